@@ -1,0 +1,1 @@
+//! Convex shapes and their gap functions: knows poses, not dynamics.

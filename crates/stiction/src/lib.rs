@@ -1,0 +1,1 @@
+//! Rigid multibody dynamics with joints, hard contact and Coulomb friction.
