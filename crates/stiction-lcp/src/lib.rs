@@ -1,1 +1,27 @@
-//! Complementarity problems.
+//! Complementarity problems of rigid bodies with contact and friction, solved and certified.
+//!
+//! Three problems, one judge: a dense [`Lcp`] `w = M z + q`, a dense [`Mlcp`] with free rows, and the
+//! structured [`StepProblem`] that every time-stepping scheme poses. [`solve()`] answers any of them with a
+//! [`Solution`], which cannot exist without a [`Certificate`] recomputed from the original data.
+//!
+//! ```
+//! use stiction_lcp::{Lcp, Solver, solve};
+//!
+//! let lcp = Lcp::from_rows(&[&[2.0, 1.0], &[1.0, 2.0]], &[-5.0, -6.0]);
+//! let solution = solve(&lcp, &Solver::default(), None)?;
+//! assert!((solution.z()[0] - 4.0 / 3.0).abs() < 1e-12);
+//! assert!(solution.certificate().worst() < 1e-12);
+//! # Ok::<(), stiction_lcp::LcpError>(())
+//! ```
+//!
+//! No bodies, no time, no shapes here: those are the business of the crates that build on this one.
+
+pub mod certificate;
+pub mod lemke;
+pub mod problem;
+
+pub use certificate::{Candidate, Certificate, ContactResidual, certify};
+pub use problem::{
+    Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, Malformed, Mlcp, OffsetRow, Pair, Problem, Row,
+    StepProblem, Term,
+};

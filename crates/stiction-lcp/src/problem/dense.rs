@@ -1,0 +1,67 @@
+//! Dense complementarity problems: textbook systems, oracles, and what structured problems condense to.
+
+use super::{Malformed, finite};
+use nalgebra::{DMatrix, DVector};
+
+/// Find `z` with `0 ≤ z ⊥ w = M z + q ≥ 0`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lcp {
+    /// The matrix M.
+    pub m: DMatrix<f64>,
+    /// The vector q.
+    pub q: DVector<f64>,
+}
+
+/// An [`Lcp`] in which some rows are free: there `w = 0` and `z` has any sign.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mlcp {
+    /// The matrix M.
+    pub m: DMatrix<f64>,
+    /// The vector q.
+    pub q: DVector<f64>,
+    /// `true` where the row is free.
+    pub free: Vec<bool>,
+}
+
+impl Lcp {
+    /// An LCP from the rows of M and q. Rows of unequal length are found by [`Lcp::check`].
+    pub fn from_rows<R: AsRef<[f64]>>(m: &[R], q: &[f64]) -> Self {
+        let columns = m.first().map_or(0, |row| row.as_ref().len());
+        let entry = |i: usize, j: usize| m[i].as_ref().get(j).copied().unwrap_or(f64::NAN);
+        Self { m: DMatrix::from_fn(m.len(), columns, entry), q: DVector::from_column_slice(q) }
+    }
+
+    /// Checks sizes and entries.
+    pub fn check(&self) -> Result<(), Malformed> {
+        check_dense(&self.m, &self.q)
+    }
+}
+
+impl Mlcp {
+    /// Checks sizes and entries.
+    pub fn check(&self) -> Result<(), Malformed> {
+        check_dense(&self.m, &self.q)?;
+        if self.free.len() != self.q.len() {
+            let what = format!("has {} entries, q has {}", self.free.len(), self.q.len());
+            return Err(Malformed::at("free", what));
+        }
+        Ok(())
+    }
+}
+
+fn check_dense(m: &DMatrix<f64>, q: &DVector<f64>) -> Result<(), Malformed> {
+    let n = q.len();
+    if n == 0 {
+        return Err(Malformed::at("q", "the problem is empty"));
+    }
+    if m.shape() != (n, n) {
+        return Err(Malformed::at("m", format!("is {} × {}, q has {n} entries", m.nrows(), m.ncols())));
+    }
+    for i in 0..n {
+        finite(q[i], || format!("q[{i}]"))?;
+        for j in 0..n {
+            finite(m[(i, j)], || format!("m[{i}][{j}]"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,332 @@
+//! M̃ factored block by block: a body alone, or bodies that pairs couple.
+
+use super::{Malformed, Row, StepProblem};
+
+/// M̃ in factored form: the Cholesky factor of its symmetric part, and an LU factor where it is not symmetric.
+///
+/// No pivoting: with a positive definite symmetric part every leading block is regular.
+#[derive(Debug, Clone, Default)]
+pub struct MassFactor {
+    blocks: Vec<Block>,
+    /// Velocity indices of the blocks, one after the other.
+    members: Vec<usize>,
+    /// The block of each velocity.
+    block: Vec<usize>,
+    /// Factors of the blocks by rows, one after the other.
+    cholesky: Vec<f64>,
+    /// LU factors, likewise; empty when M̃ is symmetric.
+    lu: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    /// First of the block's entries in `members`.
+    member: usize,
+    /// First of the block's entries in `cholesky` and `lu`.
+    entry: usize,
+    /// Number of velocities.
+    n: usize,
+}
+
+impl MassFactor {
+    /// Factors M̃; the error names the body whose symmetric part is not positive definite.
+    pub fn new(problem: &StepProblem) -> Result<Self, Malformed> {
+        let mut factor = Self::default();
+        let start = problem.layout().velocity;
+        // where each velocity stands in its block
+        let mut place = vec![(0, 0); start[problem.bodies.len()]];
+        let groups = groups(problem);
+        let mut entry = 0;
+        for group in &groups {
+            let member = factor.members.len();
+            for &body in group {
+                for i in start[body]..start[body + 1] {
+                    place[i] = (factor.blocks.len(), factor.members.len() - member);
+                    factor.members.push(i);
+                }
+            }
+            let n = factor.members.len() - member;
+            factor.blocks.push(Block { member, entry, n });
+            entry += n * n;
+        }
+        let mut dense = vec![0.0; entry];
+        for_each_entry(problem, &start, |i, j, x| {
+            let ((block, row), (_, column)) = (place[i], place[j]);
+            let Block { entry, n, .. } = factor.blocks[block];
+            dense[entry + row * n + column] += x;
+        });
+        factor.block = place.iter().map(|&(block, _)| block).collect();
+        factor.cholesky.clone_from(&dense);
+        for (block, group) in factor.blocks.iter().zip(&groups) {
+            let a = &mut factor.cholesky[block.entry..][..block.n * block.n];
+            symmetrize(a, block.n);
+            if !cholesky(a, block.n) {
+                let place = match group.as_slice() {
+                    [body] => format!("bodies[{body}].mass"),
+                    many => format!("bodies {many:?} coupled by pairs"),
+                };
+                return Err(Malformed::at(place, "its symmetric part is not positive definite"));
+            }
+        }
+        if !problem.is_symmetric() {
+            for block in &factor.blocks {
+                lu(&mut dense[block.entry..][..block.n * block.n], block.n);
+            }
+            factor.lu = dense;
+        }
+        Ok(factor)
+    }
+
+    /// `true` when M̃ is symmetric.
+    pub fn is_symmetric(&self) -> bool {
+        self.lu.is_empty()
+    }
+
+    /// `x ← M̃⁻¹ x`.
+    pub fn solve(&self, x: &mut [f64]) {
+        self.blocks.iter().for_each(|block| self.solve_block(block, x));
+    }
+
+    /// `out ← M̃⁻¹ Jᵀ` for an `out` that is zero where the row reaches.
+    pub(crate) fn respond(&self, row: &Row, start: &[usize], out: &mut [f64]) {
+        row.add_transposed(start, 1.0, out);
+        self.for_each_block(row, start, |block| self.solve_block(block, out));
+    }
+
+    /// Makes `out` zero again after [`MassFactor::respond`].
+    pub(crate) fn clear(&self, row: &Row, start: &[usize], out: &mut [f64]) {
+        self.for_each_block(row, start, |block| self.members(block).iter().for_each(|&i| out[i] = 0.0));
+    }
+
+    /// Visits each block the row reaches once.
+    fn for_each_block(&self, row: &Row, start: &[usize], mut visit: impl FnMut(&Block)) {
+        match row {
+            Row::Bodies(terms) => {
+                let first = self.block[start[terms[0].body]];
+                visit(&self.blocks[first]);
+                let second = terms.get(1).map(|t| self.block[start[t.body]]);
+                if let Some(second) = second.filter(|&second| second != first) {
+                    visit(&self.blocks[second]);
+                }
+            }
+            Row::Sparse(entries) => {
+                let mut blocks: Vec<usize> = entries.iter().map(|&(i, _)| self.block[i]).collect();
+                blocks.sort_unstable();
+                blocks.dedup();
+                blocks.into_iter().for_each(|block| visit(&self.blocks[block]));
+            }
+        }
+    }
+
+    /// `x ← L⁻¹ x` with L Lᵀ the symmetric part of M̃.
+    pub fn half_solve(&self, x: &mut [f64]) {
+        for block in &self.blocks {
+            self.in_block(block, &self.cholesky, x, |l, n, x| forward(l, n, x, false));
+        }
+    }
+
+    /// `x ← L⁻ᵀ x` with L Lᵀ the symmetric part of M̃.
+    pub fn half_solve_transposed(&self, x: &mut [f64]) {
+        for block in &self.blocks {
+            self.in_block(block, &self.cholesky, x, |l, n, x| backward(x, n, |i, j| l[j * n + i]));
+        }
+    }
+
+    fn solve_block(&self, block: &Block, x: &mut [f64]) {
+        if self.is_symmetric() {
+            self.in_block(block, &self.cholesky, x, |l, n, x| {
+                forward(l, n, x, false);
+                backward(x, n, |i, j| l[j * n + i]);
+            });
+        } else {
+            self.in_block(block, &self.lu, x, |lu, n, x| {
+                forward(lu, n, x, true);
+                backward(x, n, |i, j| lu[i * n + j]);
+            });
+        }
+    }
+
+    fn members(&self, block: &Block) -> &[usize] {
+        &self.members[block.member..][..block.n]
+    }
+
+    fn in_block(
+        &self,
+        block: &Block,
+        factors: &[f64],
+        x: &mut [f64],
+        solve: impl Fn(&[f64], usize, &mut [f64]),
+    ) {
+        let members = self.members(block);
+        let (mut small, mut large) = ([0.0; 6], Vec::new());
+        let part = if block.n <= 6 {
+            &mut small[..block.n]
+        } else {
+            large.resize(block.n, 0.0);
+            &mut large[..]
+        };
+        part.iter_mut().zip(members).for_each(|(p, &i)| *p = x[i]);
+        solve(&factors[block.entry..][..block.n * block.n], block.n, part);
+        part.iter().zip(members).for_each(|(p, &i)| x[i] = *p);
+    }
+}
+
+impl StepProblem {
+    /// `out = M̃ v`.
+    pub fn multiply_mass(&self, start: &[usize], v: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for_each_entry(self, start, |i, j, x| out[i] += x * v[j]);
+    }
+
+    /// `out = |M̃| |v|`: the size that round-off in `M̃ v` is measured by.
+    pub(crate) fn multiply_mass_sizes(&self, start: &[usize], v: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for_each_entry(self, start, |i, j, x| out[i] += (x * v[j]).abs());
+    }
+}
+
+fn for_each_entry(problem: &StepProblem, start: &[usize], mut entry: impl FnMut(usize, usize, f64)) {
+    for (body, &s) in problem.bodies.iter().zip(start) {
+        for i in 0..body.velocities {
+            for j in 0..body.velocities {
+                entry(s + i, s + j, body.mass[(i, j)]);
+            }
+        }
+    }
+    for pair in &problem.pairs {
+        let (a, b) = (start[pair.a], start[pair.b]);
+        for i in 0..start[pair.a + 1] - a {
+            for j in 0..start[pair.b + 1] - b {
+                entry(a + i, b + j, pair.ab[(i, j)]);
+                entry(b + j, a + i, pair.ba[(j, i)]);
+            }
+        }
+    }
+}
+
+/// Bodies that pairs connect, in order of their first body.
+fn groups(problem: &StepProblem) -> Vec<Vec<usize>> {
+    let n = problem.bodies.len();
+    let mut parent: Vec<usize> = (0..n).collect();
+    fn root(parent: &mut [usize], mut i: usize) -> usize {
+        while parent[i] != i {
+            parent[i] = parent[parent[i]];
+            i = parent[i];
+        }
+        i
+    }
+    for pair in &problem.pairs {
+        let (a, b) = (root(&mut parent, pair.a), root(&mut parent, pair.b));
+        parent[a.max(b)] = a.min(b);
+    }
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for body in 0..n {
+        let root = root(&mut parent, body);
+        groups[root].push(body);
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+fn symmetrize(a: &mut [f64], n: usize) {
+    for i in 0..n {
+        for j in 0..i {
+            let mean = 0.5 * (a[i * n + j] + a[j * n + i]);
+            a[i * n + j] = mean;
+            a[j * n + i] = mean;
+        }
+    }
+}
+
+/// L in the lower triangle; `false` when a pivot is not above round-off of its diagonal entry.
+fn cholesky(a: &mut [f64], n: usize) -> bool {
+    for j in 0..n {
+        let diagonal = a[j * n + j];
+        let pivot = diagonal - (0..j).map(|k| a[j * n + k].powi(2)).sum::<f64>();
+        // relative to the entry, so that units do not matter; 1e-14 is some 50 round-offs
+        if !(diagonal > 0.0 && pivot > 1e-14 * diagonal) {
+            return false;
+        }
+        a[j * n + j] = pivot.sqrt();
+        for i in j + 1..n {
+            let dot: f64 = (0..j).map(|k| a[i * n + k] * a[j * n + k]).sum();
+            a[i * n + j] = (a[i * n + j] - dot) / a[j * n + j];
+        }
+    }
+    true
+}
+
+/// Unit lower and upper factors in place, without pivoting.
+fn lu(a: &mut [f64], n: usize) {
+    for k in 0..n {
+        for i in k + 1..n {
+            a[i * n + k] /= a[k * n + k];
+            for j in k + 1..n {
+                a[i * n + j] -= a[i * n + k] * a[k * n + j];
+            }
+        }
+    }
+}
+
+/// Forward substitution with the lower triangle of `a`, its diagonal taken as one if `unit`.
+fn forward(a: &[f64], n: usize, x: &mut [f64], unit: bool) {
+    for i in 0..n {
+        let dot: f64 = (0..i).map(|k| a[i * n + k] * x[k]).sum();
+        x[i] = if unit { x[i] - dot } else { (x[i] - dot) / a[i * n + i] };
+    }
+}
+
+/// Backward substitution with the upper triangular matrix `u(i, j)`.
+fn backward(x: &mut [f64], n: usize, u: impl Fn(usize, usize) -> f64) {
+    for i in (0..n).rev() {
+        let dot: f64 = (i + 1..n).map(|k| u(i, k) * x[k]).sum();
+        x[i] = (x[i] - dot) / u(i, i);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Body, Pair};
+    use super::*;
+    use nalgebra::Matrix6;
+
+    #[test]
+    fn solve_undoes_multiply_with_pairs_and_gyroscopic_blocks() {
+        let mut problem = StepProblem::default();
+        problem.bodies.push(Body::new(3, &[2.0, 0.1, 0.3, -0.1, 3.0, 0.0, -0.3, 0.0, 1e-3], &[0.0; 3]));
+        problem.bodies.push(Body::new(1, &[5.0], &[0.0]));
+        problem.bodies.push(Body::new(2, &[1.0, 0.2, 0.2, 1e4], &[0.0; 2]));
+        let mut ab = Matrix6::zeros();
+        ab[(0, 1)] = -0.7;
+        problem.pairs.push(Pair { a: 0, b: 2, ab, ba: ab.transpose() });
+        for symmetric in [false, true] {
+            if symmetric {
+                problem.bodies[0] =
+                    Body::new(3, &[2.0, 0.1, 0.01, 0.1, 3.0, 0.0, 0.01, 0.0, 1e-3], &[0.0; 3]);
+            }
+            assert_eq!(problem.is_symmetric(), symmetric);
+            let start = problem.layout().velocity;
+            let factor = MassFactor::new(&problem).unwrap();
+            let v: Vec<f64> = (0..6).map(|i| f64::from(i) - 2.5).collect();
+            let mut x = vec![0.0; 6];
+            problem.multiply_mass(&start, &v, &mut x);
+            factor.solve(&mut x);
+            for (x, v) in x.iter().zip(&v) {
+                assert!((x - v).abs() < 1e-13 * 2.5, "{x} instead of {v}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_indefinite_block_is_named() {
+        let mut problem = StepProblem::default();
+        problem.bodies.push(Body::new(1, &[1.0], &[0.0]));
+        problem.bodies.push(Body::new(2, &[1.0, 2.0, 2.0, 1.0], &[0.0; 2]));
+        assert_eq!(MassFactor::new(&problem).unwrap_err().place, "bodies[1].mass");
+        problem.bodies[1] = Body::new(1, &[1.0], &[0.0]);
+        let mut ab = Matrix6::zeros();
+        ab[(0, 0)] = 2.0;
+        problem.pairs.push(Pair { a: 0, b: 1, ab, ba: ab });
+        assert!(MassFactor::new(&problem).unwrap_err().place.contains("[0, 1]"));
+    }
+}

@@ -1,0 +1,78 @@
+//! Rows of Jacobians: how one relative velocity depends on the bodies.
+
+use arrayvec::ArrayVec;
+
+/// The part of a row that belongs to one body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Term {
+    /// Index of the body.
+    pub body: usize,
+    /// Coefficients of the body's velocities; those past its number of velocities are zero.
+    pub j: [f64; 6],
+}
+
+/// A row `J` with `J v` a speed [m/s]: rows that turn are multiplied by a length of the mechanism, so that
+/// all rows of a problem share one unit and can be judged on one scale.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Row {
+    /// The row touches one or two bodies: every row of a mechanism.
+    Bodies(ArrayVec<Term, 2>),
+    /// Any velocities, as (index in v, coefficient): textbook systems.
+    Sparse(Vec<(usize, f64)>),
+}
+
+impl Row {
+    /// A row of one body against the world.
+    pub fn one(body: usize, j: &[f64]) -> Self {
+        Self::Bodies([Term::new(body, j)].into_iter().collect())
+    }
+
+    /// A row of two bodies.
+    pub fn two(a: usize, ja: &[f64], b: usize, jb: &[f64]) -> Self {
+        Self::Bodies([Term::new(a, ja), Term::new(b, jb)].into_iter().collect())
+    }
+
+    /// Visits every entry as (index in v, coefficient), with `start[body]` the index in `v` of the body's
+    /// first velocity.
+    pub fn for_each(&self, start: &[usize], mut entry: impl FnMut(usize, f64)) {
+        match self {
+            Self::Bodies(terms) => {
+                for t in terms {
+                    let s = start[t.body];
+                    (s..start[t.body + 1]).for_each(|i| entry(i, t.j[i - s]));
+                }
+            }
+            Self::Sparse(entries) => entries.iter().for_each(|&(i, x)| entry(i, x)),
+        }
+    }
+
+    /// `J v`.
+    pub fn dot(&self, start: &[usize], v: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        self.for_each(start, |i, x| sum += x * v[i]);
+        sum
+    }
+
+    /// `out += c Jᵀ`.
+    pub fn add_transposed(&self, start: &[usize], c: f64, out: &mut [f64]) {
+        self.for_each(start, |i, x| out[i] += c * x);
+    }
+}
+
+impl Term {
+    /// The part of `body`; at most six coefficients are kept.
+    pub fn new(body: usize, j: &[f64]) -> Self {
+        let mut padded = [0.0; 6];
+        padded.iter_mut().zip(j).for_each(|(p, &x)| *p = x);
+        Self { body, j: padded }
+    }
+}
+
+/// A row with its offset: `J v⁺ + offset` is the speed the problem speaks of [m/s].
+#[derive(Debug, Clone, PartialEq)]
+pub struct OffsetRow {
+    /// The row.
+    pub row: Row,
+    /// Υ, Δ or τ [m/s].
+    pub offset: f64,
+}

@@ -1,0 +1,311 @@
+//! The problem of one time step, structured: AH04 (2.10)–(2.11) with the terms a real model needs.
+
+use super::{FrictionLaw, FrictionSet, Malformed, MassFactor, OffsetRow, Row, finite, not_negative};
+use arrayvec::ArrayVec;
+use nalgebra::{Matrix6, Vector6};
+
+/// One time step of rigid bodies as a mixed complementarity problem.
+///
+/// ```text
+///  M̃ v⁺ − ν c_ν − n c_n − D β            = b
+///  νᵀ v⁺ + C c_ν       + Υ                = 0
+///  nᵀ v⁺               + Δ   = ρ ≥ 0  ⊥  c_n ≥ 0
+///  Fᵀ(Tᵀ v⁺ + τ) + E λ       = σ ≥ 0  ⊥  β   ≥ 0      D = T F
+///  μ c_n + κ − Eᵀ β          = ζ ≥ 0  ⊥  λ   ≥ 0
+/// ```
+///
+/// The unknowns `z` are impulses [N s]: c_ν of every joint row, then for each contact c_n (if it has a normal
+/// row) and its friction unknowns: β per generator of a polygon, or the impulse along each tangent row for an
+/// ellipse. λ is not among them: it is not unique where nothing slips and is judged at its minimal value,
+/// AH04 Lemma 2.2.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StepProblem {
+    /// The bodies, each with its block of M̃ and b.
+    pub bodies: Vec<Body>,
+    /// Couplings of two bodies in M̃ (implicit springs and dampers).
+    pub pairs: Vec<Pair>,
+    /// Joint rows.
+    pub joints: Vec<Joint>,
+    /// Contacts, and friction blocks without a normal row.
+    pub contacts: Vec<Contact>,
+    /// How friction and normal velocities are coupled.
+    pub law: FrictionLaw,
+    /// The speed below which nothing matters [m/s], ‖g‖ h in a time step: a floor under the scale by which
+    /// the certificate measures.
+    pub speed_scale: f64,
+}
+
+/// A body's diagonal block of M̃ and part of b.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Body {
+    /// Number of velocities, 1 to 6; only this many rows and columns below are used.
+    pub velocities: usize,
+    /// Block of M̃, with positive definite symmetric part.
+    pub mass: Matrix6<f64>,
+    /// Part of b [N s; N m s].
+    pub momentum: Vector6<f64>,
+}
+
+/// Off-diagonal blocks of M̃ that couple two bodies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// Index of the first body.
+    pub a: usize,
+    /// Index of the second body.
+    pub b: usize,
+    /// Block in the rows of a and the columns of b.
+    pub ab: Matrix6<f64>,
+    /// Block in the rows of b and the columns of a.
+    pub ba: Matrix6<f64>,
+}
+
+/// A joint row: νᵀ v⁺ + C c_ν + Υ = 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Joint {
+    /// The row νᵀ and its offset Υ [m/s].
+    pub row: OffsetRow,
+    /// Compliance C ≥ 0 [m/s per N s].
+    pub compliance: f64,
+}
+
+/// A contact, or a friction block without a normal row (a force-limited motor, dry joint friction).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contact {
+    /// Normal row nᵀ and its offset Δ [m/s].
+    pub normal: Option<OffsetRow>,
+    /// Tangent rows Tᵀ with their offsets τ [m/s]; none for a frictionless contact.
+    pub tangents: ArrayVec<OffsetRow, 2>,
+    /// The tangential impulses one unit of bound allows.
+    pub set: FrictionSet,
+    /// Coulomb coefficient μ ≥ 0.
+    pub mu: f64,
+    /// Part κ ≥ 0 of the friction bound that does not depend on the normal impulse [N s].
+    pub kappa: f64,
+}
+
+impl Body {
+    /// A body from its `velocities`² entries of M̃ by rows and its part of b.
+    pub fn new(velocities: usize, mass: &[f64], momentum: &[f64]) -> Self {
+        let n = velocities.min(6);
+        let mut body = Self { velocities, mass: Matrix6::zeros(), momentum: Vector6::zeros() };
+        for i in 0..n {
+            body.momentum[i] = momentum.get(i).copied().unwrap_or(f64::NAN);
+            for j in 0..n {
+                body.mass[(i, j)] = mass.get(i * n + j).copied().unwrap_or(f64::NAN);
+            }
+        }
+        body
+    }
+}
+
+impl Contact {
+    /// A contact without friction.
+    pub fn frictionless(normal: Row, offset: f64) -> Self {
+        Self {
+            normal: Some(OffsetRow { row: normal, offset }),
+            tangents: ArrayVec::new(),
+            set: FrictionSet::line(),
+            mu: 0.0,
+            kappa: 0.0,
+        }
+    }
+
+    /// Number of unknowns: normal impulse and friction.
+    pub fn unknowns(&self) -> usize {
+        usize::from(self.normal.is_some()) + self.set.unknowns(self.tangents.len())
+    }
+
+    /// The rows of this contact: normal first, then tangents.
+    pub fn rows(&self) -> impl Iterator<Item = &OffsetRow> {
+        self.normal.iter().chain(&self.tangents)
+    }
+
+    /// Impulse along each tangent row from the friction unknowns: F β for a polygon.
+    pub fn tangent_impulse(&self, friction: &[f64]) -> [f64; 2] {
+        match &self.set {
+            FrictionSet::Polygon(f) => {
+                f.iter().zip(friction).fold([0.0; 2], |p, (f, beta)| [p[0] + f[0] * beta, p[1] + f[1] * beta])
+            }
+            FrictionSet::Ellipse(_) => std::array::from_fn(|i| friction.get(i).copied().unwrap_or(0.0)),
+        }
+    }
+}
+
+/// Where each body's velocities and each contact's unknowns stand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Index in v of each body's first velocity, and one more entry: the number of velocities.
+    pub velocity: Vec<usize>,
+    /// Index in z of each contact's first unknown, and one more entry: the number of unknowns.
+    pub contact: Vec<usize>,
+    /// Number of unknowns in z.
+    pub impulses: usize,
+}
+
+impl Layout {
+    /// Number of velocities.
+    pub fn velocities(&self) -> usize {
+        self.velocity.last().copied().unwrap_or(0)
+    }
+}
+
+impl StepProblem {
+    /// Where velocities and unknowns stand.
+    pub fn layout(&self) -> Layout {
+        let mut layout = Layout::default();
+        self.lay_out(&mut layout);
+        layout
+    }
+
+    /// [`StepProblem::layout`] into an existing value.
+    pub(crate) fn lay_out(&self, layout: &mut Layout) {
+        fn sums(start: usize, counts: impl Iterator<Item = usize>, out: &mut Vec<usize>) -> usize {
+            let mut at = start;
+            out.clear();
+            out.push(at);
+            out.extend(counts.map(|n| {
+                at += n;
+                at
+            }));
+            at
+        }
+        sums(0, self.bodies.iter().map(|b| b.velocities), &mut layout.velocity);
+        let counts = self.contacts.iter().map(Contact::unknowns);
+        layout.impulses = sums(self.joints.len(), counts, &mut layout.contact);
+    }
+
+    /// `true` when M̃ is symmetric.
+    pub fn is_symmetric(&self) -> bool {
+        let body = |b: &Body| (0..b.velocities).all(|i| (0..i).all(|j| b.mass[(i, j)] == b.mass[(j, i)]));
+        self.bodies.iter().all(body) && self.pairs.iter().all(|p| p.ab == p.ba.transpose())
+    }
+
+    /// The same step under the convex relaxation with this slip shift Γ per contact, which adds to Δ.
+    ///
+    /// AH04 (2.13)
+    #[must_use]
+    pub fn relaxed(&self, gamma: &[f64]) -> Self {
+        let mut relaxed = Self { law: FrictionLaw::Convex, ..self.clone() };
+        for (contact, gamma) in relaxed.contacts.iter_mut().zip(gamma) {
+            if let Some(normal) = &mut contact.normal {
+                normal.offset += gamma;
+            }
+        }
+        relaxed
+    }
+
+    /// Checks sizes, entries and that M̃ has a positive definite symmetric part.
+    pub fn check(&self) -> Result<(), Malformed> {
+        if self.bodies.is_empty() {
+            return Err(Malformed::at("bodies", "the problem is empty"));
+        }
+        not_negative(self.speed_scale, || "speed_scale".into())?;
+        for (i, body) in self.bodies.iter().enumerate() {
+            check_body(body, &format!("bodies[{i}]"))?;
+        }
+        let layout = self.layout();
+        for (i, pair) in self.pairs.iter().enumerate() {
+            self.check_pair(pair, &format!("pairs[{i}]"))?;
+        }
+        for (i, joint) in self.joints.iter().enumerate() {
+            let place = format!("joints[{i}]");
+            self.check_row(&joint.row, &layout, &place)?;
+            not_negative(joint.compliance, || format!("{place}.compliance"))?;
+        }
+        for (i, contact) in self.contacts.iter().enumerate() {
+            self.check_contact(contact, &layout, &format!("contacts[{i}]"))?;
+        }
+        MassFactor::new(self).map(|_| ())
+    }
+
+    fn check_pair(&self, pair: &Pair, place: &str) -> Result<(), Malformed> {
+        let n = self.bodies.len();
+        if pair.a >= n || pair.b >= n || pair.a == pair.b {
+            let what =
+                format!("couples bodies {} and {}; there are {n}, and they must differ", pair.a, pair.b);
+            return Err(Malformed::at(place, what));
+        }
+        let (na, nb) = (self.bodies[pair.a].velocities, self.bodies[pair.b].velocities);
+        check_block(&pair.ab, na, nb, &format!("{place}.ab"))?;
+        check_block(&pair.ba, nb, na, &format!("{place}.ba"))
+    }
+
+    fn check_contact(&self, contact: &Contact, layout: &Layout, place: &str) -> Result<(), Malformed> {
+        not_negative(contact.mu, || format!("{place}.mu"))?;
+        not_negative(contact.kappa, || format!("{place}.kappa"))?;
+        match &contact.normal {
+            Some(normal) => self.check_row(normal, layout, &format!("{place}.normal"))?,
+            None if contact.tangents.is_empty() => {
+                return Err(Malformed::at(place, "has neither a normal row nor tangent rows"));
+            }
+            None => {}
+        }
+        for (k, tangent) in contact.tangents.iter().enumerate() {
+            self.check_row(tangent, layout, &format!("{place}.tangents[{k}]"))?;
+        }
+        if contact.tangents.is_empty() {
+            return Ok(());
+        }
+        contact.set.check(contact.tangents.len(), &format!("{place}.set"))
+    }
+
+    fn check_row(&self, row: &OffsetRow, layout: &Layout, place: &str) -> Result<(), Malformed> {
+        finite(row.offset, || format!("{place}.offset"))?;
+        match &row.row {
+            Row::Bodies(terms) => {
+                if terms.is_empty() {
+                    return Err(Malformed::at(format!("{place}.row"), "touches no body"));
+                }
+                for (t, term) in terms.iter().enumerate() {
+                    let here = || format!("{place}.row[{t}]");
+                    let Some(body) = self.bodies.get(term.body) else {
+                        let what = format!("body {} of {}", term.body, self.bodies.len());
+                        return Err(Malformed::at(here(), what));
+                    };
+                    for (i, &x) in term.j.iter().enumerate() {
+                        finite(x, || format!("{}.j[{i}]", here()))?;
+                        if i >= body.velocities && x != 0.0 {
+                            let what = format!("body {} has {} velocities", term.body, body.velocities);
+                            return Err(Malformed::at(format!("{}.j[{i}]", here()), what));
+                        }
+                    }
+                }
+                if terms.len() == 2 && terms[0].body == terms[1].body {
+                    return Err(Malformed::at(format!("{place}.row"), "names the same body twice"));
+                }
+            }
+            Row::Sparse(entries) => {
+                for (k, &(i, x)) in entries.iter().enumerate() {
+                    finite(x, || format!("{place}.row.sparse[{k}]"))?;
+                    if i >= layout.velocities() {
+                        let what = format!("velocity {i} of {}", layout.velocities());
+                        return Err(Malformed::at(format!("{place}.row.sparse[{k}]"), what));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_body(body: &Body, place: &str) -> Result<(), Malformed> {
+    let n = body.velocities;
+    if !(1..=6).contains(&n) {
+        return Err(Malformed::at(format!("{place}.velocities"), format!("{n} is not between 1 and 6")));
+    }
+    check_block(&body.mass, n, n, &format!("{place}.mass"))?;
+    (0..n).try_for_each(|i| finite(body.momentum[i], || format!("{place}.momentum[{i}]")))
+}
+
+fn check_block(block: &Matrix6<f64>, rows: usize, columns: usize, place: &str) -> Result<(), Malformed> {
+    for i in 0..6 {
+        for j in 0..6 {
+            finite(block[(i, j)], || format!("{place}[{i}][{j}]"))?;
+            if (i >= rows || j >= columns) && block[(i, j)] != 0.0 {
+                let what = format!("lies outside the {rows} × {columns} block");
+                return Err(Malformed::at(format!("{place}[{i}][{j}]"), what));
+            }
+        }
+    }
+    Ok(())
+}
