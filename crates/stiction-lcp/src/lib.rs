@@ -17,11 +17,26 @@
 //! No bodies, no time, no shapes here: those are the business of the crates that build on this one.
 
 pub mod certificate;
+pub mod condense;
+mod convex;
+pub mod ensemble;
+pub mod enumerate;
 pub mod lemke;
+pub mod pointed;
 pub mod problem;
+pub mod proof;
+pub mod solution;
+pub mod solve;
 
 pub use certificate::{Candidate, Certificate, ContactResidual, certify};
+pub use condense::Condensed;
+pub use enumerate::Enumerate;
+pub use lemke::{Basis, Lemke};
+pub use pointed::Pointed;
 pub use problem::{
     Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, Malformed, Mlcp, OffsetRow, Pair, Problem, Row,
     StepProblem, Term,
 };
+pub use proof::Farkas;
+pub use solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
+pub use solve::{Method, Solver, solve};

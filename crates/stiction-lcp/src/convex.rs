@@ -1,0 +1,36 @@
+//! The fixed point of convex relaxations.
+
+use crate::lemke::Lemke;
+use crate::problem::StepProblem;
+use crate::solution::{LcpError, Solution, Stage, Work};
+use crate::solve::{Method, Solver, Task, solve};
+
+/// Solves convex relaxations with slip shift Γ ← μλ, from Γ = 0, until an answer satisfies Coulomb's law.
+///
+/// Each relaxation has a unique velocity; where the slip speeds stop changing, AH04 Theorem 2.1 makes the
+/// answer a solution. Nothing says they must: at high friction the iteration may wander, so it is capped.
+pub(crate) fn fixed_point(step: &StepProblem, task: &Task, rounds: usize) -> Result<Solution, LcpError> {
+    let solver = Solver { method: Method::Lemke(Lemke::default()), tolerance: task.tolerance() };
+    let mut work = Work { stage: Stage::FixedPoint, ..Work::default() };
+    let mut gamma = vec![0.0; step.contacts.len()];
+    let mut best = Box::new(task.certify(&[]));
+    for round in 1..=rounds {
+        let relaxed = solve(&step.relaxed(&gamma), &solver, None)?;
+        work.rounds = round;
+        work.pivots += relaxed.work().pivots;
+        work.dense_size = work.dense_size.max(relaxed.work().dense_size);
+        work.redundant_joints.clone_from(&relaxed.work().redundant_joints);
+        let candidate = task.certify(relaxed.z());
+        for ((gamma, contact), own) in
+            gamma.iter_mut().zip(&step.contacts).zip(&candidate.certificate.contacts)
+        {
+            *gamma = contact.mu * own.lambda;
+        }
+        match task.accept(candidate, work.clone()) {
+            Ok(solution) => return Ok(solution),
+            Err(candidate) if candidate.certificate.worst() < best.certificate.worst() => best = candidate,
+            Err(_) => {}
+        }
+    }
+    Err(LcpError::Budget { spent: rounds, unit: "rounds", best })
+}
