@@ -1,0 +1,391 @@
+//! Lemke's method with lexicographic degeneracy resolution on a dense LCP.
+//!
+//! A run follows the path of almost complementary bases of `w = q + M z + d z₀` on a scaled copy of the
+//! problem. Whatever it ends in is compared with the original data before it is called a solution.
+
+mod dictionary;
+mod lu;
+mod path;
+mod scaled;
+#[cfg(test)]
+mod tests;
+
+use crate::problem::Lcp;
+use dictionary::{Dictionary, Place};
+use lu::Lu;
+use path::{Cost, Outcome};
+use scaled::Scaled;
+use serde::{Deserialize, Serialize};
+
+/// Settings of Lemke's method.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lemke {
+    /// Equilibrate rows and columns first: r_i = c_i = 1/√|M_ii|, rows and columns without diagonal by their
+    /// neighbours. Default `true`. Without it entries of M far from one meet the absolute tolerances below,
+    /// and the path depends on the units; q is divided by max|q| either way.
+    pub scaling: bool,
+    /// Smallest pivot, relative to the largest entry of the scaled matrix [-]: a row blocks the entering
+    /// variable if its entry is below −`pivot_tolerance` · max|M'|. Default 1e-9, sensible 1e-11 to 1e-7.
+    /// Smaller: pivots on rounding (redundant contacts leave 1e-10), wrong bases. Larger: rows that do block
+    /// are passed over, and the run ends in false rays or negative variables.
+    pub pivot_tolerance: f64,
+    /// Two rows tie if their ratios differ by no more than `tie_tolerance` · max(least ratio, 1), q' having
+    /// largest entry one [-]. Default 1e-9, sensible 1e-10 to 1e-8. Smaller: rounding breaks ties that z₀
+    /// should win, false rays on redundant contacts. Larger: rows that do not tie are mistaken for ties and
+    /// the end has to be repaired.
+    pub tie_tolerance: f64,
+    /// Most pivots; by default 50 n + 1000. Murty's examples take 2ⁿ.
+    pub max_pivots: Option<usize>,
+}
+
+impl Default for Lemke {
+    fn default() -> Self {
+        Self { scaling: true, pivot_tolerance: 1e-9, tie_tolerance: 1e-9, max_pivots: None }
+    }
+}
+
+/// Which of each complementary pair is basic: `true` for z.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis(pub Vec<bool>);
+
+/// How a run of Lemke's method ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum End {
+    /// z₀ has left the basis, and the original data agree.
+    Solved,
+    /// Nothing blocks the entering variable: the direction of z along the ray, largest entry one.
+    Ray(Vec<f64>),
+    /// The pivots are used up.
+    Budget,
+    /// Pivoting has ended where the original data do not confirm it, and repairs have not helped.
+    Stalled,
+}
+
+/// What a run of Lemke's method found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Run {
+    pub(crate) end: End,
+    /// The solution, the base of the ray, or the best point seen.
+    pub(crate) z: Vec<f64>,
+    pub(crate) basis: Basis,
+    /// Exchanges, from the one that brings z₀ in to the one that takes it out, both counted.
+    pub(crate) pivots: usize,
+    /// Dictionaries built anew from the original data because rounding had made them doubtful.
+    pub(crate) refactorizations: usize,
+    /// The start from the given basis led nowhere and the run began again from z = 0.
+    pub(crate) restarted: bool,
+}
+
+/// Storage of a run, to be kept between runs: problems of the same size then allocate only what they return.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Workspace {
+    scaled: Scaled,
+    d: Dictionary,
+    lu: Lu,
+    /// The basis the path started from, in lexicographic order.
+    origin: Vec<usize>,
+    ties: Vec<usize>,
+    wanted: Vec<bool>,
+    z: Vec<f64>,
+    w: Vec<f64>,
+    support: Vec<usize>,
+    correction: Vec<f64>,
+    trial: Vec<f64>,
+    best: Best,
+}
+
+/// The point with the smallest residual so far.
+#[derive(Debug, Clone, Default)]
+struct Best {
+    residual: f64,
+    z: Vec<f64>,
+    basis: Vec<bool>,
+}
+
+impl Best {
+    fn forget(&mut self) {
+        self.residual = f64::INFINITY;
+        self.z.clear();
+        self.basis.clear();
+    }
+}
+
+/// Residuals up to this are not worth a correction [-].
+///
+/// All three are bounds on max|min(z', w')| / max(1, max z') with q' of largest entry one.
+const PLAIN: f64 = 1e-13;
+
+/// Residuals up to this end the run. Smaller values send well solved problems into repairs.
+const TINY: f64 = 1e-12;
+
+/// Residuals up to this are still called a solution when repairs do not improve them; the certificate decides.
+const TOLERABLE: f64 = 1e-10;
+
+/// Paths tried from one starting basis, the first included.
+const PATHS: usize = 6;
+
+impl Lemke {
+    /// Solves the problem, which must be square, finite and not empty, starting from `warm` if given.
+    pub(crate) fn run(&self, lcp: &Lcp, warm: Option<&Basis>) -> Run {
+        self.run_in(lcp, warm, &mut Workspace::default())
+    }
+
+    /// [`Lemke::run`] in storage that is kept.
+    pub(crate) fn run_in(&self, lcp: &Lcp, warm: Option<&Basis>, workspace: &mut Workspace) -> Run {
+        let n = lcp.q.len();
+        let mut cost = Cost::default();
+        let mut restarted = false;
+        workspace.scaled.prepare(lcp, self.scaling);
+        if let Some(Basis(basis)) = warm.filter(|basis| basis.0.len() == n) {
+            if workspace.solves(lcp, basis) {
+                return workspace.report(End::Solved, cost, false);
+            }
+            workspace.want(basis);
+            if workspace.build(lcp) && self.follow_paths(lcp, workspace, &mut cost) == End::Solved {
+                return workspace.report(End::Solved, cost, false);
+            }
+            restarted = true;
+        }
+        workspace.scaled.write(lcp, &mut workspace.d);
+        let end = self.follow_paths(lcp, workspace, &mut cost);
+        workspace.report(end, cost, restarted)
+    }
+
+    /// Follows paths from the present complementary dictionary until one ends in a solution.
+    fn follow_paths(&self, lcp: &Lcp, workspace: &mut Workspace, cost: &mut Cost) -> End {
+        let budget = cost.pivots + self.max_pivots.unwrap_or(50 * lcp.q.len() + 1000);
+        workspace.best.forget();
+        for path in 0..PATHS {
+            workspace.cover(lcp, path == 0 && workspace.starts_at_w());
+            match workspace.follow(lcp, self, budget, cost) {
+                Outcome::Complementary if workspace.settle(lcp) <= TINY => return End::Solved,
+                Outcome::Complementary => {
+                    // rebuild where the path ended; what is negative there is repaired by another path
+                    cost.refactorizations += 1;
+                    workspace.want_present();
+                    if !workspace.build(lcp) {
+                        break;
+                    }
+                }
+                Outcome::Ray(column) => {
+                    // z₀ may have reached zero without leaving
+                    if workspace.settle(lcp) <= TINY {
+                        return End::Solved;
+                    }
+                    if path == 0 {
+                        return workspace.ray(column);
+                    }
+                    break;
+                }
+                Outcome::Budget => {
+                    workspace.settle(lcp);
+                    return End::Budget;
+                }
+                Outcome::Drifted => {}
+                Outcome::Lost => break,
+            }
+        }
+        if workspace.best.residual <= TOLERABLE { End::Solved } else { End::Stalled }
+    }
+}
+
+impl Workspace {
+    fn starts_at_w(&self) -> bool {
+        (0..self.d.n).all(|w| matches!(self.d.place(w), Place::Row(_)))
+    }
+
+    /// Asks for the complementary basis with these z.
+    fn want(&mut self, basis: &[bool]) {
+        self.wanted.clear();
+        self.wanted.extend(basis.iter().map(|z| !z).chain(basis.iter().copied()).chain([false]));
+    }
+
+    /// Asks for the present complementary basis.
+    fn want_present(&mut self) {
+        self.wanted.clear();
+        self.wanted.resize(2 * self.d.n + 1, false);
+        for &variable in &self.d.basic {
+            self.wanted[variable] = true;
+        }
+    }
+
+    /// Builds the wanted dictionary from the original data; `false` if its basis is singular.
+    fn build(&mut self, lcp: &Lcp) -> bool {
+        self.scaled.write(lcp, &mut self.d);
+        self.enter_wanted()
+    }
+
+    /// Covers the present complementary dictionary: z₀ enters every row with coefficient one.
+    ///
+    /// In terms of the original, d = 1 on basic w minus M' times 1 on basic z.
+    fn cover(&mut self, lcp: &Lcp, at_w: bool) {
+        let n = self.d.n;
+        let Place::Column(column) = self.d.place(2 * n) else { return };
+        for i in 0..n {
+            self.d.set(i, column, 1.0);
+        }
+        // degenerate rows come last in contact problems (the friction bounds), so the order starts there
+        self.origin.clear();
+        self.origin.extend((0..n).rev().map(|k| if is_row(self.d.place(k)) { k } else { n + k }));
+        self.scaled.cover.fill(1.0);
+        if !at_w {
+            self.z.clear();
+            self.z.extend((n..2 * n).map(|z| if is_row(self.d.place(z)) { 1.0 } else { 0.0 }));
+            self.scaled.w(lcp, &self.z, 0.0, &mut self.w);
+            for k in 0..n {
+                self.scaled.cover[k] = 1.0 - self.z[k] - (self.w[k] - self.scaled.q[k]);
+            }
+        }
+    }
+
+    /// Takes z from the dictionary, corrects it if need be and returns the relative natural residual.
+    fn settle(&mut self, lcp: &Lcp) -> f64 {
+        let n = self.d.n;
+        self.take_z();
+        self.trial.clear();
+        self.trial.extend_from_slice(&self.z);
+        self.support.clear();
+        self.support.extend((0..n).filter(|&k| is_row(self.d.place(n + k))));
+        let mut residual = self.consider(lcp);
+        // the dictionary holds the inverse of its basis: refining with it needs no factorization
+        for _ in 0..2 {
+            if residual <= PLAIN {
+                return residual;
+            }
+            self.correct_by_dictionary();
+            residual = residual.min(self.consider(lcp));
+        }
+        if residual <= TINY {
+            return residual;
+        }
+        self.solve_support(lcp).map_or(residual, |solved| solved.min(residual))
+    }
+
+    /// Whether the complementary basis with these z solves the problem.
+    fn solves(&mut self, lcp: &Lcp, basis: &[bool]) -> bool {
+        self.d.n = lcp.q.len();
+        self.best.forget();
+        self.support.clear();
+        self.support.extend((0..basis.len()).filter(|&k| basis[k]));
+        self.solve_support(lcp).is_some_and(|residual| residual <= TINY)
+    }
+
+    /// Solves `w = 0` on the support by LU with two steps of refinement; the least residual, none if singular.
+    fn solve_support(&mut self, lcp: &Lcp) -> Option<f64> {
+        let (n, support, scaled) = (lcp.q.len(), &self.support, &self.scaled);
+        let m = lcp.m.as_slice();
+        let entry = |i: usize, j: usize| {
+            let (i, j) = (support[i], support[j]);
+            scaled.row[i] * m[j * n + i] * scaled.column[j]
+        };
+        if !self.lu.factorize(support.len(), entry) {
+            return None;
+        }
+        self.trial.clear();
+        self.trial.resize(n, 0.0);
+        self.scaled.w(lcp, &self.trial, 0.0, &mut self.w);
+        let mut least = f64::INFINITY;
+        for _ in 0..3 {
+            self.correction.clear();
+            self.correction.extend(self.support.iter().map(|&k| self.w[k]));
+            self.lu.solve(&mut self.correction);
+            for (&k, correction) in self.support.iter().zip(&self.correction) {
+                self.trial[k] -= correction;
+            }
+            least = least.min(self.consider(lcp));
+            if least <= PLAIN {
+                break;
+            }
+        }
+        Some(least)
+    }
+
+    /// Adds −(M'_BB)⁻¹ w_B to z_B, the inverse read from the dictionary.
+    fn correct_by_dictionary(&mut self) {
+        let n = self.d.n;
+        for &z in &self.support {
+            let Place::Row(row) = self.d.place(n + z) else { continue };
+            let mut change = 0.0;
+            for &k in &self.support {
+                if let Place::Column(column) = self.d.place(k) {
+                    change += self.d.entry(row, column) * self.w[k];
+                }
+            }
+            self.trial[z] -= change;
+        }
+    }
+
+    /// The relative natural residual of the trial point, remembered if it is the least so far.
+    fn consider(&mut self, lcp: &Lcp) -> f64 {
+        self.scaled.w(lcp, &self.trial, 0.0, &mut self.w);
+        let (mut worst, mut size) = (0.0, 1.0);
+        for (&z, &w) in self.trial.iter().zip(&self.w) {
+            let natural = if z < w { z.abs() } else { w.abs() };
+            // a NaN is worse than anything
+            worst = if natural <= worst { worst } else { natural };
+            size = if z > size { z } else { size };
+        }
+        let residual = if worst.is_nan() { f64::INFINITY } else { worst / size };
+        if residual < self.best.residual || self.best.residual == f64::INFINITY {
+            self.best.residual = residual;
+            self.best.z.clear();
+            self.best.z.extend_from_slice(&self.trial);
+            self.best.basis.clear();
+            self.best.basis.resize(self.trial.len(), false);
+            for &k in &self.support {
+                self.best.basis[k] = true;
+            }
+        }
+        residual
+    }
+
+    /// The ray along which the variable of `column` grows, and its base.
+    fn ray(&mut self, column: usize) -> End {
+        let n = self.d.n;
+        self.take_z();
+        self.best.z.clear();
+        self.best.z.extend_from_slice(&self.z);
+        self.best.basis.clear();
+        self.best.basis.extend((n..2 * n).map(|z| is_row(self.d.place(z))));
+        let mut direction = vec![0.0; n];
+        let along = |row: usize| self.d.entry(row, column).max(0.0);
+        for (row, &variable) in self.d.basic.iter().enumerate() {
+            if (n..2 * n).contains(&variable) {
+                direction[variable - n] = along(row) * self.scaled.column[variable - n];
+            }
+        }
+        let entering = self.d.nonbasic[column];
+        if (n..2 * n).contains(&entering) {
+            direction[entering - n] = self.scaled.column[entering - n];
+        }
+        let largest = direction.iter().fold(0.0, |a: f64, &b| a.max(b));
+        if largest > 0.0 && largest.is_finite() {
+            direction.iter_mut().for_each(|x| *x /= largest);
+        }
+        End::Ray(direction)
+    }
+
+    /// The best point in the units of the original.
+    fn report(&self, end: End, cost: Cost, restarted: bool) -> Run {
+        let scale = self.scaled.q_scale;
+        let mut z: Vec<f64> =
+            self.best.z.iter().zip(&self.scaled.column).map(|(z, c)| z.max(0.0) * c * scale).collect();
+        let mut basis = self.best.basis.clone();
+        // nothing was considered: the path was lost before its end
+        z.resize(self.scaled.q.len(), 0.0);
+        basis.resize(self.scaled.q.len(), false);
+        Run {
+            end,
+            z,
+            basis: Basis(basis),
+            pivots: cost.pivots,
+            refactorizations: cost.refactorizations,
+            restarted,
+        }
+    }
+}
+
+fn is_row(place: Place) -> bool {
+    matches!(place, Place::Row(_))
+}

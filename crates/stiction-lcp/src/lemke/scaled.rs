@@ -1,0 +1,207 @@
+//! The problem Lemke's method pivots on: rows and columns equilibrated, the original data untouched.
+
+use super::dictionary::{Dictionary, WIDTH};
+use crate::problem::Lcp;
+use pulp::Arch;
+
+/// `M' = R M C`, `q' = R q / s` with positive diagonal R and C and s = max|R q|.
+///
+/// z = s C z' solves the original exactly when z' solves the scaled problem: signs and zeros are the same.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scaled {
+    pub(super) row: Vec<f64>,
+    pub(super) column: Vec<f64>,
+    pub(super) q: Vec<f64>,
+    /// s, one when q = 0.
+    pub(super) q_scale: f64,
+    /// max|M'|, at most about one when scaled; one when M = 0.
+    pub(super) m_scale: f64,
+    /// The covering vector d of `w = q + M z + d z₀`.
+    pub(super) cover: Vec<f64>,
+    /// Work: largest entries of rows.
+    largest: Vec<f64>,
+}
+
+/// A row of M' may exceed one by this factor before it is divided by its largest entry [-].
+///
+/// For positive semidefinite M and for contact with friction, dividing by the diagonal leaves no entry above
+/// one, so the factor only has to absorb rounding; it is passed by matrices whose diagonal says nothing.
+const OVERFLOWING_ROW: f64 = 4.0;
+
+impl Scaled {
+    /// Chooses the scales of a problem.
+    pub(super) fn prepare(&mut self, lcp: &Lcp, scaling: bool) {
+        let n = lcp.q.len();
+        for scales in [&mut self.row, &mut self.column, &mut self.cover] {
+            scales.clear();
+            scales.resize(n, 1.0);
+        }
+        self.largest.clear();
+        self.largest.resize(n, 0.0);
+        self.m_scale = 1.0;
+        if scaling {
+            Arch::new().dispatch(|| self.equilibrate(lcp));
+        } else {
+            // an unscaled problem may be small throughout, never too large: the growth of w = q + z₀ counts from one
+            let largest = lcp.m.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+            self.m_scale = if largest > 0.0 { largest.min(1.0) } else { 1.0 };
+        }
+        self.scale_q(lcp);
+    }
+
+    fn scale_q(&mut self, lcp: &Lcp) {
+        self.q.clear();
+        self.q.extend(lcp.q.iter().zip(&self.row).map(|(q, r)| q * r));
+        let largest = self.q.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        self.q_scale = if largest > 0.0 && largest.is_finite() { largest } else { 1.0 };
+        for q in &mut self.q {
+            *q /= self.q_scale;
+        }
+    }
+
+    /// Scales by the diagonal where there is one: r = c = 1/√|M_ii|, as energy would have it.
+    ///
+    /// Rows and columns without diagonal (λ in friction: μ c_n − Σβ, and E λ in the rows of β) follow their
+    /// neighbours: their largest entry against scaled columns (rows) becomes one. A change of the units of
+    /// mass, length and time then multiplies all of R q by one number, which s takes away again.
+    #[inline(always)]
+    fn equilibrate(&mut self, lcp: &Lcp) {
+        let n = lcp.q.len();
+        let (m, _) = lcp.m.as_slice().as_chunks::<1>();
+        let m = m.as_flattened();
+        for i in 0..n {
+            let diagonal = m[i * n + i].abs();
+            let scale = if diagonal > 0.0 { usable(1.0 / diagonal.sqrt()) } else { 0.0 };
+            self.row[i] = scale;
+            self.column[i] = scale;
+        }
+        self.scale_rows_by_columns(m);
+        self.scale_columns_by_rows(m);
+        self.tame_rows(m);
+    }
+
+    #[inline(always)]
+    fn scale_rows_by_columns(&mut self, m: &[f64]) {
+        if self.row.iter().all(|&r| r > 0.0) {
+            return;
+        }
+        let n = self.row.len();
+        for anything in [false, true] {
+            self.largest.fill(0.0);
+            for (column, &c) in m.chunks_exact(n).zip(&self.column) {
+                let c = if anything { 1.0 } else { c };
+                if c > 0.0 {
+                    for (largest, entry) in self.largest.iter_mut().zip(column) {
+                        let size = entry.abs() * c;
+                        *largest = if size > *largest { size } else { *largest };
+                    }
+                }
+            }
+            for (r, &largest) in self.row.iter_mut().zip(&self.largest) {
+                if *r == 0.0 && largest > 0.0 {
+                    *r = usable(1.0 / largest);
+                }
+            }
+        }
+        for r in &mut self.row {
+            if *r == 0.0 {
+                *r = 1.0;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn scale_columns_by_rows(&mut self, m: &[f64]) {
+        let n = self.row.len();
+        for j in 0..n {
+            if self.column[j] > 0.0 {
+                continue;
+            }
+            // rows that follow this very column (zero diagonal) do not count unless there are no others
+            let (mut settled, mut any) = (0.0, 0.0);
+            for i in 0..n {
+                let size = m[j * n + i].abs() * self.row[i];
+                any = if size > any { size } else { any };
+                settled = if size > settled && m[i * n + i] != 0.0 { size } else { settled };
+            }
+            let largest = if settled > 0.0 { settled } else { any };
+            self.column[j] = if largest > 0.0 { usable(1.0 / largest) } else { 1.0 };
+        }
+    }
+
+    /// Divides rows whose entries tower above the diagonal by their largest entry, then such columns.
+    #[inline(always)]
+    fn tame_rows(&mut self, m: &[f64]) {
+        let n = self.row.len();
+        self.largest.fill(0.0);
+        for (column, &c) in m.chunks_exact(n).zip(&self.column) {
+            for (largest, entry) in self.largest.iter_mut().zip(column) {
+                let size = entry.abs() * c;
+                *largest = if size > *largest { size } else { *largest };
+            }
+        }
+        for (r, &largest) in self.row.iter_mut().zip(&self.largest) {
+            if *r * largest > OVERFLOWING_ROW {
+                *r = usable(1.0 / largest);
+            }
+        }
+    }
+
+    /// The dictionary `w = q' + M' z + d z₀`.
+    pub(super) fn write(&self, lcp: &Lcp, d: &mut Dictionary) {
+        let n = lcp.q.len();
+        d.reset(n);
+        let m = lcp.m.as_slice();
+        // eight columns of M at a time become one lane of every row
+        for lane in 0..n.div_ceil(WIDTH) {
+            let first = lane * WIDTH;
+            let width = WIDTH.min(n - first);
+            if width == WIDTH {
+                let mut columns = [&m[..0]; WIDTH];
+                let mut scales = [0.0; WIDTH];
+                for k in 0..WIDTH {
+                    columns[k] = &m[(first + k) * n..(first + k + 1) * n];
+                    scales[k] = self.column[first + k];
+                }
+                for i in 0..n {
+                    let mut values = [0.0; WIDTH];
+                    for k in 0..WIDTH {
+                        values[k] = self.row[i] * columns[k][i] * scales[k];
+                    }
+                    d.set_lane(i, lane, values);
+                }
+            } else {
+                for j in first..n {
+                    for i in 0..n {
+                        d.set(i, j, self.row[i] * m[j * n + i] * self.column[j]);
+                    }
+                }
+            }
+        }
+        d.rhs[..n].copy_from_slice(&self.q);
+    }
+
+    /// w' = M' z' + q' (+ d z₀) from the original data.
+    pub(super) fn w(&self, lcp: &Lcp, z: &[f64], z0: f64, w: &mut Vec<f64>) {
+        let n = lcp.q.len();
+        w.clear();
+        w.resize(n, 0.0);
+        for (j, &z) in z.iter().enumerate() {
+            let z = z * self.column[j];
+            if z != 0.0 {
+                let column = &lcp.m.as_slice()[j * n..(j + 1) * n];
+                for (w, m) in w.iter_mut().zip(column) {
+                    *w += m * z;
+                }
+            }
+        }
+        for i in 0..n {
+            w[i] = w[i] * self.row[i] + (self.q[i] + self.cover[i] * z0);
+        }
+    }
+}
+
+/// Scales beyond these overflow as soon as they are multiplied; such rows keep what scale they have.
+fn usable(scale: f64) -> f64 {
+    scale.clamp(1e-150, 1e150)
+}
