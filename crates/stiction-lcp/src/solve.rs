@@ -200,7 +200,7 @@ impl<'a> Task<'a> {
             work.fallbacks.push(Fallback::ColdStart);
         }
         match end {
-            End::Solved => self.judged(&dense, &z, work, Some(basis)),
+            End::Solved | End::Stalled => self.judged(&dense, &z, work, Some(basis)),
             End::Ray(ray) => Err(self.ray(&dense, &z, &ray)),
             End::Budget => {
                 let best = Box::new(self.judge.certify(&dense.unknowns(&z)));

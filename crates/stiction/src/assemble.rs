@@ -1,0 +1,207 @@
+//! Rows and forces become a step problem.
+
+use crate::report::{ContactReport, JointReport, Mode};
+use crate::state::State;
+use crate::system::{ContactRow, Forces, JointRow, RowKind, Spring, System};
+use arrayvec::ArrayVec;
+use nalgebra::Matrix6;
+use stiction_lcp::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, Row, Solution, StepProblem, Term};
+
+/// Offsets of the rows, which is where the schemes differ.
+pub(crate) struct Offsets<'a> {
+    /// Υ of a joint row.
+    pub(crate) joint: &'a dyn Fn(&JointRow) -> f64,
+    /// Δ of a contact.
+    pub(crate) contact: &'a dyn Fn(&ContactRow) -> f64,
+    /// Δ of a limit, from its row and gap.
+    pub(crate) limit: &'a dyn Fn(&JointRow) -> f64,
+}
+
+/// M̃ and b of the Euler family: M̃ = M − h k̃_v − h² k̃_q, b = M v + h (k − k̃_v v).
+pub(crate) fn momentum<S: System + ?Sized>(
+    system: &S,
+    state: &State,
+    h: f64,
+    forces: &Forces,
+    implicit_springs: bool,
+    implicit_gyroscopic: bool,
+    problem: &mut StepProblem,
+) {
+    problem.bodies.clear();
+    problem.pairs.clear();
+    let mut start = 0;
+    for (i, &n) in system.bodies().iter().enumerate() {
+        let mass = system.mass(i);
+        let v = &state.v[start..start + n];
+        let mut body = Body { velocities: n, mass, momentum: nalgebra::Vector6::zeros() };
+        for r in 0..n {
+            body.momentum[r] = (0..n).map(|c| mass[(r, c)] * v[c]).sum::<f64>() + h * forces.k[start + r];
+        }
+        if let Some(spin) = system.gyroscopic(i, v) {
+            if implicit_gyroscopic {
+                // k̃_v = [Iω]×, for which k̃_v v is the force itself: it leaves b
+                body.mass -= h * spin;
+            } else {
+                for r in 0..n {
+                    body.momentum[r] += h * (0..n).map(|c| spin[(r, c)] * v[c]).sum::<f64>();
+                }
+            }
+        }
+        problem.bodies.push(body);
+        start += n;
+    }
+    if implicit_springs {
+        let starts = problem.layout().velocity;
+        forces.springs.iter().for_each(|s| add_spring(problem, &starts, state, h, s));
+    }
+}
+
+/// M̃ += (h δ + h² γ) ∇φ∇φᵀ, b += h δ ∇φ (∇φᵀv).
+fn add_spring(problem: &mut StepProblem, starts: &[usize], state: &State, h: f64, spring: &Spring) {
+    let weight = h * spring.damping + h * h * spring.stiffness;
+    let Row::Bodies(terms) = &spring.row else { return };
+    let speed = spring.row.dot(starts, &state.v);
+    let outer = |a: &Term, b: &Term| Matrix6::from_fn(|i, j| weight * a.j[i] * b.j[j]);
+    for term in terms {
+        let body = &mut problem.bodies[term.body];
+        body.mass += outer(term, term);
+        (0..body.velocities).for_each(|i| body.momentum[i] += h * spring.damping * speed * term.j[i]);
+    }
+    if let [a, b] = &terms[..] {
+        problem.pairs.push(Pair { a: a.body, b: b.body, ab: outer(a, b), ba: outer(b, a) });
+    }
+}
+
+/// Where each row of the model stands in the step problem.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places {
+    /// For each joint row: its rigid row, or its contact.
+    pub(crate) joints: Vec<Place>,
+    /// First contact of the step problem that is a contact of the model.
+    pub(crate) first_contact: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    Rigid(usize),
+    Contact(usize),
+}
+
+/// Joint rows, limits, drives and contacts become rows of `problem`.
+pub(crate) fn rows(
+    problem: &mut StepProblem,
+    places: &mut Places,
+    h: f64,
+    joints: &[JointRow],
+    contacts: &[ContactRow],
+    offsets: &Offsets,
+) {
+    problem.joints.clear();
+    problem.contacts.clear();
+    places.joints.clear();
+    for joint in joints {
+        match joint.kind {
+            RowKind::Rigid(compliance) => {
+                places.joints.push(Place::Rigid(problem.joints.len()));
+                let row = OffsetRow { row: joint.row.clone(), offset: (offsets.joint)(joint) };
+                // a force c/h acts for h and gives way by compliance · force: per step, C = compliance / h²
+                problem.joints.push(Joint { row, compliance: compliance / (h * h) });
+            }
+            RowKind::Limit => {
+                places.joints.push(Place::Contact(problem.contacts.len()));
+                problem.contacts.push(Contact::frictionless(joint.row.clone(), (offsets.limit)(joint)));
+            }
+            RowKind::Drive { speed, force } => {
+                places.joints.push(Place::Contact(problem.contacts.len()));
+                let tangent = OffsetRow { row: joint.row.clone(), offset: joint.drift - speed };
+                problem.contacts.push(Contact {
+                    normal: None,
+                    tangents: [tangent].into_iter().collect(),
+                    set: FrictionSet::line(),
+                    mu: 0.0,
+                    kappa: force * h,
+                });
+            }
+        }
+    }
+    places.first_contact = problem.contacts.len();
+    for contact in contacts {
+        let normal = OffsetRow { row: contact.normal.clone(), offset: (offsets.contact)(contact) };
+        let tangents = if contact.mu > 0.0 { contact.tangents.clone() } else { ArrayVec::new() };
+        problem.contacts.push(Contact {
+            normal: Some(normal),
+            tangents,
+            set: contact.set.clone(),
+            mu: contact.mu,
+            kappa: 0.0,
+        });
+    }
+}
+
+/// What each contact did in a solution.
+pub(crate) fn contact_reports(
+    problem: &StepProblem,
+    places: &Places,
+    rows: &[ContactRow],
+    solution: &Solution,
+) -> Vec<ContactReport> {
+    let layout = problem.layout();
+    let report = |(k, row): (usize, &ContactRow)| {
+        let i = places.first_contact + k;
+        let contact = &problem.contacts[i];
+        let own = &solution.z()[layout.contact[i]..layout.contact[i + 1]];
+        let p = contact.tangent_impulse(&own[1..]);
+        let along = |x: [f64; 2]| -> [f64; 3] {
+            std::array::from_fn(|c| {
+                x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c]
+            })
+        };
+        let mut slip = [0.0; 2];
+        for (u, tangent) in slip.iter_mut().zip(&row.tangents) {
+            *u = tangent.row.dot(&layout.velocity, solution.velocity()) + tangent.offset;
+        }
+        let scale = solution.certificate().speed;
+        let mode = if own[0] <= 0.0 {
+            Mode::Open
+        } else if slip[0].hypot(slip[1]) > solution.tolerance().max(1e-9) * scale {
+            // slower than this is round-off of the solve
+            Mode::Slip
+        } else {
+            Mode::Stick
+        };
+        ContactReport {
+            id: row.id,
+            bodies: row.bodies,
+            point: row.point,
+            normal: row.direction,
+            gap: row.gap,
+            normal_impulse: own[0],
+            friction_impulse: along(p),
+            slip: along(slip),
+            mode,
+        }
+    };
+    rows.iter().enumerate().map(report).collect()
+}
+
+/// The impulse of each joint row in a solution.
+pub(crate) fn joint_reports(
+    problem: &StepProblem,
+    places: &Places,
+    rows: &[JointRow],
+    solution: &Solution,
+) -> Vec<JointReport> {
+    let layout = problem.layout();
+    let impulse = |place: Place| match place {
+        Place::Rigid(i) => solution.z()[i],
+        Place::Contact(i) => {
+            let own = &solution.z()[layout.contact[i]..layout.contact[i + 1]];
+            match problem.contacts[i].normal {
+                Some(_) => own[0],
+                None => problem.contacts[i].tangent_impulse(own)[0],
+            }
+        }
+    };
+    let report = |(row, place): (&JointRow, &Place)| JointReport { joint: row.joint, impulse: impulse(*place) };
+    rows.iter().zip(&places.joints).map(report).collect()
+}

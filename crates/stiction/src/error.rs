@@ -1,0 +1,66 @@
+//! Errors: all mistakes at once, with names; failed steps with their problem.
+
+use stiction_lcp::{LcpError, StepProblem};
+
+/// One mistake in a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {what}")]
+pub struct Mistake {
+    /// Where: the name of a body, joint or force and its field.
+    pub place: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// All mistakes of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistakes(pub Vec<Mistake>);
+
+impl std::fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{} mistake{}", self.0.len(), if self.0.len() == 1 { "" } else { "s" })?;
+        self.0.iter().try_for_each(|m| write!(f, "\n  {m}"))
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+impl Mistakes {
+    pub(crate) fn add(&mut self, place: impl Into<String>, what: impl Into<String>) {
+        self.0.push(Mistake { place: place.into(), what: what.into() });
+    }
+
+    pub(crate) fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(crate) fn result(self) -> Result<(), Self> {
+        if self.0.is_empty() { Ok(()) } else { Err(self) }
+    }
+}
+
+/// A step that was not made. The state is as it was before.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// The step size is not a positive number.
+    #[error("the step size {0} must be positive and finite")]
+    StepSize(f64),
+    /// The step problem has no certified solution.
+    #[error("the step at t = {t} s: {error}")]
+    Unsolved {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// Why.
+        error: Box<LcpError>,
+        /// The problem, to be saved and solved again.
+        problem: Box<StepProblem>,
+    },
+    /// A force or a pose is not a number.
+    #[error("the step at t = {t} s: {what} is not finite")]
+    NotFinite {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// What is not finite.
+        what: String,
+    },
+}

@@ -1,0 +1,110 @@
+//! What a step did: nothing printed, nothing hidden.
+
+use crate::system::ContactId;
+use serde::Serialize;
+use stiction_lcp::{Certificate, Farkas};
+
+/// What a step did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepReport {
+    /// Time at the end of the step [s].
+    pub t: f64,
+    /// Size of the step [s].
+    pub h: f64,
+    /// The contacts that were rows of the step problem.
+    pub contacts: Vec<ContactReport>,
+    /// Impulse of every joint row.
+    pub joints: Vec<JointReport>,
+    /// Residuals of the step problem, recomputed from its data.
+    pub certificate: Certificate,
+    /// Kinetic energy at the end [J].
+    pub kinetic: f64,
+    /// Potential energy at the end [J].
+    pub potential: f64,
+    /// Linear momentum at the end [N s].
+    pub linear_momentum: [f64; 3],
+    /// Angular momentum about the origin at the end [N m s].
+    pub angular_momentum: [f64; 3],
+    /// Largest penetration or joint error at the end of the step, I(q) [m]. AH04 (4.45)
+    pub infeasibility: f64,
+    /// What was solved.
+    pub work: StepWork,
+    /// What post-stabilization did, if it ran.
+    pub post: Option<PostReport>,
+}
+
+/// What a step took.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct StepWork {
+    /// Complementarity problems solved, post-stabilization included.
+    pub problems: usize,
+    /// Pivots in them.
+    pub pivots: usize,
+    /// Unknowns of the largest dense problem.
+    pub size: usize,
+    /// Times contacts that had been missed were added and the step solved again.
+    pub additions: usize,
+    /// Rounds of the position-level iteration.
+    pub rounds: usize,
+    /// `false` when that iteration stopped at its limit.
+    pub converged: bool,
+    /// Joint rows that follow from the others.
+    pub redundant_joints: Vec<usize>,
+}
+
+/// What post-stabilization did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PostReport {
+    /// Passes made.
+    pub passes: usize,
+    /// I(q) before [m].
+    pub before: f64,
+    /// I(q) after [m].
+    pub after: f64,
+    /// Why the constraints cannot all be met, if they cannot: then the displacement was the least-squares one.
+    pub infeasible: Option<Farkas>,
+}
+
+/// What a contact did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContactReport {
+    /// Which contact.
+    pub id: ContactId,
+    /// The bodies, by their numbers in the world.
+    pub bodies: [u32; 2],
+    /// Where it was when its rows were taken [m].
+    pub point: [f64; 3],
+    /// Unit normal, from the first body to the second.
+    pub normal: [f64; 3],
+    /// Gap when its rows were taken [m].
+    pub gap: f64,
+    /// Normal impulse on the second body [N s].
+    pub normal_impulse: f64,
+    /// Friction impulse on the second body [N s].
+    pub friction_impulse: [f64; 3],
+    /// Slip velocity of the second body against the first at the end of the step [m/s].
+    pub slip: [f64; 3],
+    /// Open, stick or slip.
+    pub mode: Mode,
+}
+
+/// What a contact does in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// No normal impulse.
+    Open,
+    /// A normal impulse and no slip.
+    Stick,
+    /// A normal impulse and slip.
+    Slip,
+}
+
+/// The impulse of a joint row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct JointReport {
+    /// Which joint.
+    pub joint: u32,
+    /// Its impulse [N s].
+    pub impulse: f64,
+}

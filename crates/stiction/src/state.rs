@@ -1,0 +1,23 @@
+//! All that a run needs to go on.
+
+use serde::{Deserialize, Serialize};
+
+/// The state of a run: restoring one continues it bit by bit.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Time [s].
+    pub t: f64,
+    /// Configuration, body after body.
+    pub q: Vec<f64>,
+    /// Velocity, body after body.
+    pub v: Vec<f64>,
+    /// What schemes remember from step to step.
+    pub memory: Memory,
+}
+
+/// What schemes remember from step to step.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Size of the last step [s]; 0 before the first.
+    pub h: f64,
+}

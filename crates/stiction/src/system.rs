@@ -1,0 +1,144 @@
+//! What a scheme may ask of a model. After this there is no dimension, no shape and no joint left.
+
+use arrayvec::ArrayVec;
+use nalgebra::Matrix6;
+use serde::{Deserialize, Serialize};
+use stiction_lcp::{FrictionSet, OffsetRow, Row};
+
+/// A mechanical model in generalized coordinates: the planar and the spatial world, and whatever a user brings.
+pub trait System {
+    /// Number of velocities of each moving body, 1 to 6.
+    fn bodies(&self) -> &[usize];
+
+    /// `q ← q ⊕ h v`.
+    fn advance(&self, q: &mut [f64], v: &[f64], h: f64);
+
+    /// A body's block of the mass matrix, constant in these velocities. AH04 (D1)
+    fn mass(&self, body: usize) -> Matrix6<f64>;
+
+    /// Applied forces at (t, q, v), without the gyroscopic ones.
+    fn forces(&self, t: f64, q: &[f64], v: &[f64], out: &mut Forces);
+
+    /// `[Iω]×` of a body that turns in space, for which `[Iω]× ω = −ω × Iω` is the gyroscopic force; `None`
+    /// for bodies without one. AH04 (4.44)
+    fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>>;
+
+    /// Joint rows at (t, q).
+    fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>);
+
+    /// Contacts at (t, q) with a gap of at most `reach`, and all contacts of the `wanted` pairs.
+    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>);
+
+    /// The largest speed of any point of any body's surface, and of prescribed motion [m/s].
+    fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64;
+
+    /// The size of the smallest body [m]: what a tolerance on gaps is measured by.
+    fn size(&self) -> f64;
+
+    /// ‖g‖ [m/s²].
+    fn gravity(&self) -> f64;
+
+    /// Potential energy of gravity and springs [J].
+    fn potential(&self, t: f64, q: &[f64]) -> f64;
+
+    /// Linear momentum, and angular momentum about the origin [N s; N m s].
+    fn momentum(&self, q: &[f64], v: &[f64]) -> ([f64; 3], [f64; 3]);
+}
+
+/// Applied forces and how they depend on the state.
+#[derive(Debug, Clone, Default)]
+pub struct Forces {
+    /// Generalized force k per velocity [N; N m].
+    pub k: Vec<f64>,
+    /// Springs and dampers, already in `k`, for the linearly implicit treatment.
+    pub springs: Vec<Spring>,
+}
+
+/// A force along one row: −stiffness · elongation − damping · (row · v).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spring {
+    /// ∇φ with respect to v.
+    pub row: Row,
+    /// γ [N/m].
+    pub stiffness: f64,
+    /// δ [N s/m].
+    pub damping: f64,
+}
+
+/// One row of a joint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JointRow {
+    /// Which joint.
+    pub joint: u32,
+    /// νᵀ.
+    pub row: Row,
+    /// Θ: how far the row is from holding [m].
+    pub error: f64,
+    /// ∂Θ/∂t of prescribed motion [m/s].
+    pub drift: f64,
+    /// How the row holds.
+    pub kind: RowKind,
+}
+
+/// How a joint row holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RowKind {
+    /// Θ = 0, with a compliance [m/N] that is zero for a rigid joint.
+    Rigid(f64),
+    /// Θ ≥ 0: a limit.
+    Limit,
+    /// Seeks a row speed [m/s] with at most a force [N]: a motor, or dry friction at speed zero.
+    Drive {
+        /// Speed sought [m/s].
+        speed: f64,
+        /// Largest force [N].
+        force: f64,
+    },
+}
+
+/// Two shapes, by their numbers in the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PairId {
+    /// The first shape.
+    pub a: u32,
+    /// The second shape.
+    pub b: u32,
+}
+
+/// A contact between two shapes, the same from step to step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ContactId {
+    /// The shapes.
+    pub pair: PairId,
+    /// Which of their near features.
+    pub feature: u32,
+}
+
+/// One near point of two shapes, as rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContactRow {
+    /// Which contact.
+    pub id: ContactId,
+    /// The bodies, by their numbers in the world.
+    pub bodies: [u32; 2],
+    /// Φ [m], negative when overlapping.
+    pub gap: f64,
+    /// nᵀ: the gap opens at n·v + drift.
+    pub normal: Row,
+    /// ∂Φ/∂t of prescribed motion [m/s].
+    pub drift: f64,
+    /// Tangent rows and prescribed slip τ [m/s].
+    pub tangents: ArrayVec<OffsetRow, 2>,
+    /// The friction set.
+    pub set: FrictionSet,
+    /// Coulomb coefficient μ.
+    pub mu: f64,
+    /// Coefficient of restitution e.
+    pub restitution: f64,
+    /// Where it is [m]; planar worlds leave z at 0.
+    pub point: [f64; 3],
+    /// Unit normal, from the first body to the second.
+    pub direction: [f64; 3],
+    /// Unit tangents of the tangent rows.
+    pub tangent_directions: [[f64; 3]; 2],
+}
