@@ -15,10 +15,10 @@ use super::gap::{Gap, TINY, push};
 /// as an error of the distance near the ends.
 const END_SLACK: f64 = 1e-9;
 
-/// Sine of the angle below which segments have no nearest interior points, only ends. Smaller makes the
-/// common perpendicular round-off; at this value the gaps at the ends differ from the least one by less than
-/// 1e-12 length²/distance.
-const PARALLEL: f64 = 1e-6;
+/// Sine of the angle below which segments have no nearest interior points, only ends. Round-off moves the
+/// crossing point along the segments by 1e-16 · distance / sine², 1e-6 of the distance here and more for a
+/// smaller value; the gaps at the ends exceed the least one by at most length² sine² / (2 distance).
+const PARALLEL: f64 = 1e-5;
 
 /// Sine of the angle below which the ends of crossing segments bear too. Smaller lets a capsule that lies
 /// along another rock before its ends are seen; larger gives plainly crossing capsules idle gaps.
@@ -69,7 +69,7 @@ impl Segment {
         let foot = self.ends[0] + self.along(point) * self.tangent;
         let d = point - foot;
         let distance = d.norm();
-        if distance > TINY { (foot, distance, d / distance) } else { (foot, 0.0, self.across) }
+        if distance <= TINY { (foot, 0.0, self.across) } else { (foot, distance, d / distance) }
     }
 }
 
