@@ -176,8 +176,7 @@ pub(super) fn outline_gaps(a: &Outline, b: &Outline, reach: f64, out: &mut Vec<G
     let slack = END_SLACK * e.length.min(f.length);
 
     // two vertices as the nearest features
-    let corners = nearest_corners(&e, &f, slack);
-    if let Some((i, j)) = corners {
+    if let Some((i, j)) = nearest_corners(&e, &f, slack) {
         let d = f.ends[j] - e.ends[i];
         let core = d.norm();
         let feature = e.vertex_codes[i] << 16 | f.vertex_codes[j];
@@ -188,9 +187,9 @@ pub(super) fn outline_gaps(a: &Outline, b: &Outline, reach: f64, out: &mut Vec<G
     // deeper than the outlines overlap: the vertex is not behind the edge but beyond the body
     let floor = separation - (a.radius + b.radius) - slack;
     for (i, j) in [(0, 1), (1, 0)] {
-        let of_b = (corners.is_none_or(|c| c.1 != j) && on_edge(&f.ends[j], &e, slack))
+        let of_b = on_edge(&f.ends[j], &e, slack)
             .then(|| Gap::on_edge_of_a(&e, a.radius, (f.ends[j], f.vertex_codes[j]), b.radius));
-        let of_a = (corners.is_none_or(|c| c.0 != i) && on_edge(&e.ends[i], &f, slack))
+        let of_a = on_edge(&e.ends[i], &f, slack)
             .then(|| Gap::on_edge_of_b((e.ends[i], e.vertex_codes[i]), a.radius, &f, b.radius));
         let of_a = of_a.filter(|g| g.gap >= floor);
         let of_b = of_b.filter(|g| g.gap >= floor);

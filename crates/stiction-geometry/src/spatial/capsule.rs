@@ -105,8 +105,7 @@ pub(super) fn capsule_gaps(a: &Segment, b: &Segment, reach: f64, out: &mut Vec<G
     let slack = END_SLACK * a.length.min(b.length);
 
     // two ends as the nearest features
-    let corners = nearest_ends(a, b, slack);
-    if let Some((i, j)) = corners {
+    if let Some((i, j)) = nearest_ends(a, b, slack) {
         let d = b.ends[j] - a.ends[i];
         let core = d.norm();
         let feature = code(i) << 16 | code(j);
@@ -117,11 +116,11 @@ pub(super) fn capsule_gaps(a: &Segment, b: &Segment, reach: f64, out: &mut Vec<G
     let against = a.tangent.dot(&b.tangent) < 0.0;
     for i in 0..2 {
         let j = if against { 1 - i } else { i };
-        let of_b = (corners.is_none_or(|c| c.1 != j) && a.faces(&b.ends[j], slack)).then(|| {
+        let of_b = a.faces(&b.ends[j], slack).then(|| {
             let (foot, core, n) = a.foot(&b.ends[j]);
             Gap::rounded((foot, a.radius), (b.ends[j], b.radius), core, n, INTERIOR << 16 | code(j))
         });
-        let of_a = (corners.is_none_or(|c| c.0 != i) && b.faces(&a.ends[i], slack)).then(|| {
+        let of_a = b.faces(&a.ends[i], slack).then(|| {
             let (foot, core, n) = b.foot(&a.ends[i]);
             Gap::rounded((a.ends[i], a.radius), (foot, b.radius), core, -n, code(i) << 16 | INTERIOR)
         });
