@@ -5,6 +5,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use stiction_geometry::planar::{Polygon, Shape};
 
+use crate::degenerate::grid_shapes;
 use crate::scenes::{least, planar_near, planar_pose, polygon, rng};
 
 /// Random convex polygon: points on an ellipse at sorted angles.
@@ -107,6 +108,36 @@ fn least_gap_is_the_distance_apart_and_the_depth_overlapping() {
         }
     }
     assert!(apart > 10_000 && overlapping > 10_000, "{apart} {overlapping}");
+}
+
+#[test]
+fn least_gap_is_right_on_the_grid() {
+    // vertices that coincide, edges in line, centres on edges: exactly, or off by round-off
+    let shapes: Vec<_> =
+        grid_shapes().into_iter().filter(|s| !matches!(s.kind(), "ellipse" | "half_plane")).collect();
+    let mut rng = rng(25);
+    for k in 0..20_000 {
+        let noise = if k % 2 == 0 { 0.0 } else { 10.0_f64.powi(-17 + k % 7) };
+        let mut pose = || {
+            let mut x = || f64::from(rng.random_range(-4..=4)) / 4.0 + noise * rng.random_range(-1.0..1.0);
+            Isometry2::new(nalgebra::Vector2::new(x(), x()), x() * std::f64::consts::PI)
+        };
+        let (p, q) = (pose(), pose());
+        for a in &shapes {
+            for b in shapes.iter().filter(|b| a.kind() != "disk" || b.kind() != "disk") {
+                let (v, w) = (world(a, &p), world(b, &q));
+                let s = separation(&v, &w);
+                let expected = if s < -1e-10 { s } else { distance(&v, &w) };
+                let radius = crate::scenes::planar_radius(a) + crate::scenes::planar_radius(b);
+                let near = planar_near((a, &p), (b, &q));
+                let found = least(near.iter().map(|g| g.gap)) + radius;
+                assert!(
+                    (found - expected).abs() < 1e-8,
+                    "{a:?} {p:?}\n{b:?} {q:?}\n{found} {expected}\n{near:?}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

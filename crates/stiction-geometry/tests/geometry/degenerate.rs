@@ -9,7 +9,7 @@ use stiction_geometry::{planar, spatial};
 use crate::scenes::{planar_near, planar_shapes, polygon, rectangle, spatial_near, spatial_shapes};
 
 /// Shapes with vertices on a grid of 1/2, so that poses on the same grid coincide exactly.
-fn grid_shapes() -> Vec<planar::Shape> {
+pub(crate) fn grid_shapes() -> Vec<planar::Shape> {
     use planar::Shape::{Capsule, Disk, Ellipse, HalfPlane};
     vec![
         Disk { radius: 0.5 },
