@@ -1,1 +1,41 @@
 //! Convex shapes and their gap functions: knows poses, not dynamics.
+//!
+//! [`planar`] and [`spatial`] live side by side with the same names in the same order, and never see each
+//! other. Each has
+//!
+//! - [`planar::Shape`], a closed set of convex shapes, in the words of a scene file;
+//! - [`planar::gaps`], every near point of two shapes within a reach;
+//! - [`planar::mass`], mass properties from a density;
+//! - [`planar::bounds`], [`planar::size`] and [`planar::support`], what a broad phase asks.
+//!
+//! # The contract of a gap
+//!
+//! A [`planar::Gap`] is a differentiable function Φ of the two poses together with its exact row. With `n`
+//! its normal from a to b, and `v_a`, `v_b` the velocities of the *material* points now at `on_a`, `on_b`,
+//!
+//! ```text
+//! on_b − on_a = Φ n,        dΦ/dt = n · (v_b − v_a).
+//! ```
+//!
+//! The second line is exact to first order for every event kind: a vertex against an edge takes the normal of
+//! that edge, two vertices (or rounded cores) take the line that joins them, a smooth shape on a half-plane its
+//! support point. Φ is negative when the shapes overlap; against half-planes and half-spaces it is exact at
+//! any depth.
+//!
+//! ```
+//! use nalgebra::Isometry2;
+//! use stiction_geometry::planar::{Shape, gaps};
+//!
+//! let disk = Shape::Disk { radius: 0.5 };
+//! let mut near = Vec::new();
+//! gaps(&Shape::HalfPlane, &Isometry2::identity(), &disk, &Isometry2::translation(3.0, 0.75), 1.0, &mut near)?;
+//! assert_eq!(near[0].gap, 0.25);
+//! assert_eq!(near[0].normal.y, 1.0);
+//! # Ok::<(), stiction_geometry::NoGap>(())
+//! ```
+
+mod error;
+pub mod planar;
+pub mod spatial;
+
+pub use error::{MassError, NoGap, ShapeError};

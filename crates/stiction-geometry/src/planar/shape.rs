@@ -1,0 +1,66 @@
+//! The closed set of planar shapes.
+
+use serde::{Deserialize, Serialize};
+
+use super::Polygon;
+use crate::error::{ShapeError, size_rule};
+
+/// A convex shape in its local frame.
+///
+/// In a scene file a shape is written with its words: `{"disk": {"radius": 0.1}}`, `"half_plane"`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Shape {
+    /// A disk about the origin; a point when the radius is zero.
+    Disk {
+        /// Radius [m], >= 0.
+        radius: f64,
+    },
+    /// An ellipse about the origin.
+    Ellipse {
+        /// Semi-axes along local x and y [m], > 0.
+        semi_axes: [f64; 2],
+    },
+    /// All points within a radius of a segment along local x; a segment when the radius is zero.
+    Capsule {
+        /// Half the length of the segment, without the caps [m], > 0.
+        half_length: f64,
+        /// Radius of the caps [m], >= 0.
+        radius: f64,
+    },
+    /// A convex polygon.
+    Polygon(Polygon),
+    /// All points with local y <= 0: the outward normal is +y.
+    HalfPlane,
+}
+
+impl Shape {
+    /// Name of the kind, as in a scene file.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Disk { .. } => "disk",
+            Self::Ellipse { .. } => "ellipse",
+            Self::Capsule { .. } => "capsule",
+            Self::Polygon(_) => "polygon",
+            Self::HalfPlane => "half_plane",
+        }
+    }
+
+    /// Checks every size; the error names the field and the value. All other functions of this module
+    /// take a shape that passes.
+    pub fn check(&self) -> Result<(), ShapeError> {
+        match self {
+            Self::Disk { radius } => size_rule("disk", "radius", *radius, true),
+            Self::Ellipse { semi_axes: [a, b] } => {
+                size_rule("ellipse", "semi_axes[0]", *a, false)?;
+                size_rule("ellipse", "semi_axes[1]", *b, false)
+            }
+            Self::Capsule { half_length, radius } => {
+                size_rule("capsule", "half_length", *half_length, false)?;
+                size_rule("capsule", "radius", *radius, true)
+            }
+            // checked when it was built
+            Self::Polygon(_) | Self::HalfPlane => Ok(()),
+        }
+    }
+}

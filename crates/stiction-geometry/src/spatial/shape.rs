@@ -1,0 +1,74 @@
+//! The closed set of spatial shapes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ShapeError, size_rule};
+
+/// A convex shape in its local frame.
+///
+/// In a scene file a shape is written with its words: `{"sphere": {"radius": 0.1}}`, `"half_space"`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Shape {
+    /// A ball about the origin; a point when the radius is zero.
+    Sphere {
+        /// Radius [m], >= 0.
+        radius: f64,
+    },
+    /// An ellipsoid about the origin.
+    Ellipsoid {
+        /// Semi-axes along local x, y and z [m], > 0.
+        semi_axes: [f64; 3],
+    },
+    /// All points within a radius of a segment along local z; a segment when the radius is zero.
+    Capsule {
+        /// Half the length of the segment, without the caps [m], > 0.
+        half_length: f64,
+        /// Radius of the caps [m], >= 0.
+        radius: f64,
+    },
+    /// A rectangular box about the origin, `box` in a scene file.
+    #[serde(rename = "box")]
+    Cuboid {
+        /// Half extents along local x, y and z [m], > 0.
+        half_extents: [f64; 3],
+    },
+    /// All points with local z <= 0: the outward normal is +z.
+    HalfSpace,
+}
+
+impl Shape {
+    /// Name of the kind, as in a scene file.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Sphere { .. } => "sphere",
+            Self::Ellipsoid { .. } => "ellipsoid",
+            Self::Capsule { .. } => "capsule",
+            Self::Cuboid { .. } => "box",
+            Self::HalfSpace => "half_space",
+        }
+    }
+
+    /// Checks every size; the error names the field and the value. All other functions of this module
+    /// take a shape that passes.
+    pub fn check(&self) -> Result<(), ShapeError> {
+        match self {
+            Self::Sphere { radius } => size_rule("sphere", "radius", *radius, true),
+            Self::Ellipsoid { semi_axes: [a, b, c] } => {
+                size_rule("ellipsoid", "semi_axes[0]", *a, false)?;
+                size_rule("ellipsoid", "semi_axes[1]", *b, false)?;
+                size_rule("ellipsoid", "semi_axes[2]", *c, false)
+            }
+            Self::Capsule { half_length, radius } => {
+                size_rule("capsule", "half_length", *half_length, false)?;
+                size_rule("capsule", "radius", *radius, true)
+            }
+            Self::Cuboid { half_extents: [x, y, z] } => {
+                size_rule("box", "half_extents[0]", *x, false)?;
+                size_rule("box", "half_extents[1]", *y, false)?;
+                size_rule("box", "half_extents[2]", *z, false)
+            }
+            Self::HalfSpace => Ok(()),
+        }
+    }
+}

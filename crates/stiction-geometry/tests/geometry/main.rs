@@ -1,0 +1,10 @@
+//! Shapes and gaps against finite differences, closed forms, brute force and each other.
+
+mod brute_force;
+mod degenerate;
+mod mass;
+mod parity;
+mod planar_gaps;
+mod scenes;
+mod shapes;
+mod spatial_gaps;

@@ -1,0 +1,311 @@
+//! The contract of a spatial gap over random poses, and closed forms.
+
+use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+use rand::RngExt;
+use stiction_geometry::spatial::{Gap, Shape, gaps, has_gap};
+
+use crate::scenes::{least, rng, spatial_near, spatial_pose, spatial_radius, spatial_shapes};
+
+fn pairs() -> Vec<(Shape, Shape)> {
+    let shapes = spatial_shapes();
+    let all = shapes.iter().flat_map(|a| shapes.iter().map(move |b| (a.clone(), b.clone())));
+    all.filter(|(a, b)| has_gap(a, b)).collect()
+}
+
+fn moved(pose: &Isometry3<f64>, direction: usize, step: f64) -> Isometry3<f64> {
+    let mut pose = *pose;
+    let mut axis = Vector3::zeros();
+    axis[direction % 3] = step;
+    if direction < 3 {
+        pose.translation.vector += axis;
+    } else {
+        pose.rotation = UnitQuaternion::from_scaled_axis(axis) * pose.rotation;
+    }
+    pose
+}
+
+/// Velocity of the material point at `p` for unit speed in a direction.
+fn velocity(pose: &Isometry3<f64>, direction: usize, p: &Point3<f64>) -> Vector3<f64> {
+    let mut axis = Vector3::zeros();
+    axis[direction % 3] = 1.0;
+    if direction < 3 { axis } else { axis.cross(&(p.coords - pose.translation.vector)) }
+}
+
+/// Swaps the halves of the feature for two shapes of one kind.
+fn mirrored(feature: u32, a: &Shape, b: &Shape) -> u32 {
+    if a.kind() == b.kind() { feature.rotate_left(16) } else { feature }
+}
+
+#[test]
+fn row_is_the_gradient_of_the_gap() {
+    // central differences: truncation h²Φ'''/6 <= 1e-12 / 0.02², round-off 1e-16 / h = 1e-10;
+    // crossing capsules add the inverse square of the sine of their angle
+    let (h, tolerance) = (1e-6, 1e-7);
+    let mut rng = rng(11);
+    for (a, b) in pairs() {
+        let (mut checked, mut changed) = (0, 0);
+        for _ in 0..400 {
+            let poses = [spatial_pose(&mut rng, 0.8), spatial_pose(&mut rng, 0.8)];
+            for g in spatial_near((&a, &poses[0]), (&b, &poses[1])) {
+                // Φ''' grows as the inverse square of the core distance
+                if (g.gap + spatial_radius(&a) + spatial_radius(&b)).abs() < 0.02 {
+                    continue;
+                }
+                for body in 0..2 {
+                    for direction in 0..6 {
+                        let at = |step: f64| {
+                            let mut q = poses;
+                            q[body] = moved(&q[body], direction, step);
+                            let near = spatial_near((&a, &q[0]), (&b, &q[1]));
+                            near.into_iter().find(|k| k.feature == g.feature).map(|k| k.gap)
+                        };
+                        let (Some(plus), Some(minus)) = (at(h), at(-h)) else {
+                            changed += 1;
+                            continue;
+                        };
+                        let difference = (plus - minus) / (2.0 * h);
+                        let (sign, p) = if body == 0 { (-1.0, g.on_a) } else { (1.0, g.on_b) };
+                        let row = sign * g.normal.dot(&velocity(&poses[body], direction, &p));
+                        assert!(
+                            (difference - row).abs() <= tolerance * (1.0 + row.abs()),
+                            "{a:?} {b:?} {poses:?}\n{g:?}\nbody {body} direction {direction}: {difference} {row}"
+                        );
+                        checked += 1;
+                    }
+                }
+            }
+        }
+        assert!(checked > 2000, "{a:?} {b:?}: only {checked} checked");
+        assert!(changed * 1000 < checked, "{a:?} {b:?}: {changed} features changed of {checked}");
+    }
+}
+
+#[test]
+fn nearly_parallel_capsules_keep_exact_rows() {
+    // the branch that random poses seldom reach: crossing and ends together
+    let (h, tolerance) = (1e-6, 1e-6);
+    let (a, b) =
+        (Shape::Capsule { half_length: 0.6, radius: 0.1 }, Shape::Capsule { half_length: 0.5, radius: 0.1 });
+    let mut rng = rng(12);
+    let (mut three, mut checked) = (0, 0);
+    for _ in 0..300 {
+        let mut x = |r: f64| rng.random_range(-r..r);
+        let turn = UnitQuaternion::from_scaled_axis(Vector3::new(x(0.05), x(0.003), 0.0));
+        let poses =
+            [Isometry3::identity(), Isometry3::from_parts(Translation3::new(0.25, x(0.02), x(0.3)), turn)];
+        let near = spatial_near((&a, &poses[0]), (&b, &poses[1]));
+        three += usize::from(near.len() == 3);
+        for g in near {
+            for direction in 0..6 {
+                let at = |step: f64| {
+                    let near = spatial_near((&a, &poses[0]), (&b, &moved(&poses[1], direction, step)));
+                    near.into_iter().find(|k| k.feature == g.feature).map(|k| k.gap)
+                };
+                let (Some(plus), Some(minus)) = (at(h), at(-h)) else { continue };
+                let row = g.normal.dot(&velocity(&poses[1], direction, &g.on_b));
+                let difference = (plus - minus) / (2.0 * h);
+                assert!((difference - row).abs() <= tolerance, "{poses:?}\n{g:?}\n{difference} {row}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(three > 50 && checked > 3000, "{three} {checked}");
+}
+
+#[test]
+fn points_differ_by_the_gap_along_the_normal() {
+    let mut rng = rng(13);
+    for (a, b) in pairs() {
+        for _ in 0..400 {
+            let (p, q) = (spatial_pose(&mut rng, 1.0), spatial_pose(&mut rng, 1.0));
+            let near = spatial_near((&a, &p), (&b, &q));
+            assert!(!near.is_empty(), "{a:?} {p:?} {b:?} {q:?}");
+            for (i, g) in near.iter().enumerate() {
+                assert!((g.on_b - g.on_a - g.gap * g.normal).norm() < 1e-12);
+                assert!((g.normal.norm() - 1.0).abs() < 1e-12);
+                assert!(near[..i].iter().all(|k| k.feature != g.feature), "{near:?}");
+            }
+        }
+    }
+}
+
+/// Every gap of `found` is in `expected`, whatever the order.
+fn assert_same(found: &[Gap], expected: &[Gap]) {
+    assert_eq!(found.len(), expected.len(), "{found:?}\n{expected:?}");
+    for g in found {
+        // crossing capsules find their points with the inverse sine of their angle
+        let same = expected.iter().any(|k| {
+            (k.gap - g.gap).abs() < 1e-12
+                && (k.normal - g.normal).norm() < 1e-10
+                && (k.on_a - g.on_a).norm() < 1e-10
+                && (k.on_b - g.on_b).norm() < 1e-10
+                && k.feature == g.feature
+        });
+        assert!(same, "{g:?}\n{expected:?}");
+    }
+}
+
+#[test]
+fn swapping_the_shapes_turns_the_normal() {
+    let mut rng = rng(14);
+    for (a, b) in pairs() {
+        for _ in 0..300 {
+            let (p, q) = (spatial_pose(&mut rng, 1.0), spatial_pose(&mut rng, 1.0));
+            let swapped: Vec<_> = spatial_near((&b, &q), (&a, &p))
+                .into_iter()
+                .map(|g| Gap {
+                    normal: -g.normal,
+                    on_a: g.on_b,
+                    on_b: g.on_a,
+                    feature: mirrored(g.feature, &a, &b),
+                    ..g
+                })
+                .collect();
+            assert_same(&spatial_near((&a, &p), (&b, &q)), &swapped);
+        }
+    }
+}
+
+#[test]
+fn common_motion_changes_nothing() {
+    let mut rng = rng(15);
+    for (a, b) in pairs() {
+        for _ in 0..300 {
+            let (p, q) = (spatial_pose(&mut rng, 1.0), spatial_pose(&mut rng, 1.0));
+            let t = spatial_pose(&mut rng, 3.0);
+            let carried: Vec<_> = spatial_near((&a, &p), (&b, &q))
+                .into_iter()
+                .map(|g| Gap { normal: t * g.normal, on_a: t * g.on_a, on_b: t * g.on_b, ..g })
+                .collect();
+            assert_same(&spatial_near((&a, &(t * p)), (&b, &(t * q))), &carried);
+        }
+    }
+}
+
+#[test]
+fn reach_only_filters() {
+    let mut rng = rng(16);
+    for (a, b) in pairs() {
+        for _ in 0..100 {
+            let (p, q) = (spatial_pose(&mut rng, 1.5), spatial_pose(&mut rng, 1.5));
+            let reach = rng.random_range(-0.5..1.0);
+            let mut near = vec![];
+            gaps(&a, &p, &b, &q, reach, &mut near).unwrap();
+            let all = spatial_near((&a, &p), (&b, &q));
+            assert_same(&near, &all.into_iter().filter(|g| g.gap <= reach).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn ellipsoid_on_half_space_has_its_closed_form() {
+    let axes = Vector3::new(0.7, 0.4, 0.5);
+    let ellipsoid = Shape::Ellipsoid { semi_axes: axes.into() };
+    let mut rng = rng(17);
+    for _ in 0..1000 {
+        let pose = spatial_pose(&mut rng, 10.0);
+        let up = pose.rotation.inverse_transform_vector(&Vector3::z());
+        let near = spatial_near((&Shape::HalfSpace, &Isometry3::identity()), (&ellipsoid, &pose));
+        assert_eq!(near.len(), 1);
+        assert!((near[0].gap - (pose.translation.z - up.component_mul(&axes).norm())).abs() < 1e-13);
+    }
+}
+
+#[test]
+fn half_space_is_exact_at_any_depth() {
+    let mut rng = rng(18);
+    for shape in spatial_shapes().iter().filter(|s| **s != Shape::HalfSpace) {
+        for _ in 0..100 {
+            let plane = spatial_pose(&mut rng, 1.0);
+            let pose = spatial_pose(&mut rng, 1.0);
+            let before = spatial_near((&Shape::HalfSpace, &plane), (shape, &pose));
+            let deeper = Translation3::from(-50.0 * (plane.rotation * Vector3::z())) * pose;
+            let after = spatial_near((&Shape::HalfSpace, &plane), (shape, &deeper));
+            assert_eq!(before.len(), after.len());
+            for (g, k) in before.iter().zip(&after) {
+                assert!((g.gap - 50.0 - k.gap).abs() < 1e-12);
+                assert_eq!(g.normal, k.normal);
+                assert_eq!(g.feature, k.feature);
+            }
+        }
+    }
+}
+
+#[test]
+fn box_on_half_space_has_a_gap_per_vertex() {
+    let cuboid = Shape::Cuboid { half_extents: [1.0, 2.0, 0.5] };
+    let near = spatial_near(
+        (&Shape::HalfSpace, &Isometry3::identity()),
+        (&cuboid, &Isometry3::translation(3.0, 1.0, 0.75)),
+    );
+    let found: Vec<_> = near.iter().map(|g| (g.gap, g.feature)).collect();
+    let (low, high) = (0.25, 1.25);
+    assert_eq!(found, [(low, 0), (low, 1), (low, 2), (low, 3), (high, 4), (high, 5), (high, 6), (high, 7)]);
+}
+
+#[test]
+fn parallel_capsules_have_a_gap_at_each_end_of_the_overlap() {
+    let long = Shape::Capsule { half_length: 1.0, radius: 0.1 };
+    let short = Shape::Capsule { half_length: 0.25, radius: 0.2 };
+    for flip in [0.0, std::f64::consts::PI] {
+        let above = Isometry3::new(Vector3::new(0.0, 0.5, 0.9), Vector3::new(flip, 0.0, 0.0));
+        let near = spatial_near((&long, &Isometry3::identity()), (&short, &above));
+        assert_eq!(near.len(), 2, "{near:?}");
+        let mut z: Vec<_> = near.iter().map(|g| g.on_a.z).collect();
+        z.sort_by(f64::total_cmp);
+        assert!((z[0] - 0.65).abs() < 1e-12 && (z[1] - 1.0).abs() < 1e-12, "{z:?}");
+        for g in near {
+            assert!((g.gap - 0.2).abs() < 1e-12);
+            assert!((g.normal - Vector3::y()).norm() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn crossing_capsules_have_one_gap() {
+    let a = Shape::Capsule { half_length: 1.0, radius: 0.1 };
+    let b = Shape::Capsule { half_length: 0.7, radius: 0.2 };
+    let across = Isometry3::new(Vector3::new(0.1, 0.5, 0.2), Vector3::new(0.0, 1.2, 0.0));
+    let near = spatial_near((&a, &Isometry3::identity()), (&b, &across));
+    assert_eq!(near.len(), 1);
+    assert!((near[0].gap - 0.2).abs() < 1e-14);
+    assert!((near[0].normal - Vector3::y()).norm() < 1e-14);
+}
+
+#[test]
+fn capsule_distance_is_the_least_over_the_segments() {
+    // brute force: walk along one axis, nearest point of the other in closed form
+    let (l, k) = (0.6, 0.45);
+    let (a, b) =
+        (Shape::Capsule { half_length: l, radius: 0.1 }, Shape::Capsule { half_length: k, radius: 0.05 });
+    let mut rng = rng(19);
+    for i in 0..300 {
+        let p = spatial_pose(&mut rng, 0.8);
+        // every third pair nearly parallel
+        let mut q = spatial_pose(&mut rng, 0.8);
+        if i % 3 == 0 {
+            q.rotation = UnitQuaternion::from_scaled_axis(0.02 * q.rotation.scaled_axis()) * p.rotation;
+        }
+        let n = 4000;
+        let sampled = least((0..=n).map(|j| {
+            let z = l * (2.0 * f64::from(j) / f64::from(n) - 1.0);
+            let on_a = q.inverse_transform_point(&(p * Point3::new(0.0, 0.0, z)));
+            (on_a - Point3::new(0.0, 0.0, on_a.z.clamp(-k, k))).norm()
+        })) - 0.15;
+        let found = least(spatial_near((&a, &p), (&b, &q)).iter().map(|g| g.gap));
+        // a sample lies within l/n of the nearest point, and the distance has slope at most 1
+        assert!(found <= sampled + 1e-12 && sampled <= found + l / f64::from(n), "{found} {sampled}");
+    }
+}
+
+#[test]
+fn pairs_without_a_gap_say_so() {
+    let cuboid = Shape::Cuboid { half_extents: [1.0; 3] };
+    let sphere = Shape::Sphere { radius: 1.0 };
+    let i = Isometry3::identity();
+    let mut near = vec![];
+    let error = gaps(&cuboid, &i, &sphere, &i, 1.0, &mut near).unwrap_err();
+    assert_eq!(error.to_string(), "no gap function for the pair box and sphere");
+    assert!(gaps(&Shape::HalfSpace, &i, &Shape::HalfSpace, &i, 1.0, &mut near).is_err());
+    assert!(near.is_empty());
+}
