@@ -1,1 +1,21 @@
-//! Rigid multibody dynamics with joints, hard contact and Coulomb friction.
+//! Rigid multibody dynamics with joints, hard contact and Coulomb friction, every step certified.
+//!
+//! A step is (M, k, rows, gaps, μ, e) → step problem → v, impulses, certificate. Planar and spatial worlds
+//! live side by side and only produce rows: see [`System`].
+
+mod assemble;
+mod error;
+mod material;
+mod report;
+mod scheme;
+mod simulate;
+mod state;
+mod system;
+
+pub use error::{Mistake, Mistakes, StepError};
+pub use material::{FrictionPoint, Groups, Material};
+pub use report::{ContactReport, JointReport, Mode, PostReport, StepReport, StepWork};
+pub use scheme::{Active, Level, Scheme};
+pub use simulate::Simulation;
+pub use state::{Memory, State};
+pub use system::{ContactId, ContactRow, Forces, JointRow, PairId, RowKind, Spring, System};

@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
 use serde::{Deserialize, Serialize};
-use stiction_lcp::{FrictionSet, OffsetRow, Row};
+use stiction_lcp::{FrictionSet, OffsetRow, Row, Term};
 
 /// A mechanical model in generalized coordinates: the planar and the spatial world, and whatever a user brings.
 pub trait System {
@@ -80,6 +80,18 @@ pub struct JointRow {
     pub kind: RowKind,
 }
 
+impl JointRow {
+    /// How far the row is from holding [m]; `None` for drives, which hold no position.
+    pub fn violation(&self) -> Option<f64> {
+        match self.kind {
+            RowKind::Rigid(compliance) if compliance > 0.0 => None,
+            RowKind::Rigid(_) => Some(self.error.abs()),
+            RowKind::Limit => Some((-self.error).max(0.0)),
+            RowKind::Drive { .. } => None,
+        }
+    }
+}
+
 /// How a joint row holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowKind {
@@ -129,6 +141,8 @@ pub struct ContactRow {
     pub drift: f64,
     /// Tangent rows and prescribed slip τ [m/s].
     pub tangents: ArrayVec<OffsetRow, 2>,
+    /// The tangent rows may be turned so that the first is along the slip of the free velocity.
+    pub aligned: bool,
     /// The friction set.
     pub set: FrictionSet,
     /// Coulomb coefficient μ.
@@ -141,4 +155,43 @@ pub struct ContactRow {
     pub direction: [f64; 3],
     /// Unit tangents of the tangent rows.
     pub tangent_directions: [[f64; 3]; 2],
+}
+
+impl ContactRow {
+    /// Turns the two tangents by the angle with this cosine and sine.
+    pub(crate) fn turn(&mut self, cos: f64, sin: f64) {
+        let (first, second) = (self.tangents[0].clone(), self.tangents[1].clone());
+        self.tangents[0] = combined(cos, &first, sin, &second);
+        self.tangents[1] = combined(-sin, &first, cos, &second);
+        let [a, b] = self.tangent_directions;
+        self.tangent_directions = [
+            std::array::from_fn(|i| cos * a[i] + sin * b[i]),
+            std::array::from_fn(|i| cos * b[i] - sin * a[i]),
+        ];
+    }
+}
+
+/// `x a + y b` of two rows that touch the same bodies.
+fn combined(x: f64, a: &OffsetRow, y: f64, b: &OffsetRow) -> OffsetRow {
+    let row = match (&a.row, &b.row) {
+        (Row::Bodies(a), Row::Bodies(b)) => Row::Bodies(
+            a.iter()
+                .zip(b)
+                .map(|(a, b)| Term {
+                    body: a.body,
+                    j: std::array::from_fn(|i| x * a.j[i] + y * b.j[i]),
+                })
+                .collect(),
+        ),
+        _ => {
+            let scaled = |row: &Row, s: f64| match row {
+                Row::Sparse(entries) => entries.iter().map(|&(i, c)| (i, s * c)).collect(),
+                Row::Bodies(_) => Vec::new(),
+            };
+            let mut entries: Vec<(usize, f64)> = scaled(&a.row, x);
+            entries.extend(scaled(&b.row, y));
+            Row::Sparse(entries)
+        }
+    };
+    OffsetRow { row, offset: x * a.offset + y * b.offset }
 }

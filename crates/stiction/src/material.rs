@@ -1,0 +1,74 @@
+//! Materials of shapes, how two of them meet, and which shapes meet at all.
+
+use serde::{Deserialize, Serialize};
+
+/// What a surface is like.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Material {
+    /// Coulomb coefficient μ ≥ 0. Default 0.5.
+    pub friction: f64,
+    /// Coefficient of restitution e, 0 to 1. Default 0.
+    pub restitution: f64,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self { friction: 0.5, restitution: 0.0 }
+    }
+}
+
+impl Material {
+    /// Two materials in contact: μ = √(μ_a μ_b), so that two of a kind keep theirs and one without friction has
+    /// none with anything; e = max(e_a, e_b). A pair that should be otherwise is given its own material.
+    #[must_use]
+    pub fn combined(&self, other: &Self) -> Self {
+        Self {
+            friction: (self.friction * other.friction).sqrt(),
+            restitution: self.restitution.max(other.restitution),
+        }
+    }
+
+    /// What is wrong with it, if anything: field and reason.
+    pub(crate) fn mistakes(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let friction = (!(self.friction.is_finite() && self.friction >= 0.0))
+            .then(|| ("friction", format!("μ = {} must be finite and not negative", self.friction)));
+        let restitution = (!(0.0..=1.0).contains(&self.restitution))
+            .then(|| ("restitution", format!("e = {} must lie between 0 and 1", self.restitution)));
+        friction.into_iter().chain(restitution)
+    }
+}
+
+/// Which shapes meet: both must belong to a group the other collides with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Groups {
+    /// The groups the shape belongs to, a bit each. Default: the first.
+    pub member: u32,
+    /// The groups it collides with, a bit each. Default: all.
+    pub collides: u32,
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Self { member: 1, collides: u32::MAX }
+    }
+}
+
+impl Groups {
+    /// `true` when shapes of these groups meet.
+    pub fn meet(self, other: Self) -> bool {
+        self.member & other.collides != 0 && other.member & self.collides != 0
+    }
+}
+
+/// Where the friction of a contact acts while the surfaces are still apart or overlap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FrictionPoint {
+    /// At one point for both bodies, halfway between the surfaces: angular momentum is kept exactly.
+    #[default]
+    Common,
+    /// At each body's own surface, as ST00's examples have it: each lever is the one at touch.
+    Surface,
+}
