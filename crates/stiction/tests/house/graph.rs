@@ -14,11 +14,28 @@ const CRATES: [(&str, &[&str]); 4] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 2] = [
+const MODULES: [(&str, &str, &[&str]); 11] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
     ("stiction-lcp", "certificate", &["problem"]),
+    // a proof is checked against the question alone
+    ("stiction-lcp", "proof", &["problem"]),
+    // methods know the question, not who calls them or how they are judged
+    ("stiction-lcp", "condense", &["problem"]),
+    ("stiction-lcp", "lemke", &["problem"]),
+    ("stiction-lcp", "ensemble", &["problem"]),
+    // the oracle reports the residual of what it found
+    ("stiction-lcp", "enumerate", &["certificate", "problem"]),
+    ("stiction-lcp", "solution", &["certificate", "lemke", "problem", "proof"]),
+    (
+        "stiction-lcp",
+        "solve",
+        &["certificate", "condense", "convex", "enumerate", "lemke", "problem", "proof", "solution"],
+    ),
+    // both are made of solves
+    ("stiction-lcp", "convex", &["lemke", "problem", "solution", "solve"]),
+    ("stiction-lcp", "pointed", &["certificate", "problem", "proof", "solution", "solve"]),
 ];
 
 /// The workspace crates that a manifest depends on, in any of its dependency tables.
