@@ -118,9 +118,14 @@ fn certificates_and_solutions_do_not_depend_on_units() {
         let rough: Vec<f64> =
             solution.z().iter().map(|z| z + 1e-3 * largest * rng.random_range(-1.0..1.0)).collect();
         let before = certify(&problem, &rough).unwrap().certificate;
-        for (mass, length, time) in
-            [(1e6, 1.0, 1.0), (1e-6, 1.0, 1.0), (1.0, 1e6, 1.0), (1.0, 1e-6, 1.0), (1.0, 1.0, 1e6), (1e6, 1e-6, 1e-6)]
-        {
+        for (mass, length, time) in [
+            (1e6, 1.0, 1.0),
+            (1e-6, 1.0, 1.0),
+            (1.0, 1e6, 1.0),
+            (1.0, 1e-6, 1.0),
+            (1.0, 1.0, 1e6),
+            (1e6, 1e-6, 1e-6),
+        ] {
             let scaled = in_other_units(&problem, mass, length, time);
             let impulse = mass * length / time;
             let z: Vec<f64> = rough.iter().map(|z| z * impulse).collect();
@@ -134,8 +139,9 @@ fn certificates_and_solutions_do_not_depend_on_units() {
             same(before.cone, after.cone, "cone");
             same(before.complementarity, after.complementarity, "complementarity");
             same(before.dissipation, after.dissipation, "dissipation");
-            let again = solve(&scaled, &Solver::default(), None)
-                .unwrap_or_else(|e| panic!("{} seed {seed} in units {mass} {length} {time}: {e}", kind.name()));
+            let again = solve(&scaled, &Solver::default(), None).unwrap_or_else(|e| {
+                panic!("{} seed {seed} in units {mass} {length} {time}: {e}", kind.name())
+            });
             assert_eq!(again.velocity().len(), layout.velocities());
         }
     }

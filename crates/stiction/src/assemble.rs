@@ -152,9 +152,7 @@ pub(crate) fn contact_reports(
         let own = &solution.z()[layout.contact[i]..layout.contact[i + 1]];
         let p = contact.tangent_impulse(&own[1..]);
         let along = |x: [f64; 2]| -> [f64; 3] {
-            std::array::from_fn(|c| {
-                x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c]
-            })
+            std::array::from_fn(|c| x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c])
         };
         let mut slip = [0.0; 2];
         for (u, tangent) in slip.iter_mut().zip(&row.tangents) {
@@ -202,6 +200,7 @@ pub(crate) fn joint_reports(
             }
         }
     };
-    let report = |(row, place): (&JointRow, &Place)| JointReport { joint: row.joint, impulse: impulse(*place) };
+    let report =
+        |(row, place): (&JointRow, &Place)| JointReport { joint: row.joint, impulse: impulse(*place) };
     rows.iter().zip(&places.joints).map(report).collect()
 }

@@ -19,3 +19,8 @@ pub use scheme::{Active, Level, Scheme};
 pub use simulate::Simulation;
 pub use state::{Memory, State};
 pub use system::{ContactId, ContactRow, Forces, JointRow, PairId, RowKind, Spring, System};
+
+// the examples of the README are doc tests
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

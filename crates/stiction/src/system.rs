@@ -177,10 +177,7 @@ fn combined(x: f64, a: &OffsetRow, y: f64, b: &OffsetRow) -> OffsetRow {
         (Row::Bodies(a), Row::Bodies(b)) => Row::Bodies(
             a.iter()
                 .zip(b)
-                .map(|(a, b)| Term {
-                    body: a.body,
-                    j: std::array::from_fn(|i| x * a.j[i] + y * b.j[i]),
-                })
+                .map(|(a, b)| Term { body: a.body, j: std::array::from_fn(|i| x * a.j[i] + y * b.j[i]) })
                 .collect(),
         ),
         _ => {

@@ -126,7 +126,12 @@ pub(crate) fn kinetic<S: System + ?Sized>(system: &S, v: &[f64]) -> f64 {
 }
 
 /// I(q): the largest penetration or joint error. AH04 (4.45)
-pub(crate) fn infeasibility<S: System + ?Sized>(system: &S, t: f64, q: &[f64], workspace: &mut Workspace) -> f64 {
+pub(crate) fn infeasibility<S: System + ?Sized>(
+    system: &S,
+    t: f64,
+    q: &[f64],
+    workspace: &mut Workspace,
+) -> f64 {
     system.joints(t, q, &mut workspace.joints);
     system.contacts(t, q, 0.0, &[], &mut workspace.after);
     let contacts = workspace.after.iter().map(|c| -c.gap);
@@ -230,7 +235,8 @@ fn solve_with_all<S: System + ?Sized>(
 fn align(workspace: &mut Workspace) {
     let layout = workspace.problem.layout().velocity;
     for contact in workspace.contacts.iter_mut().filter(|c| c.aligned && c.tangents.len() == 2) {
-        let slip = |k: usize| contact.tangents[k].row.dot(&layout, &workspace.free) + contact.tangents[k].offset;
+        let slip =
+            |k: usize| contact.tangents[k].row.dot(&layout, &workspace.free) + contact.tangents[k].offset;
         let (x, y) = (slip(0), slip(1));
         let length = x.hypot(y);
         if length > 0.0 {
@@ -260,7 +266,13 @@ fn solve_once<S: System + ?Sized>(
             gain * gap / (if gap < 0.0 { slow } else { h }) + drift
         }
         Level::Position { .. } => position(gap, row),
-        Level::Baumgarte { alpha } => if gap < 0.0 { alpha * gap + drift } else { gap / h + drift },
+        Level::Baumgarte { alpha } => {
+            if gap < 0.0 {
+                alpha * gap + drift
+            } else {
+                gap / h + drift
+            }
+        }
     };
     let contact = |c: &ContactRow| {
         let closing = c.normal.dot(&layout, &state.v) + c.drift;

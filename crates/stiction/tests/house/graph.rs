@@ -1,0 +1,243 @@
+//! Who may know whom: crates by their manifests, modules by the paths in their code.
+
+use crate::none;
+use crate::text::{files, is_identifier, is_word, read, sources, split, without_tests};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A crate and the crates of this workspace it may depend on.
+const CRATES: [(&str, &[&str]); 4] = [
+    ("stiction-lcp", &[]),
+    ("stiction-geometry", &[]),
+    ("stiction", &["stiction-geometry", "stiction-lcp"]),
+    ("stiction-cli", &["stiction", "stiction-lcp"]),
+];
+
+/// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
+/// here may use any.
+const MODULES: [(&str, &str, &[&str]); 11] = [
+    // the question knows no answer
+    ("stiction-lcp", "problem", &[]),
+    // the judge knows the question and no solver
+    ("stiction-lcp", "certificate", &["problem"]),
+    // a proof is checked against the question alone
+    ("stiction-lcp", "proof", &["problem"]),
+    // methods know the question, not who calls them or how they are judged
+    ("stiction-lcp", "condense", &["problem"]),
+    ("stiction-lcp", "lemke", &["problem"]),
+    ("stiction-lcp", "ensemble", &["problem"]),
+    // the oracle reports the residual of what it found
+    ("stiction-lcp", "enumerate", &["certificate", "problem"]),
+    ("stiction-lcp", "solution", &["certificate", "lemke", "problem", "proof"]),
+    (
+        "stiction-lcp",
+        "solve",
+        &["certificate", "condense", "convex", "enumerate", "lemke", "problem", "proof", "solution"],
+    ),
+    // both are made of solves
+    ("stiction-lcp", "convex", &["lemke", "problem", "solution", "solve"]),
+    ("stiction-lcp", "pointed", &["certificate", "problem", "proof", "solution", "solve"]),
+];
+
+/// The workspace crates that a manifest depends on, in any of its dependency tables.
+fn dependencies(manifest: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    let mut inside = false;
+    for line in manifest.lines().map(str::trim) {
+        if let Some(table) = line.strip_prefix('[') {
+            let table = table.trim_end_matches(']');
+            inside = table.ends_with("dependencies");
+            // [dependencies.stiction]
+            if let Some((_, name)) = table.split_once("dependencies.") {
+                found.insert(name);
+            }
+        } else if inside {
+            found.insert(line.split(['.', '=', ' ']).next().unwrap_or(""));
+        }
+    }
+    found.into_iter().filter(|name| *name == "stiction" || name.starts_with("stiction-")).collect()
+}
+
+fn crate_complaints(name: &str, manifest: &str, rules: &[(&str, &[&str])]) -> Vec<String> {
+    let Some((_, allowed)) = rules.iter().find(|(rule, _)| *rule == name) else {
+        return vec![format!("crate {name} has no rule")];
+    };
+    let forbidden = dependencies(manifest).into_iter().filter(|d| !allowed.contains(d));
+    forbidden.map(|d| format!("crate {name} must not depend on {d}")).collect()
+}
+
+/// Paths from the root of the crate that code uses, each cut to at most its first two names. `module` is where
+/// the code stands.
+fn used_paths(code: &str, module: &[&str]) -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
+    for start in ["crate", "super", "self"] {
+        for (at, _) in code.match_indices(start) {
+            let rest = &code[at..];
+            let word = code[..at].chars().next_back().is_some_and(|c| is_word(c) || c == ':' || c == '$');
+            if word || rest[start.len()..].chars().next().is_some_and(is_word) {
+                continue;
+            }
+            let mut names = Vec::new();
+            tree(&rest[..end_of_path(rest)], &mut Vec::new(), &mut names);
+            used.extend(names.iter().filter_map(|path| resolve(path, module)));
+        }
+    }
+    used
+}
+
+/// The end of a path and of the braces in it.
+fn end_of_path(code: &str) -> usize {
+    let mut depth = 0;
+    for (i, c) in code.char_indices() {
+        match c {
+            '{' if depth > 0 || code[..i].ends_with("::") => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            _ if depth > 0 || is_word(c) || c == ':' => {}
+            _ => return i,
+        }
+    }
+    code.len()
+}
+
+/// Unfolds `a::{b, c::d}` into its paths.
+fn tree(text: &str, prefix: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
+    let depth = prefix.len();
+    if let Some((head, rest)) = text.split_once('{') {
+        prefix.extend(head.split("::").map(str::trim).filter(|p| is_identifier(p)).map(str::to_string));
+        let inner = &rest[..rest.rfind('}').unwrap_or(rest.len())];
+        let mut level = 0;
+        let branches = inner.split(|c| {
+            level += i32::from(c == '{') - i32::from(c == '}');
+            c == ',' && level == 0
+        });
+        for branch in branches.filter(|b| !b.trim().is_empty()) {
+            tree(branch.split(" as ").next().unwrap_or("").trim(), prefix, paths);
+        }
+    } else {
+        let names = text.split("::").map(str::trim).filter(|p| is_identifier(p)).map(str::to_string);
+        paths.push(prefix.iter().cloned().chain(names).collect());
+    }
+    prefix.truncate(depth);
+}
+
+/// A path from the root of the crate, or `None` when it does not leave the name it starts from.
+fn resolve(path: &[String], module: &[&str]) -> Option<String> {
+    let mut from: Vec<&str> = if path[0] == "crate" { Vec::new() } else { module.to_vec() };
+    let mut names = path.iter().map(String::as_str).peekable();
+    while let Some(step) = names.next_if(|n| ["crate", "super", "self"].contains(n)) {
+        if step == "super" {
+            from.pop();
+        }
+    }
+    names.peek()?;
+    from.extend(names);
+    from.truncate(2);
+    Some(from.join("::"))
+}
+
+/// Where each name that the root of a crate re-exports comes from.
+fn reexports(root: &str) -> BTreeMap<String, String> {
+    let mut origin = BTreeMap::new();
+    for statement in root.split("pub use ").skip(1) {
+        let mut paths = Vec::new();
+        tree(statement.split(';').next().unwrap_or(""), &mut Vec::new(), &mut paths);
+        for path in paths.iter().filter(|p| p.len() > 1) {
+            origin.insert(path[path.len() - 1].clone(), path[0].clone());
+        }
+    }
+    origin
+}
+
+/// The names of the modules a file stands in, below `src`.
+fn module_of(path: &str) -> Vec<&str> {
+    let below = path.split_once("/src/").map_or(path, |(_, below)| below);
+    below.trim_end_matches(".rs").split('/').filter(|p| !["lib", "main", "mod"].contains(p)).collect()
+}
+
+/// Complaints about one module: `sources` are the files of the crate by path.
+fn module_complaints(module: &str, allowed: &[&str], sources: &[(String, String)]) -> Vec<String> {
+    let root = sources.iter().find(|(path, _)| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs"));
+    let origin = root.map(|(_, text)| reexports(&split(text).code)).unwrap_or_default();
+    let own: Vec<_> = sources.iter().filter(|(path, _)| module_of(path).first() == Some(&module)).collect();
+    let mut complaints = Vec::new();
+    if own.is_empty() {
+        complaints.push(format!("there is a rule for {module}, which does not exist"));
+    }
+    for (path, text) in own {
+        let place = module_of(path);
+        if place.contains(&"tests") {
+            continue;
+        }
+        for used in used_paths(&without_tests(&split(text).code), &place) {
+            let first = used.split("::").next().unwrap_or("");
+            let first = origin.get(first).map_or(first, String::as_str);
+            if first != module && !allowed.contains(&first) {
+                complaints.push(format!("{path}: {module} must not know {used}"));
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn crates_depend_only_on_whom_they_may() {
+    let manifests: Vec<String> =
+        files().into_iter().filter(|p| p.starts_with("crates/") && p.ends_with("/Cargo.toml")).collect();
+    assert!(manifests.len() >= CRATES.len());
+    let name = |path: &str| path.split('/').nth(1).unwrap_or("").to_string();
+    let complaints: Vec<String> =
+        manifests.iter().flat_map(|p| crate_complaints(&name(p), &read(p), &CRATES)).collect();
+    none(&complaints);
+}
+
+#[test]
+fn modules_know_only_whom_they_may() {
+    let mut complaints = Vec::new();
+    for (name, module, allowed) in MODULES {
+        let folder = format!("crates/{name}/src/");
+        let sources: Vec<(String, String)> =
+            sources().into_iter().filter(|p| p.starts_with(&folder)).map(|p| (p.clone(), read(&p))).collect();
+        complaints.extend(module_complaints(module, allowed, &sources));
+    }
+    none(&complaints);
+}
+
+#[test]
+fn a_forbidden_crate_is_found() {
+    let rules: [(&str, &[&str]); 2] = [("stiction-lcp", &[]), ("stiction", &["stiction-lcp"])];
+    let manifest =
+        "[package]\nname = \"x\"\n[dependencies]\nserde.workspace = true\nstiction-lcp.workspace = true\n";
+    none(&crate_complaints("stiction", manifest, &rules));
+    assert_eq!(crate_complaints("stiction-lcp", manifest, &rules).len(), 1);
+    assert_eq!(crate_complaints("stiction-new", manifest, &rules).len(), 1);
+    let others =
+        "[dev-dependencies]\nstiction = { path = \"..\" }\n[dependencies.stiction-geometry]\npath = \"..\"";
+    assert_eq!(crate_complaints("stiction-lcp", others, &rules).len(), 2);
+}
+
+#[test]
+fn a_forbidden_module_is_found() {
+    let source = |path: &str, text: &str| (format!("crates/x/src/{path}"), text.to_string());
+    let crate_with = |judge: &str| {
+        [
+            source(
+                "lib.rs",
+                "mod judge; pub mod lemke; pub use lemke::{Basis, Lemke}; pub use problem::Lcp;",
+            ),
+            source("judge/mod.rs", "mod inner;"),
+            source("judge/inner.rs", judge),
+            source("lemke.rs", ""),
+        ]
+    };
+    let complaints = |judge: &str| module_complaints("judge", &["problem"], &crate_with(judge)).len();
+    let fine = "use crate::problem::{self, Lcp}; use super::{Row, other::X}; use std::fmt; use crate::Lcp;
+        /// see [`crate::lemke`]
+        pub(crate) fn f(self) -> Self { self.crate_like(\"crate::lemke\"); self::g(); super::super::problem::f() }
+        #[cfg(test)] mod tests { use crate::lemke::Lemke; }";
+    assert_eq!(complaints(fine), 0);
+    assert_eq!(complaints("use crate::lemke::Lemke;"), 1);
+    assert_eq!(complaints("use crate::{problem::Lcp, lemke::{Basis, Lemke}};"), 2);
+    assert_eq!(complaints("fn f() { crate::lemke::run() }"), 1);
+    assert_eq!(complaints("use super::super::lemke;"), 1);
+    assert_eq!(complaints("use crate::Basis;"), 1);
+    assert_eq!(module_complaints("gone", &[], &crate_with("")).len(), 1);
+}
