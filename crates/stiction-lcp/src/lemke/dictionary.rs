@@ -172,9 +172,11 @@ impl WithSimd for Exchange<'_> {
 
 #[inline(always)]
 fn add_multiple<S: Simd>(x: &mut Lane, a: f64, y: &Lane) {
+    let (mut sum, y) = (x.0, y.0);
     for k in 0..WIDTH {
-        x.0[k] = fused::<S>(a, y.0[k], x.0[k]);
+        sum[k] = fused::<S>(a, y[k], sum[k]);
     }
+    x.0 = sum;
 }
 
 /// a b + c, in one rounding where the processor has it: emulated it would be slower than the whole method.

@@ -1,5 +1,7 @@
 //! Textbook problems, random families and contact with friction.
 
+mod contact;
+
 use super::{End, Lemke, Run, Workspace};
 use crate::problem::Lcp;
 use nalgebra::{DMatrix, DVector};

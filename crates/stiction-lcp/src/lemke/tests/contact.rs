@@ -1,0 +1,203 @@
+//! Contact with friction at velocity level: towers, boxes, jams and random heaps.
+
+use super::{assert_solved, lcp, natural_residual};
+use crate::lemke::{Basis, End, Lemke, Workspace};
+use crate::problem::Lcp;
+use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// A rigid body: mass [kg], diagonal inertia [kg m²], centre [m], velocity with gravity applied [m/s, rad/s].
+struct Body {
+    mass: f64,
+    inertia: Vector3<f64>,
+    centre: Vector3<f64>,
+    velocity: [f64; 6],
+}
+
+/// Body `b` is pushed along `normal`, body `a` (the world if none) against it.
+struct Touch {
+    a: Option<usize>,
+    b: usize,
+    point: Vector3<f64>,
+    normal: Vector3<f64>,
+    friction: f64,
+}
+
+fn tangents(normal: &Vector3<f64>) -> (Vector3<f64>, Vector3<f64>) {
+    let helper = if normal.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() };
+    let first = (helper - normal * normal.dot(&helper)).normalize();
+    (first, normal.cross(&first))
+}
+
+/// z = (c_n, β, λ), M = [[NᵀM⁻¹N, NᵀM⁻¹D, 0], [DᵀM⁻¹N, DᵀM⁻¹D, E], [μ, −Eᵀ, 0]], q = [Nᵀv, Dᵀv, 0].
+fn condensed(bodies: &[Body], touches: &[Touch], directions: usize) -> Lcp {
+    let (contacts, dof) = (touches.len(), 6 * bodies.len());
+    let impulses = contacts * (1 + directions);
+    let mut jacobian = DMatrix::<f64>::zeros(impulses, dof);
+    for (k, touch) in touches.iter().enumerate() {
+        let (t1, t2) = tangents(&touch.normal);
+        let mut put = |row: usize, direction: Vector3<f64>| {
+            for (body, sign) in [(touch.a, -1.0), (Some(touch.b), 1.0)] {
+                let Some(body) = body else { continue };
+                let moment = (touch.point - bodies[body].centre).cross(&direction);
+                for axis in 0..3 {
+                    jacobian[(row, 6 * body + axis)] += sign * direction[axis];
+                    jacobian[(row, 6 * body + 3 + axis)] += sign * moment[axis];
+                }
+            }
+        };
+        put(k, touch.normal);
+        for i in 0..directions {
+            // exact opposites, as quarter turns of floating-point sines would not be
+            let half = directions / 2;
+            let angle = std::f64::consts::PI * (i % half) as f64 / half as f64;
+            let sign = if i < half { 1.0 } else { -1.0 };
+            put(contacts + k * directions + i, (t1 * angle.cos() + t2 * angle.sin()) * sign);
+        }
+    }
+    let mut scaled = jacobian.clone();
+    for (i, body) in bodies.iter().enumerate() {
+        for axis in 0..3 {
+            scaled.column_mut(6 * i + axis).scale_mut(1.0 / body.mass);
+            scaled.column_mut(6 * i + 3 + axis).scale_mut(1.0 / body.inertia[axis]);
+        }
+    }
+    let velocity = DVector::from_iterator(dof, bodies.iter().flat_map(|body| body.velocity));
+    let n = impulses + contacts;
+    let mut m = DMatrix::<f64>::zeros(n, n);
+    m.view_mut((0, 0), (impulses, impulses)).copy_from(&(&scaled * jacobian.transpose()));
+    for (k, touch) in touches.iter().enumerate() {
+        m[(impulses + k, k)] = touch.friction;
+        for i in 0..directions {
+            let beta = contacts + k * directions + i;
+            m[(beta, impulses + k)] = 1.0;
+            m[(impulses + k, beta)] = -1.0;
+        }
+    }
+    let mut q = DVector::zeros(n);
+    q.rows_mut(0, impulses).copy_from(&(jacobian * velocity));
+    lcp(m, q)
+}
+
+fn around_zero<const N: usize>(rng: &mut ChaCha8Rng, size: f64) -> [f64; N] {
+    std::array::from_fn(|_| rng.random_range(-size..size))
+}
+
+fn unit_box(rng: &mut ChaCha8Rng, centre: Vector3<f64>, speed: f64) -> Body {
+    let mut velocity = around_zero(rng, speed);
+    velocity[2] -= 9.81 * 0.01;
+    Body { mass: 1.0, inertia: Vector3::repeat(1.0 / 6.0), centre, velocity }
+}
+
+/// Unit boxes on top of each other, four corner contacts at every interface.
+fn tower(rng: &mut ChaCha8Rng, boxes: usize, friction: f64) -> (Vec<Body>, Vec<Touch>) {
+    let bodies = (0..boxes).map(|k| unit_box(rng, Vector3::new(0.0, 0.0, k as f64 + 0.5), 0.1)).collect();
+    let mut touches = Vec::new();
+    for k in 0..boxes {
+        for (x, y) in [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)] {
+            let point = Vector3::new(x, y, k as f64);
+            touches.push(Touch { a: k.checked_sub(1), b: k, point, normal: Vector3::z(), friction });
+        }
+    }
+    (bodies, touches)
+}
+
+/// A box between two walls, four corners on each, and sometimes on the floor as well.
+fn jam(rng: &mut ChaCha8Rng, friction: f64) -> (Vec<Body>, Vec<Touch>) {
+    let (bodies, mut touches) = tower(rng, 1, friction);
+    if rng.random_range(0..2) == 0 {
+        touches.clear();
+    }
+    for side in [-1.0, 1.0] {
+        for (y, z) in [(-0.5, 0.0), (0.5, 0.0), (0.5, 1.0), (-0.5, 1.0)] {
+            let point = Vector3::new(0.5 * side, y, z);
+            touches.push(Touch { a: None, b: 0, point, normal: -Vector3::x() * side, friction });
+        }
+    }
+    (bodies, touches)
+}
+
+/// One to four bodies, one to eleven contacts, some of them repeated or reversed.
+fn heap(rng: &mut ChaCha8Rng, friction: f64) -> (Vec<Body>, Vec<Touch>) {
+    let bodies: Vec<Body> = (0..rng.random_range(1..5))
+        .map(|_| Body {
+            mass: rng.random_range(0.2..5.0),
+            inertia: Vector3::from(around_zero(rng, 0.5)).add_scalar(0.7),
+            centre: Vector3::from(around_zero(rng, 1.0)),
+            velocity: around_zero(rng, 1.0),
+        })
+        .collect();
+    let mut touches: Vec<Touch> = Vec::new();
+    for _ in 0..rng.random_range(1..12) {
+        let kind = rng.random_range(0..10);
+        if let Some(last) = touches.last()
+            && kind < 3
+        {
+            let normal = if kind == 0 { -last.normal } else { last.normal };
+            touches.push(Touch { a: last.a, b: last.b, point: last.point, normal, friction });
+            continue;
+        }
+        let b = rng.random_range(0..bodies.len());
+        let a = Some(rng.random_range(0..bodies.len())).filter(|&a| a != b);
+        let point = bodies[b].centre + Vector3::from(around_zero(rng, 1.0));
+        let normal = Vector3::from(around_zero(rng, 1.0)).normalize();
+        touches.push(Touch { a, b, point, normal, friction });
+    }
+    (bodies, touches)
+}
+
+/// The inertia of a body turned with it does not matter here; the matrix must only be definite.
+fn contact_problem(rng: &mut ChaCha8Rng, case: usize) -> Lcp {
+    let friction = [0.0, 0.1, 0.4, 0.8, 1.5][rng.random_range(0..5)];
+    let directions = [2, 4, 8][rng.random_range(0..3)];
+    let (bodies, touches) = match case % 10 {
+        0 => tower(rng, 1, friction),
+        1 => tower(rng, 2, friction),
+        2 => tower(rng, 3, friction),
+        3 => jam(rng, friction),
+        _ => heap(rng, friction),
+    };
+    condensed(&bodies, &touches, directions)
+}
+
+#[test]
+fn two_thousand_contact_problems() {
+    let mut workspace = Workspace::default();
+    let mut rng = ChaCha8Rng::seed_from_u64(2000);
+    let (mut failures, mut repaired, mut worst) = (Vec::new(), 0, 0.0_f64);
+    for case in 0..2000 {
+        let problem = contact_problem(&mut rng, case);
+        let run = Lemke::default().run_in(&problem, None, &mut workspace);
+        let residual = natural_residual(&problem, &run.z);
+        if run.end != End::Solved || residual > 1e-10 {
+            failures.push((case, problem.q.len(), residual, format!("{:?}", run.end), run.pivots));
+        } else {
+            worst = worst.max(residual);
+        }
+        repaired += usize::from(run.refactorizations > 0);
+        assert!(2 * run.pivots <= 5 * problem.q.len() + 20, "{} pivots for {case}", run.pivots);
+    }
+    println!("worst residual {worst:e}, {repaired} repaired");
+    assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
+}
+#[test]
+fn scratch_bench() {
+    let mut workspace = Workspace::default();
+    for boxes in [2, 4, 8, 16, 25] {
+        for seed in 0..3 {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let (b, t) = tower(&mut rng, boxes, 0.5);
+            let p = condensed(&b, &t, 4);
+            let mut best = f64::INFINITY;
+            let reps = if boxes == 2 { 2000 } else if boxes < 16 { 200 } else { 10 };
+            let mut run = Lemke::default().run_in(&p, None, &mut workspace);
+            for _ in 0..reps {
+                let s = std::time::Instant::now();
+                run = Lemke::default().run_in(&p, None, &mut workspace);
+                best = best.min(s.elapsed().as_secs_f64());
+            }
+            println!("n={} {:.1} us pivots {} refac {} {:?} res {:e}", p.q.len(), best * 1e6, run.pivots, run.refactorizations, matches!(run.end, End::Solved), natural_residual(&p, &run.z));
+        }
+    }
+}
