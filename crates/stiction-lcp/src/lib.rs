@@ -17,10 +17,12 @@
 //! No bodies, no time, no shapes here: those are the business of the crates that build on this one.
 
 pub mod certificate;
+pub mod enumerate;
 pub mod lemke;
 pub mod problem;
 
 pub use certificate::{Candidate, Certificate, ContactResidual, certify};
+pub use enumerate::{Enumerate, EnumerateError, Solutions};
 pub use problem::{
     Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, Malformed, Mlcp, OffsetRow, Pair, Problem, Row,
     StepProblem, Term,
