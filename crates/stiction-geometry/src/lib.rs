@@ -34,6 +34,8 @@
 //! # Ok::<(), stiction_geometry::NoGap>(())
 //! ```
 
+#![allow(rustdoc::broken_intra_doc_links, reason = "[m] is a unit, not a link")]
+
 mod error;
 pub mod planar;
 pub mod spatial;

@@ -1,6 +1,6 @@
 //! Gaps between planar shapes: which pair goes where, and the pairs with half-planes and disks.
 
-use nalgebra::{Isometry2, Point2, Vector2};
+use nalgebra::{Isometry2, Point2, Translation2, Vector2};
 
 use super::outline::{Outline, disk_gaps, outline_gaps};
 use super::{Shape, support};
@@ -75,13 +75,25 @@ pub fn gaps(
     if !has_gap(a, b) {
         return Err(NoGap { a: a.kind(), b: b.kind() });
     }
+    // relative to the place of a, so that digits are not lost far from the origin of the world
+    let place = pose_a.translation.vector;
+    let pose_a = Isometry2::from_parts(Translation2::identity(), pose_a.rotation);
+    let pose_b = Isometry2::from_parts((pose_b.translation.vector - place).into(), pose_b.rotation);
+
     // each pair is written once, in the order of `rank`
     let first = out.len();
-    if rank(a) <= rank(b) {
-        ordered_gaps(a, pose_a, b, pose_b, reach, out);
+    let swapped = rank(a) > rank(b);
+    if swapped {
+        ordered_gaps(b, &pose_b, a, &pose_a, reach, out);
     } else {
-        ordered_gaps(b, pose_b, a, pose_a, reach, out);
-        out[first..].iter_mut().for_each(Gap::swap);
+        ordered_gaps(a, &pose_a, b, &pose_b, reach, out);
+    }
+    for gap in &mut out[first..] {
+        gap.on_a += place;
+        gap.on_b += place;
+        if swapped {
+            gap.swap();
+        }
     }
     Ok(())
 }

@@ -172,7 +172,6 @@ pub(super) fn outline_gaps(a: &Outline, b: &Outline, reach: f64, out: &mut Vec<G
         let e = a.edge(a.incident_edge(-f.normal));
         (e, f)
     };
-
     let slack = END_SLACK * e.length.min(f.length);
 
     // two vertices as the nearest features
@@ -183,16 +182,17 @@ pub(super) fn outline_gaps(a: &Outline, b: &Outline, reach: f64, out: &mut Vec<G
         push(Gap::rounded((e.ends[i], a.radius), (f.ends[j], b.radius), core, d / core, feature), reach, out);
     }
 
-    // one vertex-edge event per end; facing edges run against each other, so start meets end
-    // deeper than the outlines overlap: the vertex is not behind the edge but beyond the body
+    // an event deeper than the outlines overlap has its vertex not behind the edge but beyond the body
     let floor = separation - (a.radius + b.radius) - slack;
+
+    // one vertex-edge event per end; facing edges run against each other, so start meets end
     for (i, j) in [(0, 1), (1, 0)] {
         let of_b = on_edge(&f.ends[j], &e, slack)
-            .then(|| Gap::on_edge_of_a(&e, a.radius, (f.ends[j], f.vertex_codes[j]), b.radius));
+            .then(|| Gap::on_edge_of_a(&e, a.radius, (f.ends[j], f.vertex_codes[j]), b.radius))
+            .filter(|g| g.gap >= floor);
         let of_a = on_edge(&e.ends[i], &f, slack)
-            .then(|| Gap::on_edge_of_b((e.ends[i], e.vertex_codes[i]), a.radius, &f, b.radius));
-        let of_a = of_a.filter(|g| g.gap >= floor);
-        let of_b = of_b.filter(|g| g.gap >= floor);
+            .then(|| Gap::on_edge_of_b((e.ends[i], e.vertex_codes[i]), a.radius, &f, b.radius))
+            .filter(|g| g.gap >= floor);
         let event = match (of_a, of_b) {
             (Some(g), Some(h)) => {
                 let tie = (g.gap - h.gap).abs() <= slack;

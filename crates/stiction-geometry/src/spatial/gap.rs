@@ -1,6 +1,6 @@
 //! Gaps between spatial shapes: which pair goes where, and the pairs with half-spaces and spheres.
 
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Point3, Translation3, Vector3};
 
 use super::capsule::{Segment, capsule_gaps, sphere_gaps};
 use super::{Shape, support};
@@ -76,13 +76,25 @@ pub fn gaps(
     if !has_gap(a, b) {
         return Err(NoGap { a: a.kind(), b: b.kind() });
     }
+    // relative to the place of a, so that digits are not lost far from the origin of the world
+    let place = pose_a.translation.vector;
+    let pose_a = Isometry3::from_parts(Translation3::identity(), pose_a.rotation);
+    let pose_b = Isometry3::from_parts((pose_b.translation.vector - place).into(), pose_b.rotation);
+
     // each pair is written once, in the order of `rank`
     let first = out.len();
-    if rank(a) <= rank(b) {
-        ordered_gaps(a, pose_a, b, pose_b, reach, out);
+    let swapped = rank(a) > rank(b);
+    if swapped {
+        ordered_gaps(b, &pose_b, a, &pose_a, reach, out);
     } else {
-        ordered_gaps(b, pose_b, a, pose_a, reach, out);
-        out[first..].iter_mut().for_each(Gap::swap);
+        ordered_gaps(a, &pose_a, b, &pose_b, reach, out);
+    }
+    for gap in &mut out[first..] {
+        gap.on_a += place;
+        gap.on_b += place;
+        if swapped {
+            gap.swap();
+        }
     }
     Ok(())
 }

@@ -116,6 +116,39 @@ proptest! {
 }
 
 #[test]
+fn distance_from_the_origin_of_the_world_costs_no_digits() {
+    // places on a grid of 1/4 stay exact 2^40 m away
+    let far = 2.0_f64.powi(40);
+    for (k, a) in planar_shapes().iter().enumerate() {
+        for b in planar_shapes().iter().filter(|b| planar::has_gap(a, b)) {
+            let turn = 0.3 + k as f64;
+            let (p, q) = (Isometry2::new(Vector2::new(0.25, -0.5), turn), Isometry2::rotation(2.0 * turn));
+            let away = nalgebra::Translation2::new(far, -far);
+            let (here, there) =
+                (planar_near((a, &p), (b, &q)), planar_near((a, &(away * p)), (b, &(away * q))));
+            assert_eq!(here.len(), there.len());
+            for (g, k) in here.iter().zip(&there) {
+                assert_eq!((g.gap, g.normal, g.feature), (k.gap, k.normal, k.feature));
+            }
+        }
+    }
+    for (k, a) in spatial_shapes().iter().enumerate() {
+        for b in spatial_shapes().iter().filter(|b| spatial::has_gap(a, b)) {
+            let turn = Vector3::new(0.3, 0.2, k as f64);
+            let (p, q) =
+                (Isometry3::new(Vector3::new(0.25, -0.5, 0.75), turn), Isometry3::rotation(turn.zxy()));
+            let away = nalgebra::Translation3::new(far, -far, far);
+            let (here, there) =
+                (spatial_near((a, &p), (b, &q)), spatial_near((a, &(away * p)), (b, &(away * q))));
+            assert_eq!(here.len(), there.len());
+            for (g, k) in here.iter().zip(&there) {
+                assert_eq!((g.gap, g.normal, g.feature), (k.gap, k.normal, k.feature));
+            }
+        }
+    }
+}
+
+#[test]
 fn coincident_shapes_take_the_documented_normals() {
     let i = Isometry2::translation(3.0, 4.0);
     let disk = planar::Shape::Disk { radius: 0.5 };
