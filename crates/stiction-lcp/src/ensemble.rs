@@ -53,8 +53,8 @@ impl Kind {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         match self {
             Self::Random => random(&mut rng),
-            Self::Box => stack(1, friction(&mut rng), &mut rng),
-            Self::Stack(n) => stack(n, friction(&mut rng), &mut rng),
+            Self::Box => stack(1, &friction(&mut rng), &mut rng),
+            Self::Stack(n) => stack(n, &friction(&mut rng), &mut rng),
             Self::Jam => jam(0.0, &mut rng),
             Self::PenetratedJam => {
                 let depth = rng.random_range(0.001..0.1);
@@ -83,7 +83,7 @@ pub fn mixture(seed: u64) -> (Kind, StepProblem) {
 pub fn tower(boxes: usize, directions: usize, seed: u64) -> StepProblem {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let set = FrictionSet::regular(directions).unwrap_or_else(FrictionSet::line);
-    stack(boxes, Friction { mu: 0.5, set }, &mut rng)
+    stack(boxes, &Friction { mu: 0.5, set }, &mut rng)
 }
 
 #[derive(Clone)]
@@ -193,14 +193,14 @@ fn unit_box(rng: &mut ChaCha8Rng) -> Body {
     body(1.0, Vector3::repeat(1.0 / 6.0), vector(rng, 0.1), vector(rng, 0.1))
 }
 
-fn stack(boxes: usize, friction: Friction, rng: &mut ChaCha8Rng) -> StepProblem {
+fn stack(boxes: usize, friction: &Friction, rng: &mut ChaCha8Rng) -> StepProblem {
     let mut problem = StepProblem { speed_scale: G * H, ..StepProblem::default() };
     for i in 0..boxes {
         problem.bodies.push(unit_box(rng));
         for (x, y) in CORNERS {
             let below = i.checked_sub(1).map(|j| (j, Vector3::new(x, y, 0.5)));
             let above = Some((i, Vector3::new(x, y, -0.5)));
-            problem.contacts.push(contact(below, above, Vector3::z(), 0.0, &friction));
+            problem.contacts.push(contact(below, above, Vector3::z(), 0.0, friction));
         }
     }
     problem

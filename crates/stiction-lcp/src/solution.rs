@@ -163,6 +163,16 @@ pub enum LcpError {
         /// The best iterate and its residuals.
         best: Box<Candidate>,
     },
+    /// Every complementary basis was looked at, and none is a solution.
+    #[error("no solution exists: none of the {bases} complementary bases is one")]
+    Exhausted {
+        /// The bases looked at.
+        bases: usize,
+        /// Why no solution exists, where it is not only complementarity that fails.
+        proof: Option<Farkas>,
+        /// The residuals of zero.
+        best: Box<Candidate>,
+    },
     /// The budget is used up.
     #[error("gave up after {spent} {unit}; the best iterate has residual {:.1e}", best.certificate.worst())]
     Budget {
@@ -188,16 +198,21 @@ impl LcpError {
     pub fn best(&self) -> Option<&Candidate> {
         match self {
             Self::Malformed(_) | Self::Unsupported { .. } => None,
-            Self::Ray { best, .. } | Self::Budget { best, .. } | Self::Uncertified { best, .. } => Some(best),
+            Self::Ray { best, .. }
+            | Self::Exhausted { best, .. }
+            | Self::Budget { best, .. }
+            | Self::Uncertified { best, .. } => Some(best),
         }
     }
 
-    /// One word for reports: `malformed`, `unsupported`, `infeasible`, `ray`, `budget` or `uncertified`.
+    /// One word for reports: `malformed`, `unsupported`, `infeasible` (proved), `ray` (inconclusive), `none` (no
+    /// basis is a solution), `budget` or `uncertified`.
     pub fn status(&self) -> &'static str {
         match self {
             Self::Malformed(_) => "malformed",
             Self::Unsupported { .. } => "unsupported",
-            Self::Ray { proof: Some(_), .. } => "infeasible",
+            Self::Ray { proof: Some(_), .. } | Self::Exhausted { proof: Some(_), .. } => "infeasible",
+            Self::Exhausted { proof: None, .. } => "none",
             Self::Ray { proof: None, .. } => "ray",
             Self::Budget { .. } => "budget",
             Self::Uncertified { .. } => "uncertified",

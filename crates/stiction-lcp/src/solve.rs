@@ -110,8 +110,8 @@ pub(crate) struct Task<'a> {
 /// The dense form of a problem, and the way back.
 enum Dense<'a> {
     Lcp(&'a Lcp),
-    Free(FreeRows),
-    Step(Condensed<'a>),
+    Free(Box<FreeRows>),
+    Step(Box<Condensed<'a>>),
 }
 
 impl Dense<'_> {
@@ -175,8 +175,8 @@ impl<'a> Task<'a> {
     fn dense(&self) -> Result<Dense<'a>, LcpError> {
         let dense = match self.problem {
             Problem::Lcp(lcp) => Ok(Dense::Lcp(lcp)),
-            Problem::Mlcp(mlcp) => FreeRows::new(mlcp).map(Dense::Free),
-            Problem::Step(step) => Condensed::new(step).map(Dense::Step),
+            Problem::Mlcp(mlcp) => FreeRows::new(mlcp).map(|free| Dense::Free(Box::new(free))),
+            Problem::Step(step) => Condensed::new(step).map(|condensed| Dense::Step(Box::new(condensed))),
         };
         dense.map_err(|feature| self.solver.method.unsupported(feature))
     }
@@ -258,10 +258,20 @@ impl<'a> Task<'a> {
             return self.judged(&dense, &[], work, None);
         }
         let found = enumerate.all(lcp).map_err(|e| self.solver.method.unsupported(e.to_string()))?;
-        match found.isolated.first().or(found.representatives.first()) {
-            Some(z) => self.judged(&dense, z, work, None),
-            None => Err(self.ray(&dense, &vec![0.0; lcp.q.len()], &vec![0.0; lcp.q.len()])),
+        if let Some(z) = found.isolated.first().or(found.representatives.first()) {
+            return self.judged(&dense, z, work, None);
         }
+        let best = Box::new(self.judge.certify(&[]));
+        if !found.complete() {
+            return Err(LcpError::Budget { spent: enumerate.budget, unit: "subsets", best });
+        }
+        let proof = match (&dense, self.problem) {
+            (Dense::Step(condensed), Problem::Step(step)) => {
+                contradicting_joints(condensed, step).or_else(|| infeasible_step(step))
+            }
+            _ => None,
+        };
+        Err(LcpError::Exhausted { bases: found.bases, proof, best })
     }
 }
 

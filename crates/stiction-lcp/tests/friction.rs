@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 use stiction_lcp::ensemble::mixture;
 use stiction_lcp::{
-    Body, Contact, FrictionLaw, FrictionSet, LcpError, Method, OffsetRow, Pointed, Row, Solver, Stage,
+    Body, Contact, FrictionLaw, FrictionSet, LcpError, Lemke, Method, OffsetRow, Pointed, Row, Solver, Stage,
     StepProblem, certify, solve,
 };
 
@@ -51,7 +51,7 @@ fn a_spinning_disk_slips_or_sticks() {
     assert_near(stick.velocity(), &[-1.0 / 30.0, 0.0, 1.0 / 30.0], 1e-10);
     assert_eq!(stick.work().stage, Stage::Lemke);
 
-    let convex: Solver = Method::Convex(Default::default()).into();
+    let convex: Solver = Method::Convex(Lemke::default()).into();
     let lifted = solve(&disk(3.0), &convex, None).unwrap();
     assert_eq!(lifted.law(), FrictionLaw::Convex);
     // v_y = −gh + c = μ (ω − 3μc) with c the normal impulse

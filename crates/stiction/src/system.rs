@@ -173,22 +173,20 @@ impl ContactRow {
 
 /// `x a + y b` of two rows that touch the same bodies.
 fn combined(x: f64, a: &OffsetRow, y: f64, b: &OffsetRow) -> OffsetRow {
-    let row = match (&a.row, &b.row) {
-        (Row::Bodies(a), Row::Bodies(b)) => Row::Bodies(
-            a.iter()
-                .zip(b)
-                .map(|(a, b)| Term { body: a.body, j: std::array::from_fn(|i| x * a.j[i] + y * b.j[i]) })
-                .collect(),
-        ),
-        _ => {
-            let scaled = |row: &Row, s: f64| match row {
-                Row::Sparse(entries) => entries.iter().map(|&(i, c)| (i, s * c)).collect(),
-                Row::Bodies(_) => Vec::new(),
-            };
-            let mut entries: Vec<(usize, f64)> = scaled(&a.row, x);
-            entries.extend(scaled(&b.row, y));
-            Row::Sparse(entries)
-        }
+    let row = if let (Row::Bodies(a), Row::Bodies(b)) = (&a.row, &b.row) {
+        let sum = |(a, b): (&Term, &Term)| Term {
+            body: a.body,
+            j: std::array::from_fn(|i| x * a.j[i] + y * b.j[i]),
+        };
+        Row::Bodies(a.iter().zip(b).map(sum).collect())
+    } else {
+        let scaled = |row: &Row, s: f64| match row {
+            Row::Sparse(entries) => entries.iter().map(|&(i, c)| (i, s * c)).collect(),
+            Row::Bodies(_) => Vec::new(),
+        };
+        let mut entries: Vec<(usize, f64)> = scaled(&a.row, x);
+        entries.extend(scaled(&b.row, y));
+        Row::Sparse(entries)
     };
     OffsetRow { row, offset: x * a.offset + y * b.offset }
 }

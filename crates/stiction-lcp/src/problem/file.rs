@@ -82,8 +82,8 @@ impl ProblemFile {
         })?;
         let Raw { name, source, note, expected, m, q, free, step } = raw;
         let problem = match (m, q, free, step) {
-            (Some(m), Some(q), None, None) => AnyProblem::Lcp(dense(m, q)?),
-            (Some(m), Some(q), Some(free), None) => AnyProblem::Mlcp(mixed(m, q, &free)?),
+            (Some(m), Some(q), None, None) => AnyProblem::Lcp(dense(&m, &q)?),
+            (Some(m), Some(q), Some(free), None) => AnyProblem::Mlcp(mixed(&m, &q, &free)?),
             (None, None, None, Some(step)) => AnyProblem::Step(step.try_into()?),
             _ => {
                 let what = "a problem is \"m\" and \"q\" (with \"free\" for free rows), or \"step\"";
@@ -131,7 +131,7 @@ struct Raw {
     step: Option<StepRaw>,
 }
 
-fn dense(m: Vec<Vec<f64>>, q: Vec<f64>) -> Result<Lcp, Malformed> {
+fn dense(m: &[Vec<f64>], q: &[f64]) -> Result<Lcp, Malformed> {
     let n = q.len();
     if m.len() != n {
         return Err(Malformed::at("m", format!("has {} rows, q has {n} entries", m.len())));
@@ -139,10 +139,10 @@ fn dense(m: Vec<Vec<f64>>, q: Vec<f64>) -> Result<Lcp, Malformed> {
     if let Some((i, row)) = m.iter().enumerate().find(|(_, row)| row.len() != n) {
         return Err(Malformed::at(format!("m[{i}]"), format!("has {} entries, q has {n}", row.len())));
     }
-    Ok(Lcp::from_rows(&m, &q))
+    Ok(Lcp::from_rows(m, q))
 }
 
-fn mixed(m: Vec<Vec<f64>>, q: Vec<f64>, free: &[usize]) -> Result<Mlcp, Malformed> {
+fn mixed(m: &[Vec<f64>], q: &[f64], free: &[usize]) -> Result<Mlcp, Malformed> {
     let Lcp { m, q } = dense(m, q)?;
     let mut flags = vec![false; q.len()];
     for (k, &i) in free.iter().enumerate() {

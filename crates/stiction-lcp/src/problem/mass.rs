@@ -204,17 +204,19 @@ fn for_each_entry(problem: &StepProblem, start: &[usize], mut entry: impl FnMut(
     }
 }
 
+/// The representative of `i`, with the paths to it halved.
+fn root(parent: &mut [usize], mut i: usize) -> usize {
+    while parent[i] != i {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    i
+}
+
 /// Bodies that pairs connect, in order of their first body.
 fn groups(problem: &StepProblem) -> Vec<Vec<usize>> {
     let n = problem.bodies.len();
     let mut parent: Vec<usize> = (0..n).collect();
-    fn root(parent: &mut [usize], mut i: usize) -> usize {
-        while parent[i] != i {
-            parent[i] = parent[parent[i]];
-            i = parent[i];
-        }
-        i
-    }
     for pair in &problem.pairs {
         let (a, b) = (root(&mut parent, pair.a), root(&mut parent, pair.b));
         parent[a.max(b)] = a.min(b);

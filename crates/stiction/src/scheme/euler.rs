@@ -145,12 +145,11 @@ fn free_velocity(workspace: &mut Workspace, state: &State) {
         let n = body.velocities;
         let block = nalgebra::DMatrix::from_fn(n, n, |i, j| body.mass[(i, j)]);
         let right = nalgebra::DVector::from_fn(n, |i, _| body.momentum[i]);
-        match block.lu().solve(&right) {
-            Some(v) => workspace.free.extend(v.iter()),
-            None => {
-                let at = workspace.free.len();
-                workspace.free.extend(&state.v[at..at + n]);
-            }
+        if let Some(v) = block.lu().solve(&right) {
+            workspace.free.extend(v.iter());
+        } else {
+            let at = workspace.free.len();
+            workspace.free.extend(&state.v[at..at + n]);
         }
     }
 }

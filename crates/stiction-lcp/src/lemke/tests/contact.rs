@@ -190,14 +190,28 @@ fn scratch_bench() {
             let (b, t) = tower(&mut rng, boxes, 0.5);
             let p = condensed(&b, &t, 4);
             let mut best = f64::INFINITY;
-            let reps = if boxes == 2 { 2000 } else if boxes < 16 { 200 } else { 10 };
+            let reps = if boxes == 2 {
+                2000
+            } else if boxes < 16 {
+                200
+            } else {
+                10
+            };
             let mut run = Lemke::default().run_in(&p, None, &mut workspace);
             for _ in 0..reps {
                 let s = std::time::Instant::now();
                 run = Lemke::default().run_in(&p, None, &mut workspace);
                 best = best.min(s.elapsed().as_secs_f64());
             }
-            println!("n={} {:.1} us pivots {} refac {} {:?} res {:e}", p.q.len(), best * 1e6, run.pivots, run.refactorizations, matches!(run.end, End::Solved), natural_residual(&p, &run.z));
+            println!(
+                "n={} {:.1} us pivots {} refac {} {:?} res {:e}",
+                p.q.len(),
+                best * 1e6,
+                run.pivots,
+                run.refactorizations,
+                matches!(run.end, End::Solved),
+                natural_residual(&p, &run.z)
+            );
         }
     }
 }
