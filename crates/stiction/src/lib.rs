@@ -9,6 +9,7 @@ mod material;
 mod report;
 mod scheme;
 mod simulate;
+pub mod spatial;
 mod state;
 mod system;
 
