@@ -292,9 +292,11 @@ impl<'a> StepJudge<'a> {
             row.row.for_each(start, |i, x| size[i] += (p * x).abs());
         });
         let right = self.momentum(z);
+        // below this numbers are denormal and lose their digits: a spin that dies out goes through there
+        let least = f64::MIN_POSITIVE / f64::EPSILON;
         (0..v.len()).fold(0.0, |worst, i| {
             let error = (left[i] - right[i]).abs();
-            larger(worst, if error == 0.0 { 0.0 } else { error / size[i].max(right[i].abs()) })
+            larger(worst, error / size[i].max(right[i].abs()).max(least))
         })
     }
 
