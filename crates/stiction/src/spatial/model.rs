@@ -159,7 +159,11 @@ impl System for Model {
     fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>> {
         let part = &self.tables.parts[self.tables.moving[body]];
         let Freedom::Rigid(_) = part.freedom else { return None };
-        let spin = part.inertia * Vector3::new(v[3], v[4], v[5]);
+        // (I − i) ω with the mean moment i: the same force, exactly none for a sphere whose spin an impulse turns
+        // within the step, and near the true Jacobian [Iω]× − [ω]×I
+        let mean = part.inertia.trace() / 3.0;
+        let omega = Vector3::new(v[3], v[4], v[5]);
+        let spin = part.inertia * omega - mean * omega;
         let mut out = Matrix6::zeros();
         out.fixed_view_mut::<3, 3>(3, 3).copy_from(&spin.cross_matrix());
         Some(out)

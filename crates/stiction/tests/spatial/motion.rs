@@ -47,7 +47,7 @@ fn spin(implicit_gyroscopic: bool, h: f64, steps: usize) -> (Vec<f64>, f64) {
     let mut world = World::new(Vector3::zeros());
     // about 10 rad/s, most of it about the unstable middle axis
     let spin = Twist::new(Vector3::zeros(), Vector3::new(1.0, 10.0, 1.0));
-    world.add(Body::rigid("brick", Mass::given(1.0, [1.0, 2.0, 2.5])).moving(spin));
+    world.add(Body::rigid("brick", Mass::given(1.0, [0.3, 1.0, 1.2])).moving(spin));
     let scheme = Scheme { implicit_gyroscopic, ..Scheme::default() };
     let mut run = simulation(world, scheme);
     let start = run.system().momentum(&run.state().q, &run.state().v).1;
@@ -66,7 +66,7 @@ fn spin(implicit_gyroscopic: bool, h: f64, steps: usize) -> (Vec<f64>, f64) {
 #[test]
 fn a_spinning_body_gains_no_energy_in_100_000_steps() {
     let (energies, _) = spin(true, 0.01, 100_000);
-    let mut before = 0.5 * (1.0 + 2.0 * 100.0 + 2.5);
+    let mut before = 0.5 * (0.3 + 1.0 * 100.0 + 1.2);
     for energy in energies {
         // round-off of one solve
         assert!(energy <= before * (1.0 + 1e-14), "{energy} after {before}");
@@ -83,7 +83,7 @@ fn the_explicit_gyroscopic_force_gains_energy() {
 
 #[test]
 fn angular_momentum_drifts_by_the_order_of_the_step() {
-    let start = Vector3::new(1.0, 20.0, 2.5).norm();
+    let start = Vector3::new(0.3, 10.0, 1.2).norm();
     let drifts = [0.002, 0.001, 0.0005].map(|h| spin(true, h, (1.0 / h) as usize).1 / start);
     println!("drift of angular momentum in 1 s: {drifts:?}");
     // order 1: the linearly implicit force is
