@@ -12,7 +12,7 @@ mod simulate;
 mod state;
 mod system;
 
-pub use error::{Mistake, Mistakes, StepError};
+pub use error::{Mistake, Mistakes, ProjectError, StepError};
 pub use material::{FrictionPoint, Groups, Material};
 pub use report::{ContactReport, JointReport, Mode, PostReport, StepReport, StepWork};
 pub use scheme::{Active, Level, Scheme};
