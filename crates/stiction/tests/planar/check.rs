@@ -93,7 +93,7 @@ fn poses_and_velocities() {
         w.body_mut(b).unwrap().pose.translation.y = NAN;
     });
     only("body good, pose and velocity: must be finite", |w, _, b| {
-        w.body_mut(b).unwrap().velocity.angular = NAN
+        w.body_mut(b).unwrap().velocity.angular = NAN;
     });
     let turning = Twist::new(Vector2::zeros(), 1.0);
     only("a point does not turn at 1 rad/s", |w, _, _| {

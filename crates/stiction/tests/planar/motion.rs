@@ -124,10 +124,11 @@ fn a_composite_body_swings_like_the_compound() {
         bar * ((half * half + thick * thick) / 3.0 + half * half) + bob * (0.5 * r * r + 4.0 * half * half);
     let frequency = (G * first / second).sqrt();
 
-    let h = 2e-4;
+    let per_period = 10_000;
+    let h = TAU / frequency / f64::from(per_period);
     let mut simulation = start(world, Scheme::default());
     let (mut last, mut crossings) = (amplitude, Vec::new());
-    let steps = (3.2 * TAU / frequency / h) as usize;
+    let steps = 3 * per_period as usize;
     run(&mut simulation, h, steps, |k, s, _| {
         let angle = s.state().q[2] + std::f64::consts::FRAC_PI_2;
         if last > 0.0 && angle <= 0.0 {
