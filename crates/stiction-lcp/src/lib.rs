@@ -22,6 +22,7 @@ mod convex;
 pub mod ensemble;
 pub mod enumerate;
 pub mod lemke;
+mod lu;
 pub mod pointed;
 pub mod problem;
 pub mod proof;
@@ -39,4 +40,4 @@ pub use problem::{
 };
 pub use proof::Farkas;
 pub use solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
-pub use solve::{Method, Solver, solve};
+pub use solve::{Method, Solver, Workspace, solve};

@@ -26,12 +26,17 @@ impl Solution {
         law: FrictionLaw,
         work: Work,
         basis: Option<Basis>,
-    ) -> Result<Self, Box<Candidate>> {
+    ) -> Result<Self, Candidate> {
         if candidate.certificate.passes(tolerance) {
             Ok(Self { candidate, tolerance, law, work, basis })
         } else {
-            Err(Box::new(candidate))
+            Err(candidate)
         }
+    }
+
+    /// The candidate and the basis, for their storage.
+    pub(crate) fn into_parts(self) -> (Candidate, Option<Basis>) {
+        (self.candidate, self.basis)
     }
 
     /// The unknowns: z, or the impulses of a step problem [N s].

@@ -4,15 +4,14 @@
 //! problem. Whatever it ends in is compared with the original data before it is called a solution.
 
 mod dictionary;
-mod lu;
 mod path;
 mod scaled;
 #[cfg(test)]
 mod tests;
 
+use crate::lu::Lu;
 use crate::problem::Lcp;
 use dictionary::{Dictionary, Place};
-use lu::Lu;
 use path::{Cost, Outcome};
 use scaled::Scaled;
 use serde::{Deserialize, Serialize};
@@ -93,6 +92,8 @@ pub(crate) struct Workspace {
     correction: Vec<f64>,
     trial: Vec<f64>,
     best: Best,
+    spare_z: Vec<f64>,
+    spare_basis: Vec<bool>,
 }
 
 /// The point with the smallest residual so far.
@@ -367,11 +368,12 @@ impl Workspace {
     }
 
     /// The best point in the units of the original.
-    fn report(&self, end: End, cost: Cost, restarted: bool) -> Run {
+    fn report(&mut self, end: End, cost: Cost, restarted: bool) -> Run {
         let scale = self.scaled.q_scale;
-        let mut z: Vec<f64> =
-            self.best.z.iter().zip(&self.scaled.column).map(|(z, c)| z.max(0.0) * c * scale).collect();
-        let mut basis = self.best.basis.clone();
+        let (mut z, mut basis) = (std::mem::take(&mut self.spare_z), std::mem::take(&mut self.spare_basis));
+        z.clear();
+        z.extend(self.best.z.iter().zip(&self.scaled.column).map(|(z, c)| z.max(0.0) * c * scale));
+        basis.clone_from(&self.best.basis);
         // nothing was considered: the path was lost before its end
         z.resize(self.scaled.q.len(), 0.0);
         basis.resize(self.scaled.q.len(), false);
@@ -383,6 +385,18 @@ impl Workspace {
             refactorizations: cost.refactorizations,
             restarted,
         }
+    }
+}
+
+impl Workspace {
+    /// Takes the z of a run back.
+    pub(crate) fn recycle_z(&mut self, z: Vec<f64>) {
+        self.spare_z = z;
+    }
+
+    /// Takes the basis of a run back.
+    pub(crate) fn recycle(&mut self, basis: Basis) {
+        self.spare_basis = basis.0;
     }
 }
 
