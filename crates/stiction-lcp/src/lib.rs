@@ -17,6 +17,7 @@
 //! No bodies, no time, no shapes here: those are the business of the crates that build on this one.
 
 pub mod certificate;
+pub mod collection;
 pub mod enumerate;
 pub mod lemke;
 pub mod problem;
