@@ -176,11 +176,16 @@ impl<'a> DenseJudge<'a> {
 
 /// How much `w` one unit of `z_j` is worth.
 fn weight(m: &DMatrix<f64>, j: usize) -> f64 {
-    if m[(j, j)] != 0.0 {
-        return m[(j, j)].abs();
-    }
     let around = m.row(j).amax().max(m.column(j).amax());
-    if around > 0.0 { around } else { 1.0 }
+    let diagonal = m[(j, j)].abs();
+    if diagonal > 1e-12 * around {
+        diagonal
+    } else if around > 0.0 {
+        // a diagonal entry that is round-off of its row weighs nothing
+        around
+    } else {
+        1.0
+    }
 }
 
 pub(crate) struct StepJudge<'a> {

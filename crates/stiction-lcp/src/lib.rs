@@ -17,6 +17,7 @@
 //! No bodies, no time, no shapes here: those are the business of the crates that build on this one.
 
 pub mod certificate;
+pub mod collection;
 pub mod condense;
 mod convex;
 pub mod ensemble;
@@ -31,7 +32,7 @@ pub mod solve;
 
 pub use certificate::{Candidate, Certificate, ContactResidual, certify};
 pub use condense::Condensed;
-pub use enumerate::Enumerate;
+pub use enumerate::{Enumerate, EnumerateError, Solutions};
 pub use lemke::{Basis, Lemke};
 pub use pointed::Pointed;
 pub use problem::{

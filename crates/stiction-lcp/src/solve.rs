@@ -238,7 +238,7 @@ impl<'a> Task<'a, '_> {
     fn dense(&mut self) -> Result<Dense<'a>, LcpError> {
         let dense = match self.problem {
             Problem::Lcp(lcp) => Ok(Dense::Lcp(lcp)),
-            Problem::Mlcp(mlcp) => FreeRows::new(mlcp).map(|free| Dense::Free(Box::new(free))),
+            Problem::Mlcp(mlcp) => Ok(Dense::Free(Box::new(FreeRows::new(mlcp)))),
             Problem::Step(step) => {
                 let storage = std::mem::take(&mut self.workspace.condense);
                 match Condensed::in_storage(step, self.workspace.prepared.clone(), storage) {
@@ -313,8 +313,19 @@ impl<'a> Task<'a, '_> {
         work: Work,
         basis: Option<Basis>,
     ) -> Result<Solution, LcpError> {
-        let tolerance = self.solver.tolerance;
         let candidate = self.certify_dense(dense, z);
+        self.accepted(dense, candidate, work, basis)
+    }
+
+    /// The candidate as a solution, or why it is none.
+    fn accepted(
+        &self,
+        dense: &Dense,
+        candidate: Candidate,
+        work: Work,
+        basis: Option<Basis>,
+    ) -> Result<Solution, LcpError> {
+        let tolerance = self.solver.tolerance;
         Solution::accept(candidate, tolerance, self.law, work, basis).map_err(|best| {
             let best = Box::new(best);
             // redundant joints that contradict each other are no fault of the solver
@@ -358,9 +369,19 @@ impl<'a> Task<'a, '_> {
         if n == 0 {
             return self.judged(&mut dense, &[], work, None);
         }
-        let found = enumerate.all(dense.lcp()).map_err(|e| self.solver.method.unsupported(e.to_string()))?;
+        let found = match self.problem {
+            Problem::Mlcp(mlcp) => enumerate.mixed(mlcp),
+            _ => enumerate.all(dense.lcp()),
+        };
+        let found = found.map_err(|e| self.solver.method.unsupported(e.to_string()))?;
         if let Some(z) = found.points().next() {
-            return self.judged(&mut dense, z, work, None);
+            return match self.problem {
+                Problem::Mlcp(_) => {
+                    let candidate = self.certify(z);
+                    self.accepted(&dense, candidate, work, None)
+                }
+                _ => self.judged(&mut dense, z, work, None),
+            };
         }
         let best = Box::new(self.certify(&[]));
         if !found.complete() {
