@@ -222,9 +222,7 @@ impl Workspace {
     fn cover(&mut self, lcp: &Lcp, at_w: bool) {
         let n = self.d.n;
         let Place::Column(column) = self.d.place(2 * n) else { return };
-        for i in 0..n {
-            self.d.set(i, column, 1.0);
-        }
+        self.d.set_column(column, |_| 1.0);
         // degenerate rows come last in contact problems (the friction bounds), so the order starts there
         self.origin.clear();
         self.origin.extend((0..n).rev().map(|k| if is_row(self.d.place(k)) { k } else { n + k }));

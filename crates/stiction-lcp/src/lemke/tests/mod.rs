@@ -2,7 +2,7 @@
 
 mod contact;
 
-use super::{End, Lemke, Run, Workspace};
+use super::{Basis, End, Lemke, Run, Workspace};
 use crate::problem::Lcp;
 use nalgebra::{DMatrix, DVector};
 use rand::{RngExt, SeedableRng};
@@ -167,4 +167,50 @@ fn no_false_solution_of_general_problems() {
     }
     println!("{ends:?}");
     assert!(ends[2] + ends[3] <= 5, "{ends:?}");
+}
+
+#[test]
+fn rays_are_rays() {
+    let mut rng = ChaCha8Rng::seed_from_u64(21);
+    let lemke = Lemke { scaling: false, ..Lemke::default() };
+    let mut rays = 0;
+    for case in 0..2000 {
+        let n = 1 + case % 12;
+        let m = DMatrix::from_fn(n, n, |_, _| rng.random_range(-1.0..1.0));
+        let problem = lcp(m, DVector::from_fn(n, |_, _| rng.random_range(-1.0..1.0)));
+        if let End::Ray(direction) = lemke.run(&problem, None).end {
+            rays += 1;
+            // w grows by M z + e z₀ ≥ 0, complementary to z
+            let growth = &problem.m * DVector::from_column_slice(&direction);
+            let z0 = growth.iter().fold(0.0, |a: f64, g| a.max(-g));
+            for (z, g) in direction.iter().zip(&growth) {
+                assert!(z * (g + z0) <= 1e-8, "{case}: {direction:?}, {growth}");
+            }
+        }
+    }
+    assert!(rays > 500);
+}
+
+#[test]
+fn extreme_numbers_do_no_harm() {
+    let mut rng = ChaCha8Rng::seed_from_u64(13);
+    let mut workspace = Workspace::default();
+    for case in 0..3000 {
+        let n = 1 + case % 9;
+        let mut entry = || {
+            let exponent = [-320, -300, -160, -1, 0, 0, 1, 150, 300][rng.random_range(0..9)];
+            let sign = [-1.0, 0.0, 1.0][rng.random_range(0..3)];
+            sign * 10.0_f64.powi(exponent)
+        };
+        let problem = lcp(DMatrix::from_fn(n, n, |_, _| entry()), DVector::from_fn(n, |_, _| entry()));
+        for scaling in [true, false] {
+            let lemke = Lemke { scaling, ..Lemke::default() };
+            let warm = Basis((0..n).map(|k| k % 2 == 0).collect());
+            for start in [None, Some(&warm)] {
+                let run = lemke.run_in(&problem, start, &mut workspace);
+                assert_eq!((run.z.len(), run.basis.0.len()), (n, n));
+                assert!(run.end != End::Solved || run.z.iter().all(|z| !z.is_nan()));
+            }
+        }
+    }
 }
