@@ -4,6 +4,9 @@
 //! of the second, `basic = rhs + T · nonbasic`. Only T is stored: the columns of basic variables are unit
 //! vectors.
 
+// what is not inlined into the dispatch is compiled without the wide registers
+#![allow(clippy::inline_always)]
+
 use pulp::{Arch, Simd, WithSimd};
 
 /// Eight numbers on one cache line. Rows are whole lanes, so that no loop over a row has a tail.
@@ -27,7 +30,7 @@ pub(super) enum Place {
 /// they multiply just fit the registers of AVX2. Until then an entry is the one stored plus four products.
 const PENDING: usize = 4;
 
-/// `basic = rhs + T · nonbasic`. Variable k is w_k, n + k is z_k and 2n is z₀.
+/// `basic = rhs + T · nonbasic`. Variable k is the k-th w, n + k the k-th z and 2n is z₀.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dictionary {
     pub(super) n: usize,
@@ -175,7 +178,7 @@ impl WithSimd for Exchange<'_> {
     }
 }
 
-/// The pivot row: y_s = (x_r − rhs_r − Σ T_rj y_j) / T_rs, to be added to the others and stored as it is.
+/// The pivot row, `y_s = (x_r − rhs_r − Σ T_rj y_j) / T_rs`, to be added to the others and stored as it is.
 #[inline(always)]
 fn turn_pivot_row<S: Simd>(d: &mut Dictionary, row: usize, column: usize, inverse: f64) {
     let padded = d.column.len();
@@ -293,15 +296,24 @@ fn fused<S: Simd>(a: f64, b: f64, c: f64) -> f64 {
     if S::IS_SCALAR { a * b + c } else { a.mul_add(b, c) }
 }
 
-/// Where each row blocks: rhs / −entry for entries below −`smallest_pivot`. Returns the smallest.
+/// Where each row blocks: rhs / −entry for entries below −`smallest_pivot` max(1, largest entry). Returns the
+/// smallest.
 ///
 /// A right-hand side that rounding has left below zero blocks at once.
 #[inline(always)]
 fn ratios(rhs: &[f64], column: &[f64], ratio: &mut [f64], smallest_pivot: f64) -> f64 {
     let mut least = [f64::INFINITY; WIDTH];
+    let mut largest = [1.0; WIDTH];
     let (rhs, _) = rhs.as_chunks::<WIDTH>();
     let (column, _) = column.as_chunks::<WIDTH>();
     let (ratio, _) = ratio.as_chunks_mut::<WIDTH>();
+    for column in column {
+        for k in 0..WIDTH {
+            largest[k] = if column[k].abs() > largest[k] { column[k].abs() } else { largest[k] };
+        }
+    }
+    let largest = largest.iter().fold(1.0, |a: f64, &b| a.max(b));
+    let smallest_pivot = smallest_pivot * largest;
     for ((rhs, column), ratio) in rhs.iter().zip(column).zip(ratio) {
         // on copies, which the compiler knows to be apart
         let (rhs, column, mut steps) = (*rhs, *column, [0.0; WIDTH]);

@@ -21,21 +21,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lemke {
-    /// Equilibrate rows and columns first: r_i = c_i = 1/√|M_ii|, rows and columns without diagonal by their
-    /// neighbours. Default `true`. Without it entries of M far from one meet the absolute tolerances below,
-    /// and the path depends on the units; q is divided by max|q| either way.
+    /// Equilibrate first: `r_i = c_i = 1/√|M_ii|`, rows and columns without diagonal by their neighbours.
+    /// Default `true`. Without it entries of M far from one meet the tolerances below, and the path depends
+    /// on the units; q is divided by max|q| either way.
     pub scaling: bool,
-    /// Smallest pivot, relative to the largest entry of the scaled matrix [-]: a row blocks the entering
-    /// variable if its entry is below −`pivot_tolerance` · max|M'|. Default 1e-9, sensible 1e-11 to 1e-7.
-    /// Smaller: pivots on rounding (redundant contacts leave 1e-10), wrong bases. Larger: rows that do block
-    /// are passed over, and the run ends in false rays or negative variables.
+    /// Smallest pivot [-]: a row blocks the entering variable if its entry is below −`pivot_tolerance` times
+    /// the largest entry of that column, taken as one if it is smaller (as max|M| if not even that is one and
+    /// nothing was scaled). Default 1e-9, sensible 1e-11 to 1e-7. Smaller: pivots on rounding (redundant
+    /// contacts leave 1e-10), wrong bases. Larger: rows that do block are passed over, and the run ends in
+    /// false rays or negative variables.
     pub pivot_tolerance: f64,
-    /// Two rows tie if their ratios differ by no more than `tie_tolerance` · max(least ratio, 1), q' having
-    /// largest entry one [-]. Default 1e-9, sensible 1e-10 to 1e-8. Smaller: rounding breaks ties that z₀
-    /// should win, false rays on redundant contacts. Larger: rows that do not tie are mistaken for ties and
-    /// the end has to be repaired.
+    /// Two rows tie if their ratios differ by no more than `tie_tolerance` times the largest of the smaller
+    /// ratio, the basic variables and one, q having been divided by its largest entry [-]. Default 1e-9,
+    /// sensible 1e-10 to 1e-8. Smaller: rounding breaks ties that z₀ should win, false rays on redundant
+    /// contacts. Larger: rows that do not tie are mistaken for ties, and the end has to be repaired.
     pub tie_tolerance: f64,
-    /// Most pivots; by default 50 n + 1000. Murty's examples take 2ⁿ.
+    /// Most pivots of a run, all its paths together; by default 50 n + 1000. Contact takes 0.5 n to 2.5 n,
+    /// Murty's examples 2ⁿ. Too few end good runs as `Budget`; too many only make hopeless ones longer.
     pub max_pivots: Option<usize>,
 }
 
@@ -122,6 +124,12 @@ const TINY: f64 = 1e-12;
 /// Residuals up to this are still called a solution when repairs do not improve them; the certificate decides.
 const TOLERABLE: f64 = 1e-10;
 
+/// Factors on the pivot and tie tolerances of a run from z = 0, tried in turn while it stalls.
+///
+/// Mass ratios beyond 1e3 leave entries of very different size in one dictionary, of which no one tolerance
+/// tells rounding from data. A ray or an exhausted budget is not tried again.
+const RETRIES: [(f64, f64); 4] = [(1.0, 1.0), (100.0, 10.0), (1000.0, 1.0), (10.0, 0.1)];
+
 /// Paths tried from one starting basis, the first included.
 const PATHS: usize = 6;
 
@@ -136,26 +144,36 @@ impl Lemke {
         let n = lcp.q.len();
         let mut cost = Cost::default();
         let mut restarted = false;
+        let budget = self.max_pivots.unwrap_or(50 * n + 1000);
         workspace.scaled.prepare(lcp, self.scaling);
         if let Some(Basis(basis)) = warm.filter(|basis| basis.0.len() == n) {
             if workspace.solves(lcp, basis) {
                 return workspace.report(End::Solved, cost, false);
             }
             workspace.want(basis);
-            if workspace.build(lcp) && self.follow_paths(lcp, workspace, &mut cost) == End::Solved {
+            // a start that needs more pivots than a run from z = 0 is no start
+            let short = budget.min(2 * n + 50);
+            if workspace.build(lcp) && self.follow_paths(lcp, workspace, short, &mut cost) == End::Solved {
                 return workspace.report(End::Solved, cost, false);
             }
             restarted = true;
         }
-        workspace.scaled.write(lcp, &mut workspace.d);
-        let end = self.follow_paths(lcp, workspace, &mut cost);
+        let mut end = End::Stalled;
+        workspace.best.forget();
+        for (pivot, tie) in RETRIES {
+            let (pivot_tolerance, tie_tolerance) = (pivot * self.pivot_tolerance, tie * self.tie_tolerance);
+            let lemke = Self { pivot_tolerance, tie_tolerance, ..*self };
+            workspace.scaled.write(lcp, &mut workspace.d);
+            end = lemke.follow_paths(lcp, workspace, budget, &mut cost);
+            if end != End::Stalled {
+                break;
+            }
+        }
         workspace.report(end, cost, restarted)
     }
 
     /// Follows paths from the present complementary dictionary until one ends in a solution.
-    fn follow_paths(&self, lcp: &Lcp, workspace: &mut Workspace, cost: &mut Cost) -> End {
-        let budget = cost.pivots + self.max_pivots.unwrap_or(50 * lcp.q.len() + 1000);
-        workspace.best.forget();
+    fn follow_paths(&self, lcp: &Lcp, workspace: &mut Workspace, budget: usize, cost: &mut Cost) -> End {
         for path in 0..PATHS {
             workspace.cover(lcp, path == 0 && workspace.starts_at_w());
             match workspace.follow(lcp, self, budget, cost) {
@@ -299,7 +317,7 @@ impl Workspace {
         Some(least)
     }
 
-    /// Adds −(M'_BB)⁻¹ w_B to z_B, the inverse read from the dictionary.
+    /// Subtracts `(M'_BB)⁻¹ w_B` from `z_B`, the inverse read from the dictionary.
     fn correct_by_dictionary(&mut self) {
         let n = self.d.n;
         for &z in &self.support {
@@ -317,14 +335,14 @@ impl Workspace {
     /// The relative natural residual of the trial point, remembered if it is the least so far.
     fn consider(&mut self, lcp: &Lcp) -> f64 {
         self.scaled.w(lcp, &self.trial, 0.0, &mut self.w);
-        let (mut worst, mut size) = (0.0, 1.0);
+        let (mut worst, mut size, mut finite) = (0.0, 1.0, true);
         for (&z, &w) in self.trial.iter().zip(&self.w) {
-            let natural = if z < w { z.abs() } else { w.abs() };
-            // a NaN is worse than anything
-            worst = if natural <= worst { worst } else { natural };
+            let natural = z.min(w).abs();
+            finite &= z.is_finite() && w.is_finite();
+            worst = if natural > worst { natural } else { worst };
             size = if z > size { z } else { size };
         }
-        let residual = if worst.is_nan() { f64::INFINITY } else { worst / size };
+        let residual = if finite { worst / size } else { f64::INFINITY };
         if residual < self.best.residual || self.best.residual == f64::INFINITY {
             self.best.residual = residual;
             self.best.z.clear();
@@ -359,7 +377,9 @@ impl Workspace {
         }
         let largest = direction.iter().fold(0.0, |a: f64, &b| a.max(b));
         if largest > 0.0 && largest.is_finite() {
-            direction.iter_mut().for_each(|x| *x /= largest);
+            for x in &mut direction {
+                *x /= largest;
+            }
         }
         End::Ray(direction)
     }

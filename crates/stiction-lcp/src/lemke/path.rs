@@ -145,7 +145,8 @@ impl Workspace {
         if least == f64::INFINITY {
             return None;
         }
-        let cutoff = least + tie_tolerance * least.max(unit);
+        let largest = self.d.rhs.iter().fold(1.0, |a: f64, &b| if b > a { b } else { a });
+        let cutoff = least + tie_tolerance * least.max(unit * largest);
         if let Place::Row(row) = self.d.place(2 * self.d.n)
             && self.d.ratio[row] <= cutoff
         {
@@ -189,9 +190,8 @@ impl Workspace {
         self.take_z();
         self.scaled.w(lcp, &self.z, z0, &mut self.w);
         let size = self.z.iter().fold(1.0, |a: f64, b| a.max(b.abs()));
-        let worst = (0..n).fold(0.0, |a: f64, k| a.max((self.w[k] - self.value(k)).abs()));
         // written so that a NaN counts as drift
-        !(worst <= DRIFT * size)
+        !(0..n).all(|k| (self.w[k] - self.value(k)).abs() <= DRIFT * size)
     }
 
     fn value(&self, variable: usize) -> f64 {

@@ -1,5 +1,8 @@
 //! The problem Lemke's method pivots on: rows and columns equilibrated, the original data untouched.
 
+// what is not inlined into the dispatch is compiled without the wide registers
+#![allow(clippy::inline_always)]
+
 use super::dictionary::{Dictionary, WIDTH};
 use crate::problem::Lcp;
 use pulp::{Arch, Simd, WithSimd};
@@ -59,9 +62,9 @@ impl Scaled {
         }
     }
 
-    /// Scales by the diagonal where there is one: r = c = 1/√|M_ii|, as energy would have it.
+    /// Scales by the diagonal where there is one, `r_i = c_i = 1/√|M_ii|`, as energy would have it.
     ///
-    /// Rows and columns without diagonal (λ in friction: μ c_n − Σβ, and E λ in the rows of β) follow their
+    /// Rows and columns without diagonal (λ in friction: `μ c_n − Σβ`, and `E λ` in the rows of β) follow their
     /// neighbours: their largest entry against scaled columns (rows) becomes one. A change of the units of
     /// mass, length and time then multiplies all of R q by one number, which s takes away again.
     #[inline(always)]

@@ -37,7 +37,7 @@ fn murty(n: usize) -> Lcp {
         std::cmp::Ordering::Greater => 2.0,
     });
     // q_i = −(2ⁿ + 2ⁿ⁻¹ + … + 2ⁿ⁻ⁱ)
-    let q = DVector::from_fn(n, |i, _| -(0..=i).map(|j| 2.0_f64.powi((n - j) as i32)).sum::<f64>());
+    let q = DVector::from_fn(n, |i, _| -(0..=i).map(|j| (1_u64 << (n - j)) as f64).sum::<f64>());
     lcp(m, q)
 }
 
