@@ -7,6 +7,7 @@ mod dictionary;
 mod lu;
 mod path;
 mod scaled;
+mod settle;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use lu::Lu;
 use path::{Cost, Outcome};
 use scaled::Scaled;
 use serde::{Deserialize, Serialize};
+use settle::{Best, TINY, TOLERABLE};
 
 /// Settings of Lemke's method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -97,37 +99,10 @@ pub(crate) struct Workspace {
     best: Best,
 }
 
-/// The point with the smallest residual so far.
-#[derive(Debug, Clone, Default)]
-struct Best {
-    residual: f64,
-    z: Vec<f64>,
-    basis: Vec<bool>,
-}
-
-impl Best {
-    fn forget(&mut self) {
-        self.residual = f64::INFINITY;
-        self.z.clear();
-        self.basis.clear();
-    }
-}
-
-/// Residuals up to this are not worth a correction [-].
-///
-/// All three are bounds on max|min(z', w')| / max(1, max z') with q' of largest entry one.
-const PLAIN: f64 = 1e-13;
-
-/// Residuals up to this end the run. Smaller values send well solved problems into repairs.
-const TINY: f64 = 1e-12;
-
-/// Residuals up to this are still called a solution when repairs do not improve them; the certificate decides.
-const TOLERABLE: f64 = 1e-10;
-
 /// Factors on the pivot and tie tolerances of a run from z = 0, tried in turn while it stalls.
 ///
 /// Mass ratios beyond 1e3 leave entries of very different size in one dictionary, of which no one tolerance
-/// tells rounding from data. A ray or an exhausted budget is not tried again.
+/// tells rounding from data. Rays and exhausted budgets are not tried again.
 const RETRIES: [(f64, f64); 4] = [(1.0, 1.0), (100.0, 10.0), (1000.0, 1.0), (10.0, 0.1)];
 
 /// Paths tried from one starting basis, the first included.
@@ -153,18 +128,20 @@ impl Lemke {
             workspace.want(basis);
             // a start that needs more pivots than a run from z = 0 is no start
             let short = budget.min(2 * n + 50);
-            if workspace.build(lcp) && self.follow_paths(lcp, workspace, short, &mut cost) == End::Solved {
+            if workspace.build(lcp)
+                && self.follow_paths(lcp, workspace, false, short, &mut cost) == End::Solved
+            {
                 return workspace.report(End::Solved, cost, false);
             }
             restarted = true;
         }
         let mut end = End::Stalled;
         workspace.best.forget();
-        for (pivot, tie) in RETRIES {
+        for (attempt, (pivot, tie)) in RETRIES.into_iter().enumerate() {
             let (pivot_tolerance, tie_tolerance) = (pivot * self.pivot_tolerance, tie * self.tie_tolerance);
             let lemke = Self { pivot_tolerance, tie_tolerance, ..*self };
             workspace.scaled.write(lcp, &mut workspace.d);
-            end = lemke.follow_paths(lcp, workspace, budget, &mut cost);
+            end = lemke.follow_paths(lcp, workspace, attempt == 0, budget, &mut cost);
             if end != End::Stalled {
                 break;
             }
@@ -173,7 +150,17 @@ impl Lemke {
     }
 
     /// Follows paths from the present complementary dictionary until one ends in a solution.
-    fn follow_paths(&self, lcp: &Lcp, workspace: &mut Workspace, budget: usize, cost: &mut Cost) -> End {
+    ///
+    /// `Ray` is only said of the first path, and only if `trust_rays`: a path that repairs another has a cover
+    /// of its own, and with tolerances other than those asked for a ray means little.
+    fn follow_paths(
+        &self,
+        lcp: &Lcp,
+        workspace: &mut Workspace,
+        trust_rays: bool,
+        budget: usize,
+        cost: &mut Cost,
+    ) -> End {
         for path in 0..PATHS {
             workspace.cover(lcp, path == 0 && workspace.starts_at_w());
             match workspace.follow(lcp, self, budget, cost) {
@@ -191,7 +178,7 @@ impl Lemke {
                     if workspace.settle(lcp) <= TINY {
                         return End::Solved;
                     }
-                    if path == 0 {
+                    if path == 0 && trust_rays {
                         return workspace.ray(column);
                     }
                     break;
@@ -255,107 +242,6 @@ impl Workspace {
         }
     }
 
-    /// Takes z from the dictionary, corrects it if need be and returns the relative natural residual.
-    fn settle(&mut self, lcp: &Lcp) -> f64 {
-        let n = self.d.n;
-        self.take_z();
-        self.trial.clear();
-        self.trial.extend_from_slice(&self.z);
-        self.support.clear();
-        self.support.extend((0..n).filter(|&k| is_row(self.d.place(n + k))));
-        let mut residual = self.consider(lcp);
-        // the dictionary holds the inverse of its basis: refining with it needs no factorization
-        for _ in 0..2 {
-            if residual <= PLAIN {
-                return residual;
-            }
-            self.correct_by_dictionary();
-            residual = residual.min(self.consider(lcp));
-        }
-        if residual <= TINY {
-            return residual;
-        }
-        self.solve_support(lcp).map_or(residual, |solved| solved.min(residual))
-    }
-
-    /// Whether the complementary basis with these z solves the problem.
-    fn solves(&mut self, lcp: &Lcp, basis: &[bool]) -> bool {
-        self.d.n = lcp.q.len();
-        self.best.forget();
-        self.support.clear();
-        self.support.extend((0..basis.len()).filter(|&k| basis[k]));
-        self.solve_support(lcp).is_some_and(|residual| residual <= TINY)
-    }
-
-    /// Solves `w = 0` on the support by LU with two steps of refinement; the least residual, none if singular.
-    fn solve_support(&mut self, lcp: &Lcp) -> Option<f64> {
-        let (n, support, scaled) = (lcp.q.len(), &self.support, &self.scaled);
-        let m = lcp.m.as_slice();
-        let entry = |i: usize, j: usize| {
-            let (i, j) = (support[i], support[j]);
-            scaled.row[i] * m[j * n + i] * scaled.column[j]
-        };
-        if !self.lu.factorize(support.len(), entry) {
-            return None;
-        }
-        self.trial.clear();
-        self.trial.resize(n, 0.0);
-        self.scaled.w(lcp, &self.trial, 0.0, &mut self.w);
-        let mut least = f64::INFINITY;
-        for _ in 0..3 {
-            self.correction.clear();
-            self.correction.extend(self.support.iter().map(|&k| self.w[k]));
-            self.lu.solve(&mut self.correction);
-            for (&k, correction) in self.support.iter().zip(&self.correction) {
-                self.trial[k] -= correction;
-            }
-            least = least.min(self.consider(lcp));
-            if least <= PLAIN {
-                break;
-            }
-        }
-        Some(least)
-    }
-
-    /// Subtracts `(M'_BB)⁻¹ w_B` from `z_B`, the inverse read from the dictionary.
-    fn correct_by_dictionary(&mut self) {
-        let n = self.d.n;
-        for &z in &self.support {
-            let Place::Row(row) = self.d.place(n + z) else { continue };
-            let mut change = 0.0;
-            for &k in &self.support {
-                if let Place::Column(column) = self.d.place(k) {
-                    change += self.d.entry(row, column) * self.w[k];
-                }
-            }
-            self.trial[z] -= change;
-        }
-    }
-
-    /// The relative natural residual of the trial point, remembered if it is the least so far.
-    fn consider(&mut self, lcp: &Lcp) -> f64 {
-        self.scaled.w(lcp, &self.trial, 0.0, &mut self.w);
-        let (mut worst, mut size, mut finite) = (0.0, 1.0, true);
-        for (&z, &w) in self.trial.iter().zip(&self.w) {
-            let natural = z.min(w).abs();
-            finite &= z.is_finite() && w.is_finite();
-            worst = if natural > worst { natural } else { worst };
-            size = if z > size { z } else { size };
-        }
-        let residual = if finite { worst / size } else { f64::INFINITY };
-        if residual < self.best.residual || self.best.residual == f64::INFINITY {
-            self.best.residual = residual;
-            self.best.z.clear();
-            self.best.z.extend_from_slice(&self.trial);
-            self.best.basis.clear();
-            self.best.basis.resize(self.trial.len(), false);
-            for &k in &self.support {
-                self.best.basis[k] = true;
-            }
-        }
-        residual
-    }
-
     /// The ray along which the variable of `column` grows, and its base.
     fn ray(&mut self, column: usize) -> End {
         let n = self.d.n;
@@ -393,6 +279,8 @@ impl Workspace {
         // nothing was considered: the path was lost before its end
         z.resize(self.scaled.q.len(), 0.0);
         basis.resize(self.scaled.q.len(), false);
+        // a solution that no number can hold is none
+        let end = if z.iter().all(|z| z.is_finite()) || end != End::Solved { end } else { End::Stalled };
         Run {
             end,
             z,

@@ -28,6 +28,18 @@ fn assert_solved(lcp: &Lcp, run: &Run) {
     assert_eq!(run.end, End::Solved);
     let residual = natural_residual(lcp, &run.z);
     assert!(residual <= 1e-10, "natural residual {residual:e} after {} pivots", run.pivots);
+    assert_signs(lcp, &run.z);
+}
+
+/// w ≥ 0 and z w = 0 in the original units, up to the rounding of each row's own terms.
+fn assert_signs(lcp: &Lcp, z: &[f64]) {
+    let (n, z) = (lcp.q.len(), DVector::from_column_slice(z));
+    let w = &lcp.m * &z + &lcp.q;
+    for i in 0..n {
+        let terms = lcp.q.amax() + (0..n).map(|j| (lcp.m[(i, j)] * z[j]).abs()).sum::<f64>();
+        assert!(w[i] >= -1e-9 * terms, "w[{i}] = {:e}", w[i]);
+        assert!(w[i] <= 1e-9 * terms || z[i] <= 1e-9 * z.amax(), "w[{i}] = {:e}, z = {:e}", w[i], z[i]);
+    }
 }
 
 fn murty(n: usize) -> Lcp {
@@ -209,7 +221,7 @@ fn extreme_numbers_do_no_harm() {
             for start in [None, Some(&warm)] {
                 let run = lemke.run_in(&problem, start, &mut workspace);
                 assert_eq!((run.z.len(), run.basis.0.len()), (n, n));
-                assert!(run.end != End::Solved || run.z.iter().all(|z| !z.is_nan()));
+                assert!(run.end != End::Solved || run.z.iter().all(|z| z.is_finite()));
             }
         }
     }
