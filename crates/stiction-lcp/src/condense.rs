@@ -68,6 +68,7 @@ impl<'a> Condensed<'a> {
     }
 
     /// [`Condensed::new`] for a prepared problem, in storage that is kept.
+    #[allow(clippy::result_large_err, reason = "the storage comes back")]
     pub(crate) fn in_storage(
         problem: &'a StepProblem,
         prepared: Arc<Prepared>,

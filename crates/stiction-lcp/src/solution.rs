@@ -20,6 +20,7 @@ pub struct Solution {
 
 impl Solution {
     /// The candidate as a solution if its certificate passes, or the candidate back.
+    #[allow(clippy::result_large_err, reason = "the candidate's storage comes back")]
     pub(crate) fn accept(
         candidate: Candidate,
         tolerance: f64,
@@ -139,6 +140,9 @@ pub enum Stage {
 pub enum Fallback {
     /// The basis given led to a ray or was singular; Lemke's method began again from z = 0.
     ColdStart,
+    /// Lemke's method stalled, which mass ratios beyond 1e3 may cause, and was run again with other pivot and tie
+    /// tolerances.
+    OtherTolerances,
 }
 
 /// Why there is no solution to hand out.

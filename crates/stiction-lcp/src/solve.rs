@@ -210,7 +210,7 @@ impl<'a> Task<'a, '_> {
         let size = self.problem.size();
         let guess = guess.filter(|g| g.z.len() == size);
         let candidates = [(&[][..], Stage::Zero), (guess.map_or(&[][..], |g| &g.z), Stage::Guess)];
-        for (z, stage) in &candidates[..1 + usize::from(guess.is_some())] {
+        for (z, stage) in &candidates[..=usize::from(guess.is_some())] {
             let candidate = self.certify(z);
             let work = Work { stage: *stage, ..Work::default() };
             let basis = guess.and_then(|g| g.basis.clone());
@@ -231,6 +231,7 @@ impl<'a> Task<'a, '_> {
         self.solver.tolerance
     }
 
+    #[allow(clippy::result_large_err, reason = "the candidate's storage comes back")]
     pub(crate) fn accept(&self, candidate: Candidate, work: Work) -> Result<Solution, Candidate> {
         Solution::accept(candidate, self.solver.tolerance, self.law, work, None)
     }
@@ -279,10 +280,13 @@ impl<'a> Task<'a, '_> {
         }
         let warm = guess.and_then(|g| g.basis.as_ref()).filter(|b| b.0.len() == n);
         let run = lemke.run_in(dense.lcp(), warm, &mut self.workspace.lemke);
-        let Run { end, z, basis, pivots, refactorizations, restarted } = run;
+        let Run { end, z, basis, pivots, refactorizations, restarted, retries } = run;
         (work.pivots, work.refactorizations) = (pivots, refactorizations);
         if restarted {
             work.fallbacks.push(Fallback::ColdStart);
+        }
+        if retries > 0 {
+            work.fallbacks.push(Fallback::OtherTolerances);
         }
         let result = match end {
             End::Solved | End::Stalled => self.judged(dense, &z, work, Some(basis)),

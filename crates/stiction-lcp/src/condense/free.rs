@@ -67,7 +67,7 @@ impl FreeRows {
             }
             Way::Split => Some(self.difference(z)),
         };
-        self.merged(z, free)
+        self.merged(z, free.as_ref())
     }
 
     /// How all unknowns move when those of the LCP move along `ray`.
@@ -76,7 +76,7 @@ impl FreeRows {
             Way::Eliminated { lu, coupling, .. } => lu.solve(&-(coupling * DVector::from_column_slice(ray))),
             Way::Split => Some(self.difference(ray)),
         };
-        self.merged(ray, free)
+        self.merged(ray, free.as_ref())
     }
 
     /// The combination of all rows that belongs to the combination `y` of the LCP's rows.
@@ -93,7 +93,7 @@ impl FreeRows {
             }
             Way::Split => Some(self.difference(y)),
         };
-        self.merged(y, free)
+        self.merged(y, free.as_ref())
     }
 
     /// z⁺ − z⁻.
@@ -102,10 +102,10 @@ impl FreeRows {
         DVector::from_fn(f, |i, _| z[b + i] - z[b + f + i])
     }
 
-    fn merged(&self, bound: &[f64], free: Option<DVector<f64>>) -> Vec<f64> {
+    fn merged(&self, bound: &[f64], free: Option<&DVector<f64>>) -> Vec<f64> {
         let mut all = vec![0.0; self.free.len() + self.bound.len()];
         self.bound.iter().zip(bound).for_each(|(&i, z)| all[i] = *z);
-        self.free.iter().zip(free.iter().flatten()).for_each(|(&i, z)| all[i] = *z);
+        self.free.iter().zip(free.into_iter().flatten()).for_each(|(&i, z)| all[i] = *z);
         all
     }
 }

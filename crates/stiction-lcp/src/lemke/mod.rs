@@ -78,6 +78,8 @@ pub(crate) struct Run {
     pub(crate) refactorizations: usize,
     /// The start from the given basis led nowhere and the run began again from z = 0.
     pub(crate) restarted: bool,
+    /// Times the run was tried again with other tolerances.
+    pub(crate) retries: usize,
 }
 
 /// Storage of a run, to be kept between runs: problems of the same size then allocate only what they return.
@@ -138,16 +140,18 @@ impl Lemke {
         }
         let mut end = End::Stalled;
         workspace.best.forget();
+        let mut retries = 0;
         for (attempt, (pivot, tie)) in RETRIES.into_iter().enumerate() {
             let (pivot_tolerance, tie_tolerance) = (pivot * self.pivot_tolerance, tie * self.tie_tolerance);
             let lemke = Self { pivot_tolerance, tie_tolerance, ..*self };
             workspace.scaled.write(lcp, &mut workspace.d);
+            retries = attempt;
             end = lemke.follow_paths(lcp, workspace, attempt == 0, budget, &mut cost);
             if end != End::Stalled {
                 break;
             }
         }
-        workspace.report(end, cost, restarted)
+        Run { retries, ..workspace.report(end, cost, restarted) }
     }
 
     /// Follows paths from the present complementary dictionary until one ends in a solution.
@@ -290,6 +294,7 @@ impl Workspace {
             pivots: cost.pivots,
             refactorizations: cost.refactorizations,
             restarted,
+            retries: 0,
         }
     }
 }
