@@ -169,8 +169,9 @@ fn reach<S: System + ?Sized>(
         (Active::Swept, _) => {
             let before = system.surface_speed(state.t, &state.q, &state.v);
             let after = system.surface_speed(state.t, &state.q, &workspace.free);
+            let prescribed = system.prescribed_speed(state.t).max(system.prescribed_speed(state.t + h));
             // two surfaces may both come
-            2.0 * h * before.max(after) + 1e-9 * system.size()
+            2.0 * h * before.max(after).max(prescribed) + 1e-9 * system.size()
         }
     }
 }
