@@ -10,6 +10,7 @@ pub mod planar;
 mod report;
 mod scheme;
 mod simulate;
+pub mod spatial;
 mod state;
 mod system;
 
