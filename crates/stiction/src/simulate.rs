@@ -37,7 +37,7 @@ impl<S: System> Simulation<S> {
         self.state = state;
     }
 
-/// Goes on with another model in another state.
+    /// Goes on with another model in another state.
     pub(crate) fn replace(&mut self, system: S, state: State) {
         self.system = system;
         self.state = state;
