@@ -120,7 +120,7 @@ fn found_by(work: &Work) -> String {
 fn fallback_words(fallback: Fallback) -> &'static str {
     match fallback {
         Fallback::ColdStart => "the basis given led nowhere; begun again from z = 0",
-        Fallback::OtherTolerances => "the run stalled; run again with other pivot and tie tolerances",
+        Fallback::OtherTolerances => "stalled; run again with other pivot and tie tolerances",
     }
 }
 

@@ -174,18 +174,30 @@ impl<'a> DenseJudge<'a> {
     }
 }
 
-/// How much `w` one unit of `z_j` is worth.
+/// How much `w` one unit of `z_j` is worth: `M_jj`, or the largest entry of its row and column where that is
+/// only round-off of them.
 fn weight(m: &DMatrix<f64>, j: usize) -> f64 {
-    let around = m.row(j).amax().max(m.column(j).amax());
     let diagonal = m[(j, j)].abs();
-    if diagonal > 1e-12 * around {
-        diagonal
-    } else if around > 0.0 {
-        // a diagonal entry that is round-off of its row weighs nothing
-        around
-    } else {
-        1.0
+    let n = m.nrows();
+    let column = largest(&m.as_slice()[j * n..][..n]);
+    if diagonal > 1e-12 * column {
+        return diagonal;
     }
+    let around = m.row(j).iter().fold(column, |a: f64, x| a.max(x.abs()));
+    if around > 0.0 { around } else { 1.0 }
+}
+
+/// The largest size of a number, in eight lanes at a time.
+fn largest(numbers: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let chunks = numbers.chunks_exact(8);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (lane, x) in lanes.iter_mut().zip(chunk) {
+            *lane = if x.abs() > *lane { x.abs() } else { *lane };
+        }
+    }
+    lanes.iter().chain(rest).fold(0.0, |a, x| if x.abs() > a { x.abs() } else { a })
 }
 
 pub(crate) struct StepJudge<'a> {

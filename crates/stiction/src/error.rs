@@ -64,3 +64,17 @@ pub enum StepError {
         what: String,
     },
 }
+
+/// Why a world could not be projected onto its joints.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ProjectError {
+    /// The world is not right.
+    #[error(transparent)]
+    Mistakes(#[from] Mistakes),
+    /// A linearized projection has no certified solution.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// The joints cannot all hold, or not near where the bodies are.
+    #[error("the joints do not close: {0} m are left")]
+    Apart(f64),
+}

@@ -6,13 +6,15 @@
 mod assemble;
 mod error;
 mod material;
+pub mod planar;
 mod report;
 mod scheme;
 mod simulate;
+pub mod spatial;
 mod state;
 mod system;
 
-pub use error::{Mistake, Mistakes, StepError};
+pub use error::{Mistake, Mistakes, ProjectError, StepError};
 pub use material::{FrictionPoint, Groups, Material};
 pub use report::{ContactReport, JointReport, Mode, PostReport, StepReport, StepWork};
 pub use scheme::{Active, Level, Scheme};

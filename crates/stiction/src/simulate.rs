@@ -37,6 +37,17 @@ impl<S: System> Simulation<S> {
         self.state = state;
     }
 
+/// Goes on with another model in another state.
+    pub(crate) fn replace(&mut self, system: S, state: State) {
+        self.system = system;
+        self.state = state;
+    }
+
+    /// Model and state, to be replaced together.
+    pub(crate) fn parts_mut(&mut self) -> (&mut S, &mut State) {
+        (&mut self.system, &mut self.state)
+    }
+
     /// One step of size `h` [s]. On an error the state is as it was.
     pub fn step(&mut self, h: f64) -> Result<StepReport, StepError> {
         let (next, report) = euler::step(&self.system, &self.scheme, &self.state, h, &mut self.workspace)?;

@@ -29,8 +29,14 @@ pub trait System {
     /// Contacts at (t, q) with a gap of at most `reach`, and all contacts of the `wanted` pairs.
     fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>);
 
-    /// The largest speed of any point of any body's surface, and of prescribed motion [m/s].
+    /// The largest speed of any point of the surface of any body that `v` moves [m/s]: proportional to `v`, so
+    /// that a displacement in place of a velocity gives the farthest that any point goes [m].
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64;
+
+    /// The largest speed of any surface whose motion is prescribed [m/s].
+    fn prescribed_speed(&self, _t: f64) -> f64 {
+        0.0
+    }
 
     /// The size of the smallest body [m]: what a tolerance on gaps is measured by.
     fn size(&self) -> f64;

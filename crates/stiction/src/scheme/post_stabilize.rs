@@ -3,7 +3,7 @@
 use super::Scheme;
 use super::euler::{Workspace, infeasibility, solved};
 use crate::assemble::{self, Offsets};
-use crate::error::StepError;
+use crate::error::{ProjectError, StepError};
 use crate::report::{PostReport, StepWork};
 use crate::state::State;
 use crate::system::{ContactRow, JointRow, RowKind, System};
@@ -29,14 +29,80 @@ pub(crate) fn run<S: System + ?Sized>(
     let mut report = PostReport { passes: 0, before, after: before, infeasible: None };
     while report.after > tolerance && report.passes < scheme.passes {
         let (dp, proof) = displacement(system, scheme, state, h, reach, work, workspace)?;
-        let leap = system.surface_speed(state.t, &state.q, &dp);
-        let shrink = (LEAP * system.size() / leap.max(f64::MIN_POSITIVE)).min(1.0);
-        system.advance(&mut state.q, &dp, shrink);
+        leap(system, state, &dp);
         report.passes += 1;
         report.infeasible = proof;
         report.after = infeasibility(system, state.t, &state.q, workspace);
     }
     Ok(report)
+}
+
+/// Passes of a projection at most: Newton's method takes a handful from anywhere near.
+const PROJECTION_PASSES: usize = 50;
+
+/// Moves `state.q` until all joints hold, and changes `state.v` by as little as possible, measured by M, so that
+/// they go on holding. Returns how far surfaces moved, at most [m].
+pub(crate) fn project<S: System + ?Sized>(system: &S, state: &mut State) -> Result<f64, ProjectError> {
+    let scheme = Scheme::default();
+    let (mut work, mut workspace) = (StepWork::default(), Workspace::default());
+    // no contact is within this reach
+    let reach = f64::NEG_INFINITY;
+    let (mut moved, mut passes) = (0.0, 0);
+    loop {
+        system.joints(state.t, &state.q, &mut workspace.joints);
+        let error = workspace.joints.iter().filter_map(JointRow::violation).fold(0.0, f64::max);
+        // below this positions are round-off
+        let tolerance = 1e-12 * system.size().max(state.q.iter().fold(0.0, |m: f64, q| m.max(q.abs())));
+        if error <= tolerance {
+            break;
+        }
+        if passes == PROJECTION_PASSES {
+            return Err(ProjectError::Apart(error));
+        }
+        // rows that cannot all be met here may be met where the least-squares displacement leads
+        let (dp, _) = displacement(system, &scheme, state, 1.0, reach, &mut work, &mut workspace)?;
+        moved += leap(system, state, &dp);
+        passes += 1;
+    }
+
+    // M v⁺ = M v + νᵀc, ν v⁺ + ∂Θ/∂t = 0; a limit that is reached must not be passed
+    workspace.joints.retain(|j| match j.kind {
+        RowKind::Limit => j.error <= 0.0,
+        _ => j.violation().is_some(),
+    });
+    let problem = &mut workspace.problem;
+    bodies(system, &state.v, problem);
+    let drift = |j: &JointRow| j.drift;
+    let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
+    assemble::rows(problem, &mut workspace.places, 1.0, &workspace.joints, &[], &offsets);
+    let solution = solved(problem, &scheme, state.t, &mut work)?;
+    state.v.copy_from_slice(solution.velocity());
+    Ok(moved)
+}
+
+/// Moves the bodies by dp, or by as much of it as rows are good for; returns how far surfaces went [m].
+fn leap<S: System + ?Sized>(system: &S, state: &mut State, dp: &[f64]) -> f64 {
+    let leap = system.surface_speed(state.t, &state.q, dp);
+    let shrink = (LEAP * system.size() / leap.max(f64::MIN_POSITIVE)).min(1.0);
+    system.advance(&mut state.q, dp, shrink);
+    shrink * leap
+}
+
+/// The bodies with momentum M v, and nothing else.
+fn bodies<S: System + ?Sized>(system: &S, v: &[f64], problem: &mut StepProblem) {
+    problem.bodies.clear();
+    problem.pairs.clear();
+    problem.speed_scale = 0.0;
+    let mut start = 0;
+    for (i, &velocities) in system.bodies().iter().enumerate() {
+        let mass = system.mass(i);
+        let mut momentum = Vector6::zeros();
+        for r in 0..velocities {
+            momentum[r] = (0..velocities).map(|c| mass[(r, c)] * v.get(start + c).unwrap_or(&0.0)).sum();
+        }
+        problem.bodies.push(Body { velocities, mass, momentum });
+        start += velocities;
+    }
 }
 
 /// dp with M dp = Jᵀλ, J_e dp = −g_e, 0 ≤ λ_c ⊥ g_c + J_c dp ≥ 0; the least-squares one with the proof if
@@ -51,16 +117,12 @@ fn displacement<S: System + ?Sized>(
     workspace: &mut Workspace,
 ) -> Result<(Vec<f64>, Option<Farkas>), StepError> {
     system.joints(state.t, &state.q, &mut workspace.joints);
-    workspace.joints.retain(|j| !matches!(j.kind, RowKind::Drive { .. }));
+    // drives hold no position, and compliant joints give way on purpose
+    workspace.joints.retain(|j| j.violation().is_some());
     system.contacts(state.t, &state.q, reach, &[], &mut workspace.contacts);
     workspace.contacts.iter_mut().for_each(|c| c.mu = 0.0);
     let problem = &mut workspace.problem;
-    problem.bodies.clear();
-    problem.pairs.clear();
-    problem.speed_scale = 0.0;
-    for (i, &velocities) in system.bodies().iter().enumerate() {
-        problem.bodies.push(Body { velocities, mass: system.mass(i), momentum: Vector6::zeros() });
-    }
+    bodies(system, &[], problem);
     let offsets = Offsets {
         joint: &|j: &JointRow| j.error,
         contact: &|c: &ContactRow| c.gap,
