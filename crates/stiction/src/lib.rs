@@ -6,10 +6,12 @@
 mod assemble;
 mod error;
 mod material;
+pub mod papers;
 pub mod planar;
 mod report;
 mod scheme;
 mod simulate;
+pub mod spatial;
 mod state;
 mod system;
 

@@ -43,6 +43,11 @@ impl<S: System> Simulation<S> {
         self.state = state;
     }
 
+    /// Model and state, to be replaced together.
+    pub(crate) fn parts_mut(&mut self) -> (&mut S, &mut State) {
+        (&mut self.system, &mut self.state)
+    }
+
     /// One step of size `h` [s]. On an error the state is as it was.
     pub fn step(&mut self, h: f64) -> Result<StepReport, StepError> {
         let (next, report) = euler::step(&self.system, &self.scheme, &self.state, h, &mut self.workspace)?;

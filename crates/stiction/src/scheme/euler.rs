@@ -5,7 +5,7 @@ use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
-use crate::system::{ContactRow, Forces, JointRow, PairId, System};
+use crate::system::{ContactRow, Forces, JointRow, PairId, RowKind, System};
 use stiction_lcp::{Solution, StepProblem, solve};
 
 /// Rounds of the position-level iteration at most.
@@ -210,6 +210,10 @@ fn solve_with_all<S: System + ?Sized>(
 ) -> Result<Solution, StepError> {
     loop {
         system.joints(expansion.t, &expansion.q, &mut workspace.joints);
+        if scheme.level == Level::Velocity {
+            // with Δ = 0 a limit that is not reached yet would stop the joint where it is
+            workspace.joints.retain(|j| j.kind != RowKind::Limit || j.error <= reach);
+        }
         system.contacts(expansion.t, &expansion.q, reach, &workspace.wanted, &mut workspace.contacts);
         align(workspace);
         let solution = solve_once(system, scheme, state, h, expansion, work, workspace)?;

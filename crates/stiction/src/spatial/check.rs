@@ -1,0 +1,319 @@
+//! All mistakes of a world at once, with names.
+
+use super::body::{Attached, Body, Mass, Motion};
+use super::contact;
+use super::force::Force;
+use super::joint::{Joint, JointKind, Motor};
+use super::tables::{Tables, properties};
+use super::world::{BodyId, World};
+use crate::error::Mistakes;
+use crate::system::PairId;
+use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
+use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::PI;
+use stiction_geometry::spatial::{MassProperties, has_gap, size};
+
+/// All mistakes of a world in which these pairs may overlap.
+pub(super) fn mistakes(world: &World, overlapping: &BTreeSet<PairId>) -> Mistakes {
+    let mut found = Mistakes::none();
+    check_settings(world, &mut found);
+    check_names(world, &mut found);
+    world.bodies.iter().for_each(|(&id, body)| check_body(world, id, body, &mut found));
+    for (id, (owner, shape)) in &world.shapes {
+        let place = if let Some(body) = world.bodies.get(owner) {
+            format!("body \"{}\", shape {}", body.name, id.0)
+        } else {
+            found.add(format!("shape {}", id.0), format!("there is no body {}", owner.0));
+            format!("shape {}", id.0)
+        };
+        check_shape(shape, &place, &mut found);
+    }
+    world.joints.values().for_each(|joint| check_joint(world, joint, &mut found));
+    world.forces.iter().for_each(|(id, f)| check_force(world, f, &format!("force {}", id.0), &mut found));
+    for &(a, b) in &world.excluded {
+        for id in [a, b].into_iter().filter(|id| world.body(*id).is_none()) {
+            found.add("exclusion", format!("there is no body {}", id.0));
+        }
+    }
+    for (pair, material) in &world.materials {
+        let place = format!("material of shapes {} and {}", pair.a, pair.b);
+        for id in [pair.a, pair.b].into_iter().filter(|id| world.shape(super::ShapeId(*id)).is_none()) {
+            found.add(&place, format!("there is no shape {id}"));
+        }
+        material.mistakes().for_each(|(field, what)| found.add(format!("{place}, {field}"), what));
+    }
+    check_pairs(world, overlapping, &mut found);
+    found
+}
+
+fn check_settings(world: &World, found: &mut Mistakes) {
+    if !world.gravity.iter().all(|g| g.is_finite()) {
+        found.add("world, gravity", "must be finite");
+    }
+    if !world.t.is_finite() {
+        found.add("world, t", "must be finite");
+    }
+    let n = world.facets.directions;
+    if n < 4 || !n.is_multiple_of(2) {
+        found.add("world, facets", format!("{n} directions must be an even number of at least 4"));
+    }
+}
+
+fn check_names(world: &World, found: &mut Mistakes) {
+    let mut report = |what: &str, names: &mut dyn Iterator<Item = &String>| {
+        let mut count = BTreeMap::new();
+        names.for_each(|name| *count.entry(name).or_insert(0) += 1);
+        for (name, n) in count.into_iter().filter(|(_, n)| *n > 1) {
+            found.add(format!("{what} \"{name}\""), format!("{n} have this name"));
+        }
+    };
+    report("body", &mut world.bodies.values().map(|b| &b.name));
+    report("joint", &mut world.joints.values().map(|j| &j.name));
+}
+
+/// What is wrong with a pose, if anything.
+fn pose_mistake(pose: &Isometry3<f64>) -> Option<String> {
+    let norm = pose.rotation.quaternion().norm();
+    if !pose.translation.vector.iter().all(|x| x.is_finite()) || !norm.is_finite() {
+        return Some("must be finite".into());
+    }
+    // gaps and rows take rotations at their word; 1e-9 is far above the round-off of any composition
+    ((norm - 1.0).abs() > 1e-9).then(|| format!("its quaternion has the norm {norm} in place of 1"))
+}
+
+fn is_finite(v: &Vector3<f64>) -> bool {
+    v.iter().all(|x| x.is_finite())
+}
+
+/// `true` for a vector that gives a direction.
+fn has_direction(v: &Vector3<f64>) -> bool {
+    is_finite(v) && v.try_normalize(0.0).is_some_and(|u| is_finite(&u))
+}
+
+fn check_body(world: &World, id: BodyId, body: &Body, found: &mut Mistakes) {
+    let place = format!("body \"{}\"", body.name);
+    let mut add = |field: &str, what: String| found.add(format!("{place}, {field}"), what);
+    if let Some(what) = pose_mistake(&body.pose) {
+        add("pose", what);
+    }
+    if !(is_finite(&body.velocity.linear) && is_finite(&body.velocity.angular)) {
+        add("velocity", "must be finite".into());
+    }
+    if !body.shapes.is_empty() {
+        add("shapes", "shapes of a body in a world are attached with World::attach".into());
+    }
+    match &body.motion {
+        Motion::Slider(axis) if !has_direction(axis) => {
+            add("motion", "the axis must be finite and not 0".into());
+        }
+        Motion::Kinematic(path) => {
+            let (pose, twist) = (path.0)(world.t);
+            if let Some(what) = pose_mistake(&pose) {
+                add("motion", format!("the pose of its path {what}"));
+            }
+            if !(is_finite(&twist.linear) && is_finite(&twist.angular)) {
+                add("motion", "the velocity of its path must be finite".into());
+            }
+        }
+        _ => {}
+    }
+    if body.moves() {
+        let turns = matches!(body.motion, Motion::Rigid);
+        match properties(world, id, body) {
+            Err(error) => add("mass", error.to_string()),
+            Ok(MassProperties { mass, centre, inertia }) => {
+                if !(mass.is_finite() && mass > 0.0) {
+                    add("mass", format!("{mass} kg must be positive and finite"));
+                }
+                if !is_finite(&centre.coords) {
+                    add("mass", "the centre of mass must be finite".into());
+                }
+                // inertia from a density is right by construction
+                if let (true, Mass::Given { .. }, Some(what)) = (turns, body.mass, inertia_mistake(&inertia))
+                {
+                    add("inertia", what);
+                }
+            }
+        }
+    }
+}
+
+/// What is wrong with a tensor of inertia, if anything.
+fn inertia_mistake(inertia: &Matrix3<f64>) -> Option<String> {
+    if !inertia.iter().all(|x| x.is_finite()) {
+        return Some("must be finite".into());
+    }
+    let size = inertia.amax();
+    // tensors come out of sums and rotations: 1e-9 of their size is far above round-off
+    let slack = 1e-9 * size;
+    if (inertia - inertia.transpose()).amax() > slack {
+        return Some("must be symmetric".into());
+    }
+    let mut moments: Vec<f64> = SymmetricEigen::new(*inertia).eigenvalues.iter().copied().collect();
+    moments.sort_unstable_by(f64::total_cmp);
+    let [a, b, c] = moments[..] else { return None };
+    if a <= 1e-12 * size {
+        return Some(format!("its least principal moment {a} kg m² must be positive"));
+    }
+    (a + b < c - slack).then(|| {
+        format!("no body has the principal moments {a}, {b} and {c} kg m²: two of them are never less than the third")
+    })
+}
+
+fn check_shape(shape: &Attached, place: &str, found: &mut Mistakes) {
+    if let Err(error) = shape.shape.check() {
+        found.add(place, error.to_string());
+    }
+    if let Some(what) = pose_mistake(&shape.pose) {
+        found.add(format!("{place}, pose"), what);
+    }
+    shape.material.mistakes().for_each(|(field, what)| found.add(format!("{place}, {field}"), what));
+    if !is_finite(&shape.surface_velocity) {
+        found.add(format!("{place}, surface velocity"), "must be finite");
+    }
+    if let Some(grain) = &shape.grain {
+        if !has_direction(&grain.direction) {
+            found.add(format!("{place}, grain"), "the direction must be finite and not 0");
+        }
+        if !(grain.ratio.is_finite() && grain.ratio > 0.0) {
+            found.add(
+                format!("{place}, grain"),
+                format!("the ratio {} must be positive and finite", grain.ratio),
+            );
+        }
+    }
+}
+
+fn check_joint(world: &World, joint: &Joint, found: &mut Mistakes) {
+    let place = format!("joint \"{}\"", joint.name);
+    let mut add = |field: &str, what: String| found.add(format!("{place}{field}"), what);
+    for id in [joint.a, joint.b].into_iter().filter(|id| world.body(*id).is_none()) {
+        add("", format!("there is no body {}", id.0));
+    }
+    if let (Some(a), Some(b)) = (world.body(joint.a), world.body(joint.b)) {
+        if joint.a == joint.b {
+            add("", format!("joins body \"{}\" to itself", a.name));
+        } else if !a.moves() && !b.moves() {
+            add("", format!("neither \"{}\" nor \"{}\" moves", a.name, b.name));
+        }
+    }
+    for (field, frame) in [(", frame a", &joint.frame_a), (", frame b", &joint.frame_b)] {
+        if let Some(what) = pose_mistake(frame) {
+            add(field, what);
+        }
+    }
+    let not_negative = |x: f64| x.is_finite() && x >= 0.0;
+    let no_coordinate = || format!("a {} joint has no coordinate for it to act on", joint.kind.name());
+    let coordinate = joint.kind.has_coordinate();
+    if let JointKind::Distance(d) = joint.kind
+        && !not_negative(d)
+    {
+        add(", distance", format!("{d} m must be finite and not negative"));
+    }
+    if let Some([least, greatest]) = joint.limits {
+        if !coordinate {
+            add(", limits", no_coordinate());
+        }
+        // a reach without end is fine on one side
+        if least.is_nan() || greatest.is_nan() || least > greatest {
+            add(", limits", format!("{least} must be at most {greatest}"));
+        } else if !least.is_finite() || !greatest.is_finite() {
+            add(", limits", format!("{least} and {greatest} must be finite"));
+        } else if joint.kind == JointKind::Revolute && (least < -PI || greatest > PI) {
+            add(", limits", format!("{least} and {greatest} must lie within −π and π"));
+        }
+    }
+    let numbers: &[(&str, f64, bool)] = match &joint.motor {
+        None => &[],
+        Some(Motor::Velocity { speed, force }) => &[("speed", *speed, false), ("force", *force, true)],
+        Some(Motor::Position { target, gain, force }) => {
+            &[("target", *target, false), ("gain", *gain, true), ("force", *force, true)]
+        }
+    };
+    if joint.motor.is_some() && !coordinate {
+        add(", motor", no_coordinate());
+    }
+    for (field, x, sign) in numbers {
+        if !x.is_finite() || (*sign && *x < 0.0) {
+            let rule = if *sign { "finite and not negative" } else { "finite" };
+            add(", motor", format!("{field} = {x} must be {rule}"));
+        }
+    }
+    if !not_negative(joint.friction) {
+        add(", friction", format!("{} must be finite and not negative", joint.friction));
+    } else if joint.friction > 0.0 && !coordinate {
+        add(", friction", no_coordinate());
+    }
+    if !not_negative(joint.compliance) {
+        add(", compliance", format!("{} m/N must be finite and not negative", joint.compliance));
+    }
+}
+
+fn check_force(world: &World, force: &Force, place: &str, found: &mut Mistakes) {
+    for id in force.bodies().filter(|id| world.body(*id).is_none()) {
+        found.add(place, format!("there is no body {}", id.0));
+    }
+    let mut add = |field: &str, ok: bool, rule: &str| {
+        if !ok {
+            found.add(format!("{place}, {field}"), format!("must be {rule}"));
+        }
+    };
+    let not_negative = |x: f64| x.is_finite() && x >= 0.0;
+    match force {
+        Force::Constant { point, wrench, .. } => {
+            add("point", point.is_none_or(|p| is_finite(&p.coords)), "finite");
+            add("force", is_finite(&wrench.force), "finite");
+            add("torque", is_finite(&wrench.torque), "finite");
+        }
+        Force::Timed { point, load, .. } => {
+            let wrench = (load.0)(world.t);
+            add("point", point.is_none_or(|p| is_finite(&p.coords)), "finite");
+            add("load", is_finite(&wrench.force) && is_finite(&wrench.torque), "finite");
+        }
+        Force::Spring { a, b, point_a, point_b, stiffness, damping, rest_length } => {
+            add("bodies", a != b, "two different ones");
+            add("points", is_finite(&point_a.coords) && is_finite(&point_b.coords), "finite");
+            add("stiffness", not_negative(*stiffness), "finite and not negative");
+            add("damping", not_negative(*damping), "finite and not negative");
+            add("rest length", not_negative(*rest_length), "finite and not negative");
+        }
+        Force::Rail { point, axis, origin, stiffness, damping, .. } => {
+            add("point", is_finite(&point.coords), "finite");
+            add("axis", has_direction(axis), "finite and not 0");
+            add("origin", origin.is_finite(), "finite");
+            add("stiffness", not_negative(*stiffness), "finite and not negative");
+            add("damping", not_negative(*damping), "finite and not negative");
+        }
+        Force::Custom(_) => {}
+    }
+}
+
+/// Pairs that could meet and have no gap, and shapes that overlap at the start.
+fn check_pairs(world: &World, overlapping: &BTreeSet<PairId>, found: &mut Mistakes) {
+    let tables = Tables::new(world);
+    let name = |shape: usize| {
+        let id = tables.bodies[tables.shapes[shape].body].id;
+        world.body(id).map_or("", |body| body.name.as_str())
+    };
+    let place = |a: usize, b: usize| format!("bodies \"{}\" and \"{}\"", name(a), name(b));
+    let pairs = || tables.pairs.iter().chain(&tables.sensors);
+    for pair in pairs() {
+        let (a, b) = (&tables.shapes[pair.a].shape, &tables.shapes[pair.b].shape);
+        if !has_gap(a, b) {
+            let what = format!("no gap function yet between {} and {}", a.kind(), b.kind());
+            found.add(place(pair.a, pair.b), what);
+        }
+    }
+    if world.allow_overlap {
+        return;
+    }
+    let state = tables.state(world);
+    let new = tables.pairs.iter().filter(|pair| !overlapping.contains(&pair.id));
+    contact::overlaps(&tables, new, state.t, &state.q, |pair, gap| {
+        // touching shapes overlap by round-off
+        let depth = size(&tables.shapes[pair.a].shape).min(size(&tables.shapes[pair.b].shape));
+        if -gap > 1e-9 * depth {
+            found.add(place(pair.a, pair.b), format!("overlap by {} m at the start", -gap));
+        }
+    });
+}

@@ -1,0 +1,175 @@
+//! The rows of a joint: each Θ an exact function of the configuration, each row its exact gradient.
+
+use super::joint::{Joint, JointKind, Motor};
+use super::placed::{Gradient, Placed, row};
+use crate::system::{JointRow, RowKind};
+use nalgebra::{Isometry3, Point3, Vector3};
+
+/// A joint's frame in the world.
+struct Frame {
+    origin: Point3<f64>,
+    x: Vector3<f64>,
+    y: Vector3<f64>,
+    z: Vector3<f64>,
+}
+
+impl Frame {
+    fn new(pose: &Isometry3<f64>) -> Self {
+        let axis = |v: Vector3<f64>| pose.rotation * v;
+        Self {
+            origin: pose.translation.vector.into(),
+            x: axis(Vector3::x()),
+            y: axis(Vector3::y()),
+            z: axis(Vector3::z()),
+        }
+    }
+}
+
+/// A function of the configuration of two bodies and its gradients.
+struct Measure {
+    value: f64,
+    of_a: Gradient,
+    of_b: Gradient,
+}
+
+impl Measure {
+    /// The same multiplied by a length.
+    fn scaled(&self, s: f64) -> Self {
+        Self { value: s * self.value, of_a: s * self.of_a, of_b: s * self.of_b }
+    }
+}
+
+/// The two bodies of a joint at an instant.
+struct Pair<'a> {
+    a: &'a Placed,
+    b: &'a Placed,
+    frame_a: Frame,
+    frame_b: Frame,
+}
+
+impl Pair<'_> {
+    /// The distance of the origins along a world axis.
+    fn apart(&self, axis: &Vector3<f64>) -> Measure {
+        Measure {
+            value: axis.dot(&(self.frame_b.origin - self.frame_a.origin)),
+            of_a: -self.a.along(axis, &self.frame_a.origin),
+            of_b: self.b.along(axis, &self.frame_b.origin),
+        }
+    }
+
+    /// The same along an axis that turns with a: the point of a that is where b's origin is moves with it.
+    fn apart_in_a(&self, axis: &Vector3<f64>) -> Measure {
+        Measure { of_a: -self.a.along(axis, &self.frame_b.origin), ..self.apart(axis) }
+    }
+
+    /// a·b of an axis of each body: d/dt = (ω_b − ω_a) · (b × a).
+    fn cosine(of_a: &Vector3<f64>, of_b: &Vector3<f64>) -> Measure {
+        let turn = Gradient::turning(of_b.cross(of_a));
+        Measure { value: of_a.dot(of_b), of_a: -turn, of_b: turn }
+    }
+
+    /// The angle of frame b about z of frame a: atan2(s, c) with s = y_a·x_b − x_a·y_b, c = x_a·x_b + y_a·y_b,
+    /// which is the exact angle when the z axes are one and smooth unless they are opposite.
+    fn angle(&self) -> Measure {
+        let (a, b) = (&self.frame_a, &self.frame_b);
+        let (s, c) = (a.y.dot(&b.x) - a.x.dot(&b.y), a.x.dot(&b.x) + a.y.dot(&b.y));
+        let of_s = b.x.cross(&a.y) - b.y.cross(&a.x);
+        let of_c = b.x.cross(&a.x) + b.y.cross(&a.y);
+        let square = s * s + c * c;
+        // with opposite z axes there is no angle; z is as good as any
+        let turn = if square > 1e-20 { (c * of_s - s * of_c) / square } else { a.z };
+        let turn = Gradient::turning(turn);
+        Measure { value: s.atan2(c), of_a: -turn, of_b: turn }
+    }
+
+    /// The distance of the origins; of coincident ones along z of frame a.
+    fn distance(&self) -> Measure {
+        let d = self.frame_b.origin - self.frame_a.origin;
+        let length = d.norm();
+        let axis = if length > 0.0 { d / length } else { self.frame_a.z };
+        Measure { value: length, ..self.apart(&axis) }
+    }
+}
+
+/// Appends the rows of a joint. `length` [m] is what rows that turn are multiplied by.
+pub(super) fn rows(id: u32, joint: &Joint, length: f64, a: &Placed, b: &Placed, out: &mut Vec<JointRow>) {
+    let frame_a = Frame::new(&(a.pose * joint.frame_a));
+    let frame_b = Frame::new(&(b.pose * joint.frame_b));
+    let pair = Pair { a, b, frame_a, frame_b };
+    let mut add = |measure: &Measure, target: f64, sign: f64, kind: RowKind| {
+        let (row, drift) = row(a, &(sign * measure.of_a), b, &(sign * measure.of_b));
+        out.push(JointRow { joint: id, row, error: sign * (measure.value - target), drift, kind });
+    };
+    let rigid = RowKind::Rigid(joint.compliance);
+    let mut hold = |measure: Measure| add(&measure, 0.0, 1.0, rigid);
+    let turn = |of_a: &Vector3<f64>, of_b: &Vector3<f64>| Pair::cosine(of_a, of_b).scaled(length);
+    let (fa, fb) = (&pair.frame_a, &pair.frame_b);
+
+    // the origins
+    match joint.kind {
+        JointKind::Spherical | JointKind::Revolute | JointKind::Universal | JointKind::Fixed => {
+            [Vector3::x(), Vector3::y(), Vector3::z()].iter().for_each(|axis| hold(pair.apart(axis)));
+        }
+        JointKind::Prismatic | JointKind::Cylindrical => {
+            [fa.x, fa.y].iter().for_each(|axis| hold(pair.apart_in_a(axis)));
+        }
+        JointKind::Planar => hold(pair.apart_in_a(&fa.z)),
+        JointKind::Distance(_) => {}
+    }
+
+    // the axes
+    match joint.kind {
+        JointKind::Revolute | JointKind::Cylindrical | JointKind::Planar => {
+            hold(turn(&fa.x, &fb.z));
+            hold(turn(&fa.y, &fb.z));
+        }
+        JointKind::Prismatic | JointKind::Fixed => {
+            hold(turn(&fa.x, &fb.y));
+            hold(turn(&fa.y, &fb.z));
+            hold(turn(&fa.z, &fb.x));
+        }
+        JointKind::Universal => hold(turn(&fa.z, &fb.x)),
+        JointKind::Spherical | JointKind::Distance(_) => {}
+    }
+
+    // the coordinate; [rad] become [m] at the joint's length
+    let (coordinate, unit) = match joint.kind {
+        JointKind::Revolute => (pair.angle().scaled(length), length),
+        JointKind::Prismatic | JointKind::Cylindrical => (pair.apart_in_a(&fa.z), 1.0),
+        JointKind::Distance(_) => (pair.distance(), 1.0),
+        _ => return,
+    };
+    match (joint.limits, joint.kind) {
+        (Some([least, greatest]), _) => {
+            add(&coordinate, unit * least, 1.0, RowKind::Limit);
+            add(&coordinate, unit * greatest, -1.0, RowKind::Limit);
+        }
+        (None, JointKind::Distance(distance)) => add(&coordinate, distance, 1.0, rigid),
+        (None, _) => {}
+    }
+    let drive = |speed: f64, force: f64| RowKind::Drive { speed: unit * speed, force: force / unit };
+    match joint.motor {
+        Some(Motor::Velocity { speed, force }) => add(&coordinate, 0.0, 1.0, drive(speed, force)),
+        Some(Motor::Position { target, gain, force }) => {
+            let speed = gain * (target - coordinate.value / unit);
+            add(&coordinate, unit * target, 1.0, drive(speed, force));
+        }
+        None => {}
+    }
+    if joint.friction > 0.0 {
+        add(&coordinate, 0.0, 1.0, drive(0.0, joint.friction));
+    }
+}
+
+/// The joint coordinate: angle [rad], travel or length [m].
+pub(super) fn coordinate(joint: &Joint, a: &Placed, b: &Placed) -> Option<f64> {
+    let frame_a = Frame::new(&(a.pose * joint.frame_a));
+    let frame_b = Frame::new(&(b.pose * joint.frame_b));
+    let pair = Pair { a, b, frame_a, frame_b };
+    match joint.kind {
+        JointKind::Revolute => Some(pair.angle().value),
+        JointKind::Prismatic | JointKind::Cylindrical => Some(pair.apart_in_a(&pair.frame_a.z).value),
+        JointKind::Distance(_) => Some(pair.distance().value),
+        _ => None,
+    }
+}

@@ -1,0 +1,4 @@
+//! The spatial world: rows against finite differences, steps against recurrences, worlds against their checks.
+
+mod common;
+mod rows;
