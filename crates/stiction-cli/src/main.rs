@@ -1,2 +1,116 @@
-//! The `stiction` command.
-fn main() {}
+//! The `stiction` command: solve, soak, show and time problems of rigid bodies in contact.
+//!
+//! No physics here: commands pose problems, hand them to the libraries and print what comes back. Reports go to
+//! standard output as a whole and without colour; progress and complaints go to standard error.
+
+mod bench;
+mod demo;
+mod draw;
+mod mode;
+mod recheck;
+mod report;
+mod soak;
+mod solve;
+
+use clap::{Parser, Subcommand};
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  solved, and the answer passed its certificate (soak: every problem did)
+  1  not solved: infeasible, out of budget, unsupported by the solver, or not certified
+  2  bad input: a file that cannot be read or is no problem, or an unknown argument";
+
+/// Rigid bodies in contact: complementarity problems solved, and every answer certified.
+#[derive(Parser)]
+#[command(name = "stiction", version, after_help = EXIT_CODES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(after_help = EXIT_CODES)]
+    Solve(solve::Arguments),
+    #[command(after_help = EXIT_CODES)]
+    Soak(soak::Arguments),
+    Demo(demo::Arguments),
+    #[command(subcommand)]
+    Bench(bench::Benchmark),
+}
+
+/// How a command that ran ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Exit code 0.
+    Solved,
+    /// Exit code 1.
+    NotSolved,
+}
+
+/// Why a command could not run: exit code 2.
+#[derive(Debug)]
+struct BadInput(String);
+
+impl fmt::Display for BadInput {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl BadInput {
+    /// A complaint about a file.
+    fn file(path: &std::path::Path, error: &impl fmt::Display) -> Self {
+        Self(format!("{}: {error}", path.display()))
+    }
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Solve(arguments) => solve::run(&arguments),
+        Command::Soak(arguments) => soak::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Bench(benchmark) => bench::run(&benchmark),
+    };
+    match outcome {
+        Ok(Outcome::Solved) => ExitCode::SUCCESS,
+        Ok(Outcome::NotSolved) => ExitCode::from(1),
+        Err(complaint) => {
+            // a reader that has gone away is no reason to panic
+            let _ = writeln!(io::stderr(), "stiction: {complaint}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints a report. A reader that closes the pipe early has had enough, which changes nothing.
+fn print(report: &str) -> Result<(), BadInput> {
+    let mut out = io::stdout().lock();
+    match out.write_all(report.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(BadInput(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file and the folders above it.
+fn write_file(path: &std::path::Path, text: &str) -> Result<(), BadInput> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    folder
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .and_then(|()| std::fs::write(path, text))
+        .map_err(|error| BadInput::file(path, &error))
+}
+
+/// `no pivots`, `1 pivot`, `2 pivots`.
+fn count(n: usize, one: &str, many: &str) -> String {
+    match n {
+        0 => format!("no {many}"),
+        1 => format!("1 {one}"),
+        n => format!("{n} {many}"),
+    }
+}

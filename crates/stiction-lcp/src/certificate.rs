@@ -4,11 +4,11 @@
 //! cannot talk its way past: whatever it believes, only impulses go in.
 
 use crate::problem::{
-    Contact, FrictionLaw, FrictionSet, Layout, Lcp, Malformed, MassFactor, Mlcp, OffsetRow, Problem,
-    StepProblem,
+    Contact, FrictionLaw, FrictionSet, Lcp, Malformed, Mlcp, OffsetRow, Prepared, Problem, StepProblem,
 };
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Dimensionless residuals of a candidate.
 ///
@@ -16,7 +16,7 @@ use serde::Serialize;
 /// their own row. None of them changes when masses, lengths and times are measured in other units.
 /// For a dense problem speeds are measured by the largest entry of q, and `z_j` by `M_jj` (or the largest
 /// entry of its row and column where that is zero).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Certificate {
     /// V₀, the speed the residuals are measured by [m/s]: the largest of the joint errors and of the closing
     /// and slip speeds of closing contacts before any impulse, and the problem's own speed scale.
@@ -66,7 +66,7 @@ impl Certificate {
 }
 
 /// An answer with its certificate, and no claim that it is a solution.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Candidate {
     /// The unknowns: z, or the impulses of a step problem [N s].
     pub z: Vec<f64>,
@@ -79,11 +79,16 @@ pub struct Candidate {
     pub certificate: Certificate,
 }
 
-/// Judges `z` as an answer to `problem`.
+/// Judges `z` as an answer to `problem`; `z` is cut or filled with zeros to its size.
 pub fn certify<'a>(problem: impl Into<Problem<'a>>, z: &[f64]) -> Result<Candidate, Malformed> {
     let problem = problem.into();
-    problem.check()?;
-    Ok(Judge::new(problem)?.certify(z))
+    let mut prepared = Prepared::default();
+    match problem {
+        Problem::Step(step) => prepared.prepare(step)?,
+        _ => problem.check()?,
+    }
+    let mut judge = Judge::new(problem, Arc::new(prepared), Storage::default());
+    Ok(judge.certify(z, Candidate::default()))
 }
 
 /// A problem with all that its certificates share.
@@ -92,21 +97,40 @@ pub(crate) enum Judge<'a> {
     Step(StepJudge<'a>),
 }
 
+/// Storage of a judge, kept from problem to problem.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Storage {
+    weight: Vec<f64>,
+    contacts: Vec<Mobility>,
+    momentum: Vec<f64>,
+    left: Vec<f64>,
+    size: Vec<f64>,
+}
+
 impl<'a> Judge<'a> {
-    /// Prepares to judge answers to a problem that has been checked.
-    pub(crate) fn new(problem: Problem<'a>) -> Result<Self, Malformed> {
-        Ok(match problem {
-            Problem::Lcp(Lcp { m, q }) => Self::Dense(DenseJudge::new(m, q, &[])),
-            Problem::Mlcp(Mlcp { m, q, free }) => Self::Dense(DenseJudge::new(m, q, free)),
-            Problem::Step(step) => Self::Step(StepJudge::new(step)?),
-        })
+    /// Prepares to judge answers to a problem that has been checked; `prepared` belongs to a step problem.
+    pub(crate) fn new(problem: Problem<'a>, prepared: Arc<Prepared>, storage: Storage) -> Self {
+        match problem {
+            Problem::Lcp(Lcp { m, q }) => Self::Dense(DenseJudge::new(m, q, &[], storage)),
+            Problem::Mlcp(Mlcp { m, q, free }) => Self::Dense(DenseJudge::new(m, q, free, storage)),
+            Problem::Step(step) => Self::Step(StepJudge::new(step, prepared, storage)),
+        }
     }
 
-    /// The certificate of `z`, which is cut or filled with zeros to the problem's size.
-    pub(crate) fn certify(&self, z: &[f64]) -> Candidate {
+    /// The certificate of `z`, in the storage of an old candidate.
+    pub(crate) fn certify(&mut self, z: &[f64], mut old: Candidate) -> Candidate {
         match self {
-            Self::Dense(judge) => judge.certify(z),
-            Self::Step(judge) => judge.certify(z),
+            Self::Dense(judge) => judge.certify(z, &mut old),
+            Self::Step(judge) => judge.certify(z, &mut old),
+        }
+        old
+    }
+
+    /// Gives the storage back.
+    pub(crate) fn into_storage(self) -> Storage {
+        match self {
+            Self::Dense(judge) => judge.storage,
+            Self::Step(judge) => judge.storage,
         }
     }
 }
@@ -115,56 +139,71 @@ pub(crate) struct DenseJudge<'a> {
     m: &'a DMatrix<f64>,
     q: &'a DVector<f64>,
     free: &'a [bool],
-    weight: Vec<f64>,
+    storage: Storage,
     speed: f64,
 }
 
 impl<'a> DenseJudge<'a> {
-    fn new(m: &'a DMatrix<f64>, q: &'a DVector<f64>, free: &'a [bool]) -> Self {
-        let weight = (0..q.len()).map(|j| weight(m, j)).collect();
+    fn new(m: &'a DMatrix<f64>, q: &'a DVector<f64>, free: &'a [bool], mut storage: Storage) -> Self {
+        storage.weight.clear();
+        storage.weight.extend((0..q.len()).map(|j| weight(m, j)));
         let speed = q.amax().max(f64::MIN_POSITIVE);
-        Self { m, q, free, weight, speed }
+        Self { m, q, free, storage, speed }
     }
 
-    fn certify(&self, z: &[f64]) -> Candidate {
-        let z = sized(z, self.q.len());
-        let mut w = self.q.as_slice().to_vec();
-        for (column, &z) in self.m.column_iter().zip(&z) {
+    fn certify(&self, z: &[f64], out: &mut Candidate) {
+        out.begin(z, self.q.len(), self.speed);
+        out.w.copy_from_slice(self.q.as_slice());
+        for (column, &z) in self.m.column_iter().zip(&out.z) {
             // most unknowns of a solution are zero
             if z != 0.0 {
-                w.iter_mut().zip(column.iter()).for_each(|(w, m)| *w += m * z);
+                out.w.iter_mut().zip(column.iter()).for_each(|(w, m)| *w += m * z);
             }
         }
-        let mut residual = Certificate::zero(self.speed);
-        for j in 0..z.len() {
+        let residual = &mut out.certificate;
+        let mut rows = Rows { speed: self.speed, ..Rows::default() };
+        for (j, (&z, &w)) in out.z.iter().zip(&out.w).enumerate() {
             if self.free.get(j).copied().unwrap_or(false) {
-                residual.joints = larger(residual.joints, w[j].abs() / self.speed);
+                residual.joints = larger(residual.joints, w.abs() / self.speed);
             } else {
-                let z = self.weight[j] * z[j];
-                residual.natural_map = larger(residual.natural_map, smaller(z, w[j]).abs() / self.speed);
-                residual.complementarity =
-                    larger(residual.complementarity, (z / self.speed * (w[j] / self.speed)).abs());
-                residual.cone = larger(residual.cone, (-z).max(0.0) / self.speed);
+                rows.pair(self.storage.weight[j] * z, w);
             }
         }
-        Candidate { z, w, velocity: Vec::new(), certificate: residual }
+        (residual.natural_map, residual.cone) = (rows.natural_map, rows.cone);
+        residual.complementarity = rows.complementarity;
     }
 }
 
-/// How much `w` one unit of `z_j` is worth.
+/// How much `w` one unit of `z_j` is worth: `M_jj`, or the largest entry of its row and column where that is
+/// only round-off of them.
 fn weight(m: &DMatrix<f64>, j: usize) -> f64 {
-    if m[(j, j)] != 0.0 {
-        return m[(j, j)].abs();
+    let diagonal = m[(j, j)].abs();
+    let n = m.nrows();
+    let column = largest(&m.as_slice()[j * n..][..n]);
+    if diagonal > 1e-12 * column {
+        return diagonal;
     }
-    let around = m.row(j).amax().max(m.column(j).amax());
+    let around = m.row(j).iter().fold(column, |a: f64, x| a.max(x.abs()));
     if around > 0.0 { around } else { 1.0 }
+}
+
+/// The largest size of a number, in eight lanes at a time.
+fn largest(numbers: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let chunks = numbers.chunks_exact(8);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (lane, x) in lanes.iter_mut().zip(chunk) {
+            *lane = if x.abs() > *lane { x.abs() } else { *lane };
+        }
+    }
+    lanes.iter().chain(rest).fold(0.0, |a, x| if x.abs() > a { x.abs() } else { a })
 }
 
 pub(crate) struct StepJudge<'a> {
     problem: &'a StepProblem,
-    layout: Layout,
-    mass: MassFactor,
-    contacts: Vec<Mobility>,
+    prepared: Arc<Prepared>,
+    storage: Storage,
     speed: f64,
 }
 
@@ -192,38 +231,27 @@ impl Mobility {
 }
 
 impl<'a> StepJudge<'a> {
-    fn new(problem: &'a StepProblem) -> Result<Self, Malformed> {
-        let mass = MassFactor::new(problem)?;
-        let layout = problem.layout();
-        let mut judge = Self { problem, layout, mass, contacts: Vec::new(), speed: 0.0 };
-        let mut response = vec![0.0; judge.layout.velocities()];
-        judge.contacts = problem.contacts.iter().map(|c| judge.mobility(c, &mut response)).collect();
+    fn new(problem: &'a StepProblem, prepared: Arc<Prepared>, mut storage: Storage) -> Self {
+        let n = prepared.layout.velocities();
+        for buffer in [&mut storage.momentum, &mut storage.left, &mut storage.size] {
+            buffer.clear();
+            buffer.resize(n, 0.0);
+        }
+        let response = &mut storage.left;
+        storage.contacts.clear();
+        storage.contacts.extend(problem.contacts.iter().map(|c| mobility(c, &prepared, response)));
+        let mut judge = Self { problem, prepared, storage, speed: 0.0 };
         judge.speed = judge.free_speed();
-        Ok(judge)
-    }
-
-    fn mobility(&self, contact: &Contact, response: &mut [f64]) -> Mobility {
-        let start = &self.layout.velocity;
-        let mut mobility = Mobility::default();
-        if let Some(normal) = &contact.normal {
-            self.mass.respond(&normal.row, start, response);
-            mobility.normal = normal.row.dot(start, response);
-            self.mass.clear(&normal.row, start, response);
-        }
-        for (k, tangent) in contact.tangents.iter().enumerate() {
-            self.mass.respond(&tangent.row, start, response);
-            for (i, other) in contact.tangents.iter().enumerate() {
-                mobility.tangent[i][k] = other.row.dot(start, response);
-            }
-            self.mass.clear(&tangent.row, start, response);
-        }
-        mobility
+        judge
     }
 
     /// V₀: how fast joints and closing contacts would go wrong if no impulse acted.
-    fn free_speed(&self) -> f64 {
-        let v = self.velocity(&vec![0.0; self.layout.impulses]);
-        let speed = |row: &OffsetRow| row.row.dot(&self.layout.velocity, &v) + row.offset;
+    fn free_speed(&mut self) -> f64 {
+        let mut v = std::mem::take(&mut self.storage.size);
+        self.gather_momentum(&[]);
+        self.solve_velocity(&mut v);
+        let start = &self.prepared.layout.velocity;
+        let speed = |row: &OffsetRow| row.row.dot(start, &v) + row.offset;
         let joints = self.problem.joints.iter().map(|j| speed(&j.row).abs());
         let contacts = self.problem.contacts.iter().map(|c| {
             let closing = c.normal.as_ref().map_or(0.0, |n| -speed(n));
@@ -234,32 +262,35 @@ impl<'a> StepJudge<'a> {
             let slip = c.tangents.iter().map(|t| speed(t).powi(2)).sum::<f64>().sqrt();
             closing.max(slip)
         });
-        joints.chain(contacts).fold(self.problem.speed_scale, f64::max).max(f64::MIN_POSITIVE)
+        let largest = joints.chain(contacts).fold(self.problem.speed_scale, f64::max).max(f64::MIN_POSITIVE);
+        self.storage.size = v;
+        largest
     }
 
-    /// v = M̃⁻¹ (b + Jᵀ p), with one step of refinement.
-    fn velocity(&self, z: &[f64]) -> Vec<f64> {
-        let start = &self.layout.velocity;
-        let momentum = self.momentum(z);
-        let mut v = momentum.clone();
-        self.mass.solve(&mut v);
-        let mut error = vec![0.0; v.len()];
-        self.problem.multiply_mass(start, &v, &mut error);
-        error.iter_mut().zip(&momentum).for_each(|(e, p)| *e = p - *e);
-        self.mass.solve(&mut error);
-        v.iter_mut().zip(&error).for_each(|(v, e)| *v += e);
-        v
+    /// v = M̃⁻¹ (b + Jᵀ p) from the gathered momentum, with one step of refinement.
+    fn solve_velocity(&mut self, v: &mut [f64]) {
+        let Prepared { layout, mass } = &*self.prepared;
+        let Storage { momentum, left: error, .. } = &mut self.storage;
+        v.copy_from_slice(momentum);
+        mass.solve(v);
+        self.problem.multiply_mass(&layout.velocity, v, error);
+        error.iter_mut().zip(&*momentum).for_each(|(e, p)| *e = p - *e);
+        mass.solve(error);
+        v.iter_mut().zip(&*error).for_each(|(v, e)| *v += e);
     }
 
-    /// b + Jᵀ p.
-    fn momentum(&self, z: &[f64]) -> Vec<f64> {
-        let start = &self.layout.velocity;
-        let mut momentum = vec![0.0; self.layout.velocities()];
+    /// b + Jᵀ p, with no impulses for an empty `z`.
+    fn gather_momentum(&mut self, z: &[f64]) {
+        let prepared = self.prepared.clone();
+        let start = &prepared.layout.velocity;
+        let mut momentum = std::mem::take(&mut self.storage.momentum);
         for (body, &s) in self.problem.bodies.iter().zip(start) {
             momentum[s..s + body.velocities].copy_from_slice(&body.momentum.as_slice()[..body.velocities]);
         }
-        self.for_each_impulse(z, |row, p| row.row.add_transposed(start, p, &mut momentum));
-        momentum
+        if !z.is_empty() {
+            self.for_each_impulse(z, |row, p| row.row.add_transposed(start, p, &mut momentum));
+        }
+        self.storage.momentum = momentum;
     }
 
     fn for_each_impulse(&self, z: &[f64], mut f: impl FnMut(&OffsetRow, f64)) {
@@ -278,52 +309,56 @@ impl<'a> StepJudge<'a> {
 
     /// Normal impulse and friction unknowns of contact `i`.
     fn split<'z>(&self, contact: &Contact, i: usize, z: &'z [f64]) -> (f64, &'z [f64]) {
-        let own = &z[self.layout.contact[i]..self.layout.contact[i + 1]];
+        let own = &z[self.prepared.layout.contact[i]..self.prepared.layout.contact[i + 1]];
         if contact.normal.is_some() { (own[0], &own[1..]) } else { (0.0, own) }
     }
 
-    /// Largest error of a momentum component against the size of its terms.
-    fn momentum_error(&self, z: &[f64], v: &[f64]) -> f64 {
-        let start = &self.layout.velocity;
-        let (mut left, mut size) = (vec![0.0; v.len()], vec![0.0; v.len()]);
+    /// Largest error of a momentum component against the size of its terms, from the gathered momentum.
+    fn momentum_error(&mut self, z: &[f64], v: &[f64]) -> f64 {
+        let prepared = self.prepared.clone();
+        let start = &prepared.layout.velocity;
+        let (mut left, mut size) =
+            (std::mem::take(&mut self.storage.left), std::mem::take(&mut self.storage.size));
         self.problem.multiply_mass(start, v, &mut left);
         self.problem.multiply_mass_sizes(start, v, &mut size);
-        self.for_each_impulse(z, |row, p| {
-            row.row.for_each(start, |i, x| size[i] += (p * x).abs());
-        });
-        let right = self.momentum(z);
+        self.for_each_impulse(z, |row, p| row.row.for_each(start, |i, x| size[i] += (p * x).abs()));
         // below this numbers are denormal and lose their digits: a spin that dies out goes through there
         let least = f64::MIN_POSITIVE / f64::EPSILON;
-        (0..v.len()).fold(0.0, |worst, i| {
-            let error = (left[i] - right[i]).abs();
-            larger(worst, error / size[i].max(right[i].abs()).max(least))
-        })
+        let worst = (0..v.len()).fold(0.0, |worst, i| {
+            let right = self.storage.momentum[i];
+            let error = (left[i] - right).abs();
+            larger(worst, error / size[i].max(right.abs()).max(least))
+        });
+        (self.storage.left, self.storage.size) = (left, size);
+        worst
     }
 
-    fn certify(&self, z: &[f64]) -> Candidate {
-        let z = sized(z, self.layout.impulses);
-        let velocity = self.velocity(&z);
-        let mut w = vec![0.0; z.len()];
-        let mut residual = Certificate::zero(self.speed);
-        residual.momentum = self.momentum_error(&z, &velocity);
+    fn certify(&mut self, z: &[f64], out: &mut Candidate) {
+        let prepared = self.prepared.clone();
+        let layout = &prepared.layout;
+        out.begin(z, layout.impulses, self.speed);
+        let Candidate { z, w, velocity, certificate: residual } = out;
+        velocity.resize(layout.velocities(), 0.0);
+        self.gather_momentum(z);
+        self.solve_velocity(velocity);
+        residual.momentum = self.momentum_error(z, velocity);
         for (i, joint) in self.problem.joints.iter().enumerate() {
-            w[i] = self.row_speed(&joint.row, &velocity) + joint.compliance * z[i];
+            w[i] = self.row_speed(&joint.row, velocity) + joint.compliance * z[i];
             residual.joints = larger(residual.joints, w[i].abs() / self.speed);
         }
         for (i, contact) in self.problem.contacts.iter().enumerate() {
-            let range = self.layout.contact[i]..self.layout.contact[i + 1];
-            let (own, complementarity) = self.judge_contact(contact, i, &z, &velocity, &mut w[range]);
+            let range = layout.contact[i]..layout.contact[i + 1];
+            let (own, complementarity) = self.judge_contact(contact, i, z, velocity, &mut w[range]);
             residual.natural_map = larger(residual.natural_map, own.natural_map);
             residual.cone = larger(residual.cone, own.cone);
             residual.dissipation = larger(residual.dissipation, own.dissipation);
             residual.complementarity = larger(residual.complementarity, complementarity);
             residual.contacts.push(own);
         }
-        Candidate { z, w, velocity, certificate: residual }
     }
 
     fn row_speed(&self, row: &OffsetRow, v: &[f64]) -> f64 {
-        row.row.dot(&self.layout.velocity, v) + row.offset
+        row.row.dot(&self.prepared.layout.velocity, v) + row.offset
     }
 
     /// Residuals of contact `i` and its complementarity; fills its part of `w`.
@@ -335,7 +370,7 @@ impl<'a> StepJudge<'a> {
         v: &[f64],
         w: &mut [f64],
     ) -> (ContactResidual, f64) {
-        let mobility = self.contacts[i];
+        let mobility = self.storage.contacts[i];
         let mut slip = [0.0; 2];
         for (u, tangent) in slip.iter_mut().zip(&contact.tangents) {
             *u = self.row_speed(tangent, v);
@@ -381,6 +416,25 @@ impl<'a> StepJudge<'a> {
         let dissipation = w_tt / self.speed * (work / self.speed).abs();
         (rows.residual(lambda, dissipation), rows.complementarity)
     }
+}
+
+/// The mobility of a contact's rows; `response` is zero before and after.
+fn mobility(contact: &Contact, prepared: &Prepared, response: &mut [f64]) -> Mobility {
+    let (start, mass) = (&prepared.layout.velocity, &prepared.mass);
+    let mut mobility = Mobility::default();
+    if let Some(normal) = &contact.normal {
+        mass.respond(&normal.row, start, response);
+        mobility.normal = normal.row.dot(start, response);
+        mass.clear(&normal.row, start, response);
+    }
+    for (k, tangent) in contact.tangents.iter().enumerate() {
+        mass.respond(&tangent.row, start, response);
+        for (i, other) in contact.tangents.iter().enumerate() {
+            mobility.tangent[i][k] = other.row.dot(start, response);
+        }
+        mass.clear(&tangent.row, start, response);
+    }
+    mobility
 }
 
 /// λ at its minimal value: how fast the contact slips as its friction set measures it. AH04 Lemma 2.2
@@ -432,18 +486,18 @@ impl Rows {
     }
 }
 
-impl Certificate {
-    fn zero(speed: f64) -> Self {
-        Self {
-            speed,
-            momentum: 0.0,
-            joints: 0.0,
-            natural_map: 0.0,
-            cone: 0.0,
-            complementarity: 0.0,
-            dissipation: 0.0,
-            contacts: Vec::new(),
-        }
+impl Candidate {
+    /// Takes `z`, cut or filled with zeros to size `n`, and empties everything else.
+    fn begin(&mut self, z: &[f64], n: usize, speed: f64) {
+        self.z.clear();
+        self.z.extend(z.iter().take(n));
+        self.z.resize(n, 0.0);
+        self.w.clear();
+        self.w.resize(n, 0.0);
+        self.velocity.clear();
+        let mut contacts = std::mem::take(&mut self.certificate.contacts);
+        contacts.clear();
+        self.certificate = Certificate { speed, contacts, ..Certificate::default() };
     }
 }
 
@@ -455,10 +509,4 @@ fn larger(a: f64, b: f64) -> f64 {
 /// The smaller of two numbers; not a number if either is not.
 fn smaller(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) }
-}
-
-fn sized(z: &[f64], n: usize) -> Vec<f64> {
-    let mut sized = z.to_vec();
-    sized.resize(n, 0.0);
-    sized
 }

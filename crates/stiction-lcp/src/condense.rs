@@ -3,10 +3,11 @@
 mod free;
 mod joints;
 
-use crate::problem::{Contact, FrictionLaw, FrictionSet, Layout, Lcp, MassFactor, OffsetRow, StepProblem};
+use crate::problem::{Contact, FrictionLaw, FrictionSet, Lcp, OffsetRow, Prepared, StepProblem};
 pub(crate) use free::FreeRows;
-use joints::Joints;
-use nalgebra::{DMatrix, DVector};
+use joints::{Impulses, Joints};
+use nalgebra::{DMatrix, DVector, Dyn, VecStorage};
+use std::sync::Arc;
 
 /// A step problem in the unknowns (c_n, β, λ) of each contact, with what it takes to go back.
 ///
@@ -14,186 +15,285 @@ use nalgebra::{DMatrix, DVector};
 #[derive(Debug, Clone)]
 pub struct Condensed<'a> {
     problem: &'a StepProblem,
-    layout: Layout,
-    mass: MassFactor,
+    prepared: Arc<Prepared>,
+    storage: Storage,
+}
+
+/// Storage of a condensed problem, kept from problem to problem.
+#[derive(Debug, Clone)]
+pub(crate) struct Storage {
+    lcp: Lcp,
     joints: Joints,
     /// First unknown of each contact in the LCP, and one more entry: its size.
     start: Vec<usize>,
-    lcp: Lcp,
+    /// First row of each contact, normal and tangents counted.
+    first: Vec<usize>,
+    /// The rows: contact, and which of its rows.
+    rows: Vec<(usize, usize)>,
+    /// W = J P Jᵀ over the rows by columns, P = M̃⁻¹ with the joints held.
+    delassus: Vec<f64>,
+    /// The rows' speeds when no contact acts.
+    free: Vec<f64>,
+    velocity: Vec<f64>,
+    momentum: Vec<f64>,
+    errors: Vec<f64>,
+    impulses: Impulses,
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Self {
+            lcp: Lcp { m: DMatrix::zeros(0, 0), q: DVector::zeros(0) },
+            joints: Joints::default(),
+            start: Vec::new(),
+            first: Vec::new(),
+            rows: Vec::new(),
+            delassus: Vec::new(),
+            free: Vec::new(),
+            velocity: Vec::new(),
+            momentum: Vec::new(),
+            errors: Vec::new(),
+            impulses: Impulses::default(),
+        }
+    }
 }
 
 impl<'a> Condensed<'a> {
-    /// Condenses a problem that has been checked; the error is the feature that has no dense form.
-    pub fn new(problem: &'a StepProblem) -> Result<Self, &'static str> {
+    /// Condenses a problem; the error is what is wrong with it, or the feature that has no dense form.
+    pub fn new(problem: &'a StepProblem) -> Result<Self, String> {
+        let mut prepared = Prepared::default();
+        prepared.prepare(problem).map_err(|e| e.to_string())?;
+        Self::in_storage(problem, Arc::new(prepared), Storage::default())
+            .map_err(|(feature, _)| feature.into())
+    }
+
+    /// [`Condensed::new`] for a prepared problem, in storage that is kept.
+    #[allow(clippy::result_large_err, reason = "the storage comes back")]
+    pub(crate) fn in_storage(
+        problem: &'a StepProblem,
+        prepared: Arc<Prepared>,
+        mut storage: Storage,
+    ) -> Result<Self, (&'static str, Storage)> {
         let ellipse = |c: &Contact| has_friction(c) && matches!(c.set, FrictionSet::Ellipse(_));
         if problem.contacts.iter().any(ellipse) {
-            return Err("an elliptic friction set");
+            return Err(("an elliptic friction set", storage));
         }
-        let Ok(mass) = MassFactor::new(problem) else { return Err("an indefinite mass matrix") };
-        let layout = problem.layout();
-        let joints = Joints::new(problem, &layout, &mass);
-        let mut start = vec![0];
-        for contact in &problem.contacts {
-            start.push(start[start.len() - 1] + unknowns(contact));
-        }
-        let lcp = Lcp { m: DMatrix::zeros(0, 0), q: DVector::zeros(0) };
-        let mut condensed = Self { problem, layout, mass, joints, start, lcp };
-        condensed.lcp = condensed.assemble();
+        storage.joints.factor(problem, &prepared);
+        storage.lay_out(problem);
+        let mut condensed = Self { problem, prepared, storage };
+        condensed.delassus();
+        condensed.assemble();
         Ok(condensed)
+    }
+
+    /// Gives the storage back.
+    pub(crate) fn into_storage(self) -> Storage {
+        self.storage
     }
 
     /// The dense problem.
     pub fn lcp(&self) -> &Lcp {
-        &self.lcp
+        &self.storage.lcp
     }
 
     /// Joint rows that follow from the others; their impulses are zero.
     pub fn redundant_joints(&self) -> &[usize] {
-        self.joints.redundant()
+        self.storage.joints.redundant()
     }
 
     /// For each redundant joint row, the combination of joint rows that shows it: ν y = 0.
     pub(crate) fn joint_dependencies(&self) -> impl Iterator<Item = Vec<f64>> {
-        self.joints.dependencies()
+        self.storage.joints.dependencies()
     }
 
     /// The impulses of the step problem that belong to `z` of the dense one.
-    pub fn impulses(&self, z: &[f64]) -> Vec<f64> {
-        let offsets: Vec<f64> = self.problem.joints.iter().map(|j| j.row.offset).collect();
-        self.with_joints(z, self.momentum(), &offsets)
+    pub fn impulses(&mut self, z: &[f64], out: &mut Vec<f64>) {
+        self.momentum();
+        let joints = &self.problem.joints;
+        self.with_joints(z, |k| joints[k].row.offset, out);
     }
 
     /// The impulses that belong to a direction of `z`: contacts push, joints answer, nothing else acts.
-    pub fn direction(&self, z: &[f64]) -> Vec<f64> {
-        self.with_joints(z, vec![0.0; self.layout.velocities()], &vec![0.0; self.problem.joints.len()])
+    pub fn direction(&mut self, z: &[f64], out: &mut Vec<f64>) {
+        self.storage.velocity.clear();
+        self.storage.velocity.resize(self.prepared.layout.velocities(), 0.0);
+        self.with_joints(z, |_| 0.0, out);
     }
 
-    /// Contact impulses from `z`, and the joint impulses that hold the joints against them and `momentum`.
-    fn with_joints(&self, z: &[f64], mut momentum: Vec<f64>, offsets: &[f64]) -> Vec<f64> {
-        let start = &self.layout.velocity;
+    /// Contact impulses from `z`, and the joint impulses that hold the joints against them and the momentum
+    /// that stands in `velocity`.
+    fn with_joints(&mut self, z: &[f64], offset: impl Fn(usize) -> f64, out: &mut Vec<f64>) {
+        let layout = &self.prepared.layout;
+        let start = &layout.velocity;
         let joints = &self.problem.joints;
-        let mut impulses = vec![0.0; self.layout.impulses];
+        let Storage { joints: factor, start: first, velocity, momentum, errors, impulses, .. } =
+            &mut self.storage;
+        out.clear();
+        out.resize(layout.impulses, 0.0);
         for (i, contact) in self.problem.contacts.iter().enumerate() {
             let n = unknowns(contact) - usize::from(has_friction(contact));
-            let own = &mut impulses[self.layout.contact[i]..self.layout.contact[i + 1]];
-            own[..n].copy_from_slice(&z[self.start[i]..][..n]);
+            let own = &mut out[layout.contact[i]..layout.contact[i + 1]];
+            own[..n].copy_from_slice(&z[first[i]..][..n]);
             let (normal, friction) = own.split_at(usize::from(contact.normal.is_some()));
             if let Some(row) = &contact.normal {
-                row.row.add_transposed(start, normal[0], &mut momentum);
+                row.row.add_transposed(start, normal[0], velocity);
             }
             let p = contact.tangent_impulse(friction);
-            contact.tangents.iter().zip(p).for_each(|(t, p)| t.row.add_transposed(start, p, &mut momentum));
+            contact.tangents.iter().zip(p).for_each(|(t, p)| t.row.add_transposed(start, p, velocity));
         }
         if joints.is_empty() {
-            return impulses;
+            return;
         }
-        let (_, c) = self.joints.respond(&self.mass, &momentum, offsets);
+        momentum.clone_from(velocity);
+        factor.respond(&self.prepared, velocity, &offset, impulses);
+        out[..joints.len()].copy_from_slice(&impulses.c);
         // one step of refinement against the rows themselves
-        let mut v = momentum;
-        joints.iter().zip(&c).for_each(|(j, &c)| j.row.row.add_transposed(start, c, &mut v));
-        self.mass.solve(&mut v);
-        let error: Vec<f64> = (0..joints.len())
-            .map(|k| joints[k].row.row.dot(start, &v) + offsets[k] + joints[k].compliance * c[k])
-            .collect();
-        let (_, correction) = self.joints.respond(&self.mass, &vec![0.0; v.len()], &error);
-        (0..joints.len()).for_each(|k| impulses[k] = c[k] + correction[k]);
-        impulses
+        velocity.copy_from_slice(momentum);
+        joints.iter().zip(&*out).for_each(|(j, &c)| j.row.row.add_transposed(start, c, velocity));
+        self.prepared.mass.solve(velocity);
+        let error =
+            |k: usize| joints[k].row.row.dot(start, velocity) + offset(k) + joints[k].compliance * out[k];
+        errors.clear();
+        errors.extend((0..joints.len()).map(error));
+        velocity.fill(0.0);
+        factor.respond(&self.prepared, velocity, |k| errors[k], impulses);
+        out.iter_mut().zip(&impulses.c).for_each(|(c, correction)| *c += correction);
     }
 
-    /// b.
-    fn momentum(&self) -> Vec<f64> {
-        let mut b = vec![0.0; self.layout.velocities()];
-        for (body, &s) in self.problem.bodies.iter().zip(&self.layout.velocity) {
-            b[s..s + body.velocities].copy_from_slice(&body.momentum.as_slice()[..body.velocities]);
+    /// b, into `velocity`.
+    fn momentum(&mut self) {
+        let velocity = &mut self.storage.velocity;
+        velocity.clear();
+        for body in &self.problem.bodies {
+            velocity.extend_from_slice(&body.momentum.as_slice()[..body.velocities]);
         }
-        b
     }
 
-    fn assemble(&self) -> Lcp {
-        let (rows, first) = self.rows();
-        let (delassus, free) = self.delassus(&rows);
-        let n = self.start[self.problem.contacts.len()];
-        let mut m = DMatrix::zeros(n, n);
-        let mut q = DVector::zeros(n);
-        for (i, a) in self.problem.contacts.iter().enumerate() {
+    /// W over the rows, and their speeds when no contact acts.
+    fn delassus(&mut self) {
+        self.momentum();
+        let joints = &self.problem.joints;
+        let start = &self.prepared.layout.velocity;
+        let Storage { joints: factor, rows, delassus, free, velocity, impulses, .. } = &mut self.storage;
+        factor.respond(&self.prepared, velocity, |k| joints[k].row.offset, impulses);
+        let row = |&(i, k): &(usize, usize)| nth_row(&self.problem.contacts[i], k);
+        free.clear();
+        free.extend(rows.iter().map(|r| row(r).row.dot(start, velocity) + row(r).offset));
+        let n = rows.len();
+        delassus.clear();
+        delassus.resize(n * n, 0.0);
+        velocity.fill(0.0);
+        for j in 0..n {
+            let column = &row(&rows[j]).row;
+            if joints.is_empty() {
+                self.prepared.mass.respond(column, start, velocity);
+            } else {
+                column.add_transposed(start, 1.0, velocity);
+                factor.respond(&self.prepared, velocity, |_| 0.0, impulses);
+            }
+            for (w, r) in delassus[j * n..][..n].iter_mut().zip(&*rows) {
+                *w = row(r).row.dot(start, velocity);
+            }
+            if joints.is_empty() {
+                self.prepared.mass.clear(column, start, velocity);
+            } else {
+                velocity.fill(0.0);
+            }
+        }
+        if self.prepared.mass.is_symmetric() {
+            for i in 0..n {
+                for j in 0..i {
+                    let mean = 0.5 * (delassus[i * n + j] + delassus[j * n + i]);
+                    (delassus[i * n + j], delassus[j * n + i]) = (mean, mean);
+                }
+            }
+        }
+    }
+
+    fn assemble(&mut self) {
+        let Storage { lcp, start, first, rows, delassus, free, .. } = &mut self.storage;
+        let contacts = &self.problem.contacts;
+        let n = start[contacts.len()];
+        let Lcp { m, q } =
+            resized(std::mem::replace(lcp, Lcp { m: DMatrix::zeros(0, 0), q: DVector::zeros(0) }), n);
+        *lcp = Lcp { m, q };
+        for (i, a) in contacts.iter().enumerate() {
             for (k, (f, row)) in directions(a).enumerate() {
-                q[self.start[i] + k] = combine(f, |r| free[first[i] + row + r]);
+                lcp.q[start[i] + k] = combine(f, |r| free[first[i] + row + r]);
             }
             if has_friction(a) {
-                q[self.start[i + 1] - 1] = a.kappa;
-                self.couple(&mut m, i, a);
+                lcp.q[start[i + 1] - 1] = a.kappa;
+                couple(&mut lcp.m, start[i], start[i + 1] - 1, a, self.problem.law);
             }
         }
-        for (j, b) in self.problem.contacts.iter().enumerate() {
+        for (j, b) in contacts.iter().enumerate() {
             for (l, (g, column)) in directions(b).enumerate() {
-                let mut into = m.column_mut(self.start[j] + l);
-                for (i, a) in self.problem.contacts.iter().enumerate() {
+                let mut into = lcp.m.column_mut(start[j] + l);
+                let column = (first[j] + column) * rows.len();
+                for (i, a) in contacts.iter().enumerate() {
                     for (k, (f, row)) in directions(a).enumerate() {
                         let at =
-                            |r: usize| combine(g, |c| delassus[(first[i] + row + r, first[j] + column + c)]);
-                        into[self.start[i] + k] += combine(f, at);
+                            |r: usize| combine(g, |c| delassus[column + c * rows.len() + first[i] + row + r]);
+                        into[start[i] + k] += combine(f, at);
                     }
                 }
             }
         }
-        Lcp { m, q }
     }
+}
 
-    /// The entries that tie λ to β and c_n.
-    fn couple(&self, m: &mut DMatrix<f64>, i: usize, contact: &Contact) {
-        let (start, lambda) = (self.start[i], self.start[i + 1] - 1);
-        let friction = start + usize::from(contact.normal.is_some());
-        for beta in friction..lambda {
-            m[(beta, lambda)] = 1.0;
-            m[(lambda, beta)] = -1.0;
+impl Storage {
+    /// Where contacts and their rows stand.
+    fn lay_out(&mut self, problem: &StepProblem) {
+        self.start.clear();
+        self.first.clear();
+        self.rows.clear();
+        let mut at = 0;
+        for (i, contact) in problem.contacts.iter().enumerate() {
+            self.start.push(at);
+            at += unknowns(contact);
+            self.first.push(self.rows.len());
+            let tangents = if has_friction(contact) { contact.tangents.len() } else { 0 };
+            self.rows.extend((0..usize::from(contact.normal.is_some()) + tangents).map(|k| (i, k)));
         }
-        if contact.normal.is_some() {
-            m[(lambda, start)] = contact.mu;
-            if self.problem.law == FrictionLaw::Convex {
-                m[(start, lambda)] = -contact.mu;
-            }
+        self.start.push(at);
+    }
+}
+
+/// The matrices of an LCP of size `n`, zero, in the storage of an old one.
+fn resized(old: Lcp, n: usize) -> Lcp {
+    let (mut m, mut q): (Vec<f64>, Vec<f64>) = (old.m.data.into(), old.q.data.into());
+    m.clear();
+    m.resize(n * n, 0.0);
+    q.clear();
+    q.resize(n, 0.0);
+    Lcp {
+        m: DMatrix::from_data(VecStorage::new(Dyn(n), Dyn(n), m)),
+        q: DVector::from_data(VecStorage::new(Dyn(n), nalgebra::U1, q)),
+    }
+}
+
+/// The entries that tie λ to β and c_n.
+fn couple(m: &mut DMatrix<f64>, start: usize, lambda: usize, contact: &Contact, law: FrictionLaw) {
+    let friction = start + usize::from(contact.normal.is_some());
+    for beta in friction..lambda {
+        m[(beta, lambda)] = 1.0;
+        m[(lambda, beta)] = -1.0;
+    }
+    if contact.normal.is_some() {
+        m[(lambda, start)] = contact.mu;
+        if law == FrictionLaw::Convex {
+            m[(start, lambda)] = -contact.mu;
         }
     }
+}
 
-    /// The rows of all contacts, and where each contact's rows begin.
-    fn rows(&self) -> (Vec<&OffsetRow>, Vec<usize>) {
-        let (mut rows, mut first) = (Vec::new(), Vec::new());
-        for contact in &self.problem.contacts {
-            first.push(rows.len());
-            rows.extend(&contact.normal);
-            if has_friction(contact) {
-                rows.extend(&contact.tangents);
-            }
-        }
-        (rows, first)
-    }
-
-    /// W = J P Jᵀ over the rows, P = M̃⁻¹ with the joints held, and the rows' speeds when no contact acts.
-    fn delassus(&self, rows: &[&OffsetRow]) -> (DMatrix<f64>, Vec<f64>) {
-        let start = &self.layout.velocity;
-        let offsets: Vec<f64> = self.problem.joints.iter().map(|j| j.row.offset).collect();
-        let (v, _) = self.joints.respond(&self.mass, &self.momentum(), &offsets);
-        let free = rows.iter().map(|r| r.row.dot(start, &v) + r.offset).collect();
-        let mut w = DMatrix::zeros(rows.len(), rows.len());
-        let none = vec![0.0; offsets.len()];
-        let mut response = vec![0.0; self.layout.velocities()];
-        for (j, column) in rows.iter().enumerate() {
-            if none.is_empty() {
-                self.mass.respond(&column.row, start, &mut response);
-            } else {
-                response.fill(0.0);
-                column.row.add_transposed(start, 1.0, &mut response);
-                response = self.joints.respond(&self.mass, &response, &none).0;
-            }
-            rows.iter().enumerate().for_each(|(i, row)| w[(i, j)] = row.row.dot(start, &response));
-            if none.is_empty() {
-                self.mass.clear(&column.row, start, &mut response);
-            }
-        }
-        if self.mass.is_symmetric() {
-            w = 0.5 * (&w + w.transpose());
-        }
-        (w, free)
+/// The `k`-th row of a contact: the normal row if there is one, then the tangents.
+fn nth_row(contact: &Contact, k: usize) -> &OffsetRow {
+    match &contact.normal {
+        Some(normal) if k == 0 => normal,
+        Some(_) => &contact.tangents[k - 1],
+        None => &contact.tangents[k],
     }
 }
 

@@ -9,11 +9,11 @@ use crate::solve::{Method, Solver, Task, solve};
 ///
 /// Each relaxation has a unique velocity; where the slip speeds stop changing, AH04 Theorem 2.1 makes the
 /// answer a solution. Nothing says they must: at high friction the iteration may wander, so it is capped.
-pub(crate) fn fixed_point(step: &StepProblem, task: &Task, rounds: usize) -> Result<Solution, LcpError> {
+pub(crate) fn fixed_point(step: &StepProblem, task: &mut Task, rounds: usize) -> Result<Solution, LcpError> {
     let solver = Solver { method: Method::Lemke(Lemke::default()), tolerance: task.tolerance() };
     let mut work = Work { stage: Stage::FixedPoint, ..Work::default() };
     let mut gamma = vec![0.0; step.contacts.len()];
-    let mut best = Box::new(task.certify(&[]));
+    let mut best = task.certify(&[]);
     for round in 1..=rounds {
         let relaxed = solve(&step.relaxed(&gamma), &solver, None)?;
         work.rounds = round;
@@ -32,5 +32,5 @@ pub(crate) fn fixed_point(step: &StepProblem, task: &Task, rounds: usize) -> Res
             Err(_) => {}
         }
     }
-    Err(LcpError::Budget { spent: rounds, unit: "rounds", best })
+    Err(LcpError::Budget { spent: rounds, unit: "rounds", best: Box::new(best) })
 }

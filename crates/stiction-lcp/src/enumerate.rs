@@ -186,7 +186,9 @@ impl Scaled {
             if diagonal(i) {
                 scaled.row[i] = largest;
             } else {
-                row.iter_mut().for_each(|x| *x /= largest);
+                for x in row.iter_mut() {
+                    *x /= largest;
+                }
                 scaled.q[i] /= largest;
             }
         }
@@ -281,7 +283,7 @@ impl Search<'_> {
         }
     }
 
-    /// The solutions of a singular basis: z = particular + null space, where z_α and the other w are not
+    /// The solutions of a singular basis: z = particular + null space, where `z_α` and the other w are not
     /// negative.
     fn keep_polyhedron(&mut self, basis: &[usize], basic: &[bool], factor: &Factor, particular: &[f64]) {
         let n = self.scaled.n;
@@ -312,13 +314,17 @@ impl Search<'_> {
         let points: Vec<Vec<f64>> =
             points.into_iter().map(|x| (0..n).map(|i| if basic[i] { x[i] } else { 0.0 }).collect()).collect();
         let mut distinct = Vec::new();
-        points.into_iter().for_each(|p| add_distinct(&mut distinct, p, self.settings.distinct()));
+        for p in points {
+            add_distinct(&mut distinct, p, self.settings.distinct());
+        }
         let single = distinct.len() == 1 && !unbounded;
         if !single && !distinct.is_empty() {
             self.found.continua.push(basic.to_vec());
         }
         let list = if single { &mut self.found.points } else { &mut self.found.vertices };
-        distinct.into_iter().for_each(|p| add_distinct(list, p, self.settings.distinct()));
+        for p in distinct {
+            add_distinct(list, p, self.settings.distinct());
+        }
     }
 
     /// A point (s = 1) or a direction (s = 0) as the cone sees it: z where basic, w elsewhere.

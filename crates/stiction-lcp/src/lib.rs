@@ -17,11 +17,13 @@
 //! No bodies, no time, no shapes here: those are the business of the crates that build on this one.
 
 pub mod certificate;
+pub mod collection;
 pub mod condense;
 mod convex;
 pub mod ensemble;
 pub mod enumerate;
 pub mod lemke;
+mod lu;
 pub mod pointed;
 pub mod problem;
 pub mod proof;
@@ -30,7 +32,7 @@ pub mod solve;
 
 pub use certificate::{Candidate, Certificate, ContactResidual, certify};
 pub use condense::Condensed;
-pub use enumerate::Enumerate;
+pub use enumerate::{Enumerate, EnumerateError, Solutions};
 pub use lemke::{Basis, Lemke};
 pub use pointed::Pointed;
 pub use problem::{
@@ -39,4 +41,4 @@ pub use problem::{
 };
 pub use proof::Farkas;
 pub use solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
-pub use solve::{Method, Solver, solve};
+pub use solve::{Method, Solver, Workspace, solve};

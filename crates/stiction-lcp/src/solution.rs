@@ -20,18 +20,24 @@ pub struct Solution {
 
 impl Solution {
     /// The candidate as a solution if its certificate passes, or the candidate back.
+    #[allow(clippy::result_large_err, reason = "the candidate's storage comes back")]
     pub(crate) fn accept(
         candidate: Candidate,
         tolerance: f64,
         law: FrictionLaw,
         work: Work,
         basis: Option<Basis>,
-    ) -> Result<Self, Box<Candidate>> {
+    ) -> Result<Self, Candidate> {
         if candidate.certificate.passes(tolerance) {
             Ok(Self { candidate, tolerance, law, work, basis })
         } else {
-            Err(Box::new(candidate))
+            Err(candidate)
         }
+    }
+
+    /// The candidate and the basis, for their storage.
+    pub(crate) fn into_parts(self) -> (Candidate, Option<Basis>) {
+        (self.candidate, self.basis)
     }
 
     /// The unknowns: z, or the impulses of a step problem [N s].
@@ -134,6 +140,9 @@ pub enum Stage {
 pub enum Fallback {
     /// The basis given led to a ray or was singular; Lemke's method began again from z = 0.
     ColdStart,
+    /// Lemke's method stalled, which mass ratios beyond 1e3 may cause, and was run again with other pivot and tie
+    /// tolerances.
+    OtherTolerances,
 }
 
 /// Why there is no solution to hand out.

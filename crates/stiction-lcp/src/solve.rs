@@ -1,14 +1,15 @@
 //! The dispatcher: cheap candidates first, then the solver, then the certificate.
 
-use crate::certificate::{Candidate, Judge};
-use crate::condense::{Condensed, FreeRows};
+use crate::certificate::{self, Candidate, Judge};
+use crate::condense::{self, Condensed, FreeRows};
 use crate::convex;
 use crate::enumerate::Enumerate;
-use crate::lemke::{Basis, End, Lemke, Run};
-use crate::problem::{FrictionLaw, Lcp, Problem, StepProblem};
+use crate::lemke::{self, Basis, End, Lemke, Run};
+use crate::problem::{FrictionLaw, Lcp, Prepared, Problem, StepProblem};
 use crate::proof::Farkas;
 use crate::solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How to solve, and how good the answer must be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -74,37 +75,98 @@ pub fn solve<'a>(
     solver: &Solver,
     guess: Option<&Guess>,
 ) -> Result<Solution, LcpError> {
-    let problem = problem.into();
-    problem.check()?;
-    match (solver.method, problem) {
-        (Method::Convex(lemke), Problem::Step(step)) => {
-            let relaxed = step.relaxed(&[]);
-            let mut task = Task::new(Problem::Step(&relaxed), solver)?;
-            task.work.stage = Stage::Convex;
-            task.cheap(guess).map_or_else(|| task.lemke(&lemke, guess), Ok)
+    Workspace::default().solve(problem, solver, guess)
+}
+
+/// Storage of solves. Problems of a size seen before are solved without allocating, once the solutions no
+/// longer needed are handed back with [`Workspace::recycle`].
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    prepared: Arc<Prepared>,
+    judge: certificate::Storage,
+    condense: condense::Storage,
+    lemke: lemke::Workspace,
+    z: Vec<f64>,
+    spare: Vec<Candidate>,
+}
+
+impl Workspace {
+    /// [`solve()`] in this storage.
+    pub fn solve<'a>(
+        &mut self,
+        problem: impl Into<Problem<'a>>,
+        solver: &Solver,
+        guess: Option<&Guess>,
+    ) -> Result<Solution, LcpError> {
+        match (solver.method, problem.into()) {
+            (Method::Convex(lemke), Problem::Step(step)) => {
+                let relaxed = step.relaxed(&[]);
+                self.run(Problem::Step(&relaxed), solver, guess, |task| task.lemke(&lemke, guess))
+            }
+            (Method::FixedPoint(rounds), Problem::Step(step)) => {
+                self.run(Problem::Step(step), solver, guess, |task| convex::fixed_point(step, task, rounds))
+            }
+            (Method::Convex(_) | Method::FixedPoint(_), problem) => {
+                problem.check()?;
+                Err(solver.method.unsupported("a problem without bodies"))
+            }
+            (Method::Lemke(lemke), problem) => {
+                self.run(problem, solver, guess, |task| task.lemke(&lemke, guess))
+            }
+            (Method::Enumerate(enumerate), problem) => {
+                self.run(problem, solver, None, |task| task.enumerate(&enumerate))
+            }
         }
-        (Method::FixedPoint(rounds), Problem::Step(step)) => {
-            let task = Task::new(problem, solver)?;
-            task.cheap(guess).map_or_else(|| convex::fixed_point(step, &task, rounds), Ok)
+    }
+
+    /// Takes a solution back, so that the next one needs no new storage.
+    pub fn recycle(&mut self, solution: Solution) {
+        let (candidate, basis) = solution.into_parts();
+        self.spare.push(candidate);
+        if let Some(basis) = basis {
+            self.lemke.recycle(basis);
         }
-        (Method::Convex(_) | Method::FixedPoint(_), _) => {
-            Err(solver.method.unsupported("a problem without bodies"))
-        }
-        (Method::Lemke(lemke), _) => {
-            let task = Task::new(problem, solver)?;
-            task.cheap(guess).map_or_else(|| task.lemke(&lemke, guess), Ok)
-        }
-        (Method::Enumerate(enumerate), _) => Task::new(problem, solver)?.enumerate(&enumerate),
+    }
+
+    /// Checks the problem, tries what is cheap, then `solver`.
+    fn run<'a>(
+        &mut self,
+        problem: Problem<'a>,
+        solver: &'a Solver,
+        guess: Option<&Guess>,
+        method: impl FnOnce(&mut Task<'a, '_>) -> Result<Solution, LcpError>,
+    ) -> Result<Solution, LcpError> {
+        let law = if let Problem::Step(step) = problem {
+            if let Some(prepared) = Arc::get_mut(&mut self.prepared) {
+                prepared.prepare(step)?;
+            } else {
+                let mut prepared = Prepared::default();
+                prepared.prepare(step)?;
+                self.prepared = Arc::new(prepared);
+            }
+            step.law
+        } else {
+            problem.check()?;
+            FrictionLaw::Coulomb
+        };
+        let judge = Judge::new(problem, self.prepared.clone(), std::mem::take(&mut self.judge));
+        let mut task = Task { problem, solver, judge, law, workspace: self };
+        // enumeration is asked for the solutions, not for the cheapest one
+        let cheap = if matches!(solver.method, Method::Enumerate(_)) { None } else { task.cheap(guess) };
+        let result = cheap.map_or_else(|| method(&mut task), Ok);
+        let storage = task.judge.into_storage();
+        self.judge = storage;
+        result
     }
 }
 
 /// One solve under way.
-pub(crate) struct Task<'a> {
+pub(crate) struct Task<'a, 'w> {
     problem: Problem<'a>,
     solver: &'a Solver,
     judge: Judge<'a>,
     law: FrictionLaw,
-    work: Work,
+    workspace: &'w mut Workspace,
 }
 
 /// The dense form of a problem, and the way back.
@@ -123,165 +185,228 @@ impl Dense<'_> {
         }
     }
 
-    fn unknowns(&self, z: &[f64]) -> Vec<f64> {
+    fn unknowns(&mut self, z: &[f64], out: &mut Vec<f64>) {
         match self {
-            Self::Lcp(_) => z.to_vec(),
-            Self::Free(free) => free.unknowns(z),
-            Self::Step(condensed) => condensed.impulses(z),
+            Self::Lcp(_) => {
+                out.clear();
+                out.extend_from_slice(z);
+            }
+            Self::Free(free) => *out = free.unknowns(z),
+            Self::Step(condensed) => condensed.impulses(z, out),
+        }
+    }
+
+    fn redundant_joints(&self) -> Vec<usize> {
+        match self {
+            Self::Step(condensed) => condensed.redundant_joints().to_vec(),
+            _ => Vec::new(),
         }
     }
 }
 
-impl<'a> Task<'a> {
-    fn new(problem: Problem<'a>, solver: &'a Solver) -> Result<Self, LcpError> {
-        let law = match problem {
-            Problem::Step(step) => step.law,
-            _ => FrictionLaw::Coulomb,
-        };
-        let stage = match solver.method {
-            Method::Lemke(_) => Stage::Lemke,
-            Method::Enumerate(_) => Stage::Enumerate,
-            Method::Convex(_) => Stage::Convex,
-            Method::FixedPoint(_) => Stage::FixedPoint,
-        };
-        let work = Work { stage, ..Work::default() };
-        Ok(Self { problem, solver, judge: Judge::new(problem)?, law, work })
-    }
-
+impl<'a> Task<'a, '_> {
     /// Zero or the guess, if either passes.
-    fn cheap(&self, guess: Option<&Guess>) -> Option<Solution> {
-        let take = |z: &[f64], stage: Stage| {
-            let work = Work { stage, ..Work::default() };
+    fn cheap(&mut self, guess: Option<&Guess>) -> Option<Solution> {
+        let size = self.problem.size();
+        let guess = guess.filter(|g| g.z.len() == size);
+        let candidates = [(&[][..], Stage::Zero), (guess.map_or(&[][..], |g| &g.z), Stage::Guess)];
+        for (z, stage) in &candidates[..=usize::from(guess.is_some())] {
+            let candidate = self.certify(z);
+            let work = Work { stage: *stage, ..Work::default() };
             let basis = guess.and_then(|g| g.basis.clone());
-            let candidate = self.judge.certify(z);
-            Solution::accept(candidate, self.solver.tolerance, self.law, work, basis).ok()
-        };
-        let guess_z = guess.filter(|g| g.z.len() == self.problem.size());
-        take(&[], Stage::Zero).or_else(|| take(&guess_z?.z, Stage::Guess))
+            match Solution::accept(candidate, self.solver.tolerance, self.law, work, basis) {
+                Ok(solution) => return Some(solution),
+                Err(candidate) => self.workspace.spare.push(candidate),
+            }
+        }
+        None
     }
 
-    pub(crate) fn certify(&self, z: &[f64]) -> Candidate {
-        self.judge.certify(z)
+    pub(crate) fn certify(&mut self, z: &[f64]) -> Candidate {
+        let old = self.workspace.spare.pop().unwrap_or_default();
+        self.judge.certify(z, old)
     }
 
     pub(crate) fn tolerance(&self) -> f64 {
         self.solver.tolerance
     }
 
-    pub(crate) fn accept(&self, candidate: Candidate, work: Work) -> Result<Solution, Box<Candidate>> {
+    #[allow(clippy::result_large_err, reason = "the candidate's storage comes back")]
+    pub(crate) fn accept(&self, candidate: Candidate, work: Work) -> Result<Solution, Candidate> {
         Solution::accept(candidate, self.solver.tolerance, self.law, work, None)
     }
 
-    fn dense(&self) -> Result<Dense<'a>, LcpError> {
+    fn dense(&mut self) -> Result<Dense<'a>, LcpError> {
         let dense = match self.problem {
             Problem::Lcp(lcp) => Ok(Dense::Lcp(lcp)),
-            Problem::Mlcp(mlcp) => FreeRows::new(mlcp).map(|free| Dense::Free(Box::new(free))),
-            Problem::Step(step) => Condensed::new(step).map(|condensed| Dense::Step(Box::new(condensed))),
+            Problem::Mlcp(mlcp) => Ok(Dense::Free(Box::new(FreeRows::new(mlcp)))),
+            Problem::Step(step) => {
+                let storage = std::mem::take(&mut self.workspace.condense);
+                match Condensed::in_storage(step, self.workspace.prepared.clone(), storage) {
+                    Ok(condensed) => Ok(Dense::Step(Box::new(condensed))),
+                    Err((feature, storage)) => {
+                        self.workspace.condense = storage;
+                        Err(feature)
+                    }
+                }
+            }
         };
         dense.map_err(|feature| self.solver.method.unsupported(feature))
     }
 
-    fn lemke(&self, lemke: &Lemke, guess: Option<&Guess>) -> Result<Solution, LcpError> {
-        let dense = self.dense()?;
-        let lcp = dense.lcp();
-        let mut work = self.work.clone();
-        work.dense_size = lcp.q.len();
-        if let Dense::Step(condensed) = &dense {
-            work.redundant_joints = condensed.redundant_joints().to_vec();
+    fn lemke(&mut self, lemke: &Lemke, guess: Option<&Guess>) -> Result<Solution, LcpError> {
+        let mut dense = self.dense()?;
+        let result = self.lemke_on(lemke, guess, &mut dense);
+        if let Dense::Step(condensed) = dense {
+            self.workspace.condense = condensed.into_storage();
         }
-        if lcp.q.is_empty() {
+        result
+    }
+
+    fn lemke_on(
+        &mut self,
+        lemke: &Lemke,
+        guess: Option<&Guess>,
+        dense: &mut Dense,
+    ) -> Result<Solution, LcpError> {
+        let n = dense.lcp().q.len();
+        let stage =
+            if matches!(self.solver.method, Method::Convex(_)) { Stage::Convex } else { Stage::Lemke };
+        let mut work =
+            Work { stage, dense_size: n, redundant_joints: dense.redundant_joints(), ..Work::default() };
+        if n == 0 {
             // joints alone
-            return self.judged(&dense, &[], work, None);
+            return self.judged(dense, &[], work, None);
         }
-        let warm = guess.and_then(|g| g.basis.as_ref()).filter(|b| b.0.len() == lcp.q.len());
-        let Run { end, z, basis, pivots, refactorizations, restarted } = lemke.run(lcp, warm);
+        let warm = guess.and_then(|g| g.basis.as_ref()).filter(|b| b.0.len() == n);
+        let run = lemke.run_in(dense.lcp(), warm, &mut self.workspace.lemke);
+        let Run { end, z, basis, pivots, refactorizations, restarted, retries } = run;
         (work.pivots, work.refactorizations) = (pivots, refactorizations);
         if restarted {
             work.fallbacks.push(Fallback::ColdStart);
         }
-        match end {
-            End::Solved | End::Stalled => self.judged(&dense, &z, work, Some(basis)),
-            End::Ray(ray) => Err(self.ray(&dense, &z, &ray)),
+        if retries > 0 {
+            work.fallbacks.push(Fallback::OtherTolerances);
+        }
+        let result = match end {
+            End::Solved | End::Stalled => self.judged(dense, &z, work, Some(basis)),
+            End::Ray(ray) => Err(self.ray(dense, &z, &ray)),
             End::Budget => {
-                let best = Box::new(self.judge.certify(&dense.unknowns(&z)));
+                let best = Box::new(self.certify_dense(dense, &z));
                 Err(LcpError::Budget { spent: pivots, unit: "pivots", best })
             }
-        }
+        };
+        self.workspace.lemke.recycle_z(z);
+        result
+    }
+
+    /// The certificate of an answer of the dense problem.
+    fn certify_dense(&mut self, dense: &mut Dense, z: &[f64]) -> Candidate {
+        let mut unknowns = std::mem::take(&mut self.workspace.z);
+        dense.unknowns(z, &mut unknowns);
+        let candidate = self.certify(&unknowns);
+        self.workspace.z = unknowns;
+        candidate
     }
 
     /// The certificate's verdict on an answer of the dense problem.
     fn judged(
-        &self,
-        dense: &Dense,
+        &mut self,
+        dense: &mut Dense,
         z: &[f64],
         work: Work,
         basis: Option<Basis>,
     ) -> Result<Solution, LcpError> {
+        let candidate = self.certify_dense(dense, z);
+        self.accepted(dense, candidate, work, basis)
+    }
+
+    /// The candidate as a solution, or why it is none.
+    fn accepted(
+        &self,
+        dense: &Dense,
+        candidate: Candidate,
+        work: Work,
+        basis: Option<Basis>,
+    ) -> Result<Solution, LcpError> {
         let tolerance = self.solver.tolerance;
-        let candidate = self.judge.certify(&dense.unknowns(z));
         Solution::accept(candidate, tolerance, self.law, work, basis).map_err(|best| {
+            let best = Box::new(best);
             // redundant joints that contradict each other are no fault of the solver
-            if let (Dense::Step(condensed), Problem::Step(step)) = (dense, self.problem)
-                && let Some(proof) = contradicting_joints(condensed, step)
-            {
-                return LcpError::Ray { ray: proof.y.clone(), proof: Some(proof), best };
+            match self.contradicting_joints(dense) {
+                Some(proof) => LcpError::Ray { ray: proof.y.clone(), proof: Some(proof), best },
+                None => LcpError::Uncertified { tolerance, best },
             }
-            LcpError::Uncertified { tolerance, best }
         })
     }
 
     /// What a ray of the dense problem means.
-    fn ray(&self, dense: &Dense, z: &[f64], ray: &[f64]) -> LcpError {
-        let best = Box::new(self.judge.certify(&dense.unknowns(z)));
-        let proof = match (dense, self.problem) {
-            (Dense::Step(condensed), Problem::Step(step)) => {
-                contradicting_joints(condensed, step).or_else(|| infeasible_step(step))
-            }
+    fn ray(&mut self, dense: &mut Dense, z: &[f64], ray: &[f64]) -> LcpError {
+        let best = Box::new(self.certify_dense(dense, z));
+        let proof = match (&*dense, self.problem) {
+            (_, Problem::Step(step)) => self.contradicting_joints(dense).or_else(|| infeasible_step(step)),
             // the rows of a mixed problem combine as the ray says in its complementary part
             (Dense::Free(free), Problem::Mlcp(mlcp)) => Farkas::check(mlcp, &free.combination(mlcp, ray)),
             (_, problem) => Farkas::check(problem, ray),
         };
         let ray = match dense {
-            Dense::Free(free) => free.direction(ray),
-            Dense::Step(condensed) => condensed.direction(ray),
             Dense::Lcp(_) => ray.to_vec(),
+            Dense::Free(free) => free.direction(ray),
+            Dense::Step(condensed) => {
+                let mut direction = Vec::new();
+                condensed.direction(ray, &mut direction);
+                direction
+            }
         };
         LcpError::Ray { ray, proof, best }
     }
 
-    fn enumerate(&self, enumerate: &Enumerate) -> Result<Solution, LcpError> {
-        let dense = self.dense()?;
-        let lcp = dense.lcp();
-        let mut work = self.work.clone();
-        work.dense_size = lcp.q.len();
-        if lcp.q.is_empty() {
-            return self.judged(&dense, &[], work, None);
+    fn enumerate(&mut self, enumerate: &Enumerate) -> Result<Solution, LcpError> {
+        let mut dense = self.dense()?;
+        let n = dense.lcp().q.len();
+        let work = Work {
+            stage: Stage::Enumerate,
+            dense_size: n,
+            redundant_joints: dense.redundant_joints(),
+            ..Work::default()
+        };
+        if n == 0 {
+            return self.judged(&mut dense, &[], work, None);
         }
-        let found = enumerate.all(lcp).map_err(|e| self.solver.method.unsupported(e.to_string()))?;
-        if let Some(z) = found.isolated.first().or(found.representatives.first()) {
-            return self.judged(&dense, z, work, None);
+        let found = match self.problem {
+            Problem::Mlcp(mlcp) => enumerate.mixed(mlcp),
+            _ => enumerate.all(dense.lcp()),
+        };
+        let found = found.map_err(|e| self.solver.method.unsupported(e.to_string()))?;
+        if let Some(z) = found.points().next() {
+            return match self.problem {
+                Problem::Mlcp(_) => {
+                    let candidate = self.certify(z);
+                    self.accepted(&dense, candidate, work, None)
+                }
+                _ => self.judged(&mut dense, z, work, None),
+            };
         }
-        let best = Box::new(self.judge.certify(&[]));
+        let best = Box::new(self.certify(&[]));
         if !found.complete() {
             return Err(LcpError::Budget { spent: enumerate.budget, unit: "subsets", best });
         }
-        let proof = match (&dense, self.problem) {
-            (Dense::Step(condensed), Problem::Step(step)) => {
-                contradicting_joints(condensed, step).or_else(|| infeasible_step(step))
-            }
+        let proof = match self.problem {
+            Problem::Step(step) => self.contradicting_joints(&dense).or_else(|| infeasible_step(step)),
             _ => None,
         };
         Err(LcpError::Exhausted { bases: found.bases, proof, best })
     }
-}
 
-/// A combination of redundant joint rows whose offsets do not cancel.
-fn contradicting_joints(condensed: &Condensed, step: &StepProblem) -> Option<Farkas> {
-    condensed.joint_dependencies().find_map(|mut y| {
-        y.resize(step.layout().impulses, 0.0);
-        let minus: Vec<f64> = y.iter().map(|y| -y).collect();
-        Farkas::check(step, &y).or_else(|| Farkas::check(step, &minus))
-    })
+    /// A combination of redundant joint rows whose offsets do not cancel.
+    fn contradicting_joints(&self, dense: &Dense) -> Option<Farkas> {
+        let (Dense::Step(condensed), Problem::Step(step)) = (dense, self.problem) else { return None };
+        condensed.joint_dependencies().find_map(|mut y| {
+            y.resize(step.layout().impulses, 0.0);
+            let minus: Vec<f64> = y.iter().map(|y| -y).collect();
+            Farkas::check(step, &y).or_else(|| Farkas::check(step, &minus))
+        })
+    }
 }
 
 /// A combination of normal and joint rows that no velocity satisfies, if there is one.
@@ -291,10 +416,14 @@ fn contradicting_joints(condensed: &Condensed, step: &StepProblem) -> Option<Far
 fn infeasible_step(step: &StepProblem) -> Option<Farkas> {
     let mut bare = step.clone();
     for contact in &mut bare.contacts {
-        contact.mu = 0.0;
-        contact.kappa = 0.0;
+        (contact.mu, contact.kappa) = (0.0, 0.0);
     }
-    let condensed = Condensed::new(&bare).ok()?;
+    let mut condensed = Condensed::new(&bare).ok()?;
+    if condensed.lcp().q.is_empty() {
+        return None;
+    }
     let End::Ray(ray) = Lemke::default().run(condensed.lcp(), None).end else { return None };
-    Farkas::check(step, &condensed.direction(&ray))
+    let mut y = Vec::new();
+    condensed.direction(&ray, &mut y);
+    Farkas::check(step, &y)
 }

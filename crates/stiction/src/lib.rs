@@ -6,6 +6,8 @@
 mod assemble;
 mod error;
 mod material;
+pub mod papers;
+pub mod planar;
 mod report;
 mod scheme;
 mod simulate;

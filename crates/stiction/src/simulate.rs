@@ -37,6 +37,12 @@ impl<S: System> Simulation<S> {
         self.state = state;
     }
 
+    /// Goes on with another model in another state.
+    pub(crate) fn replace(&mut self, system: S, state: State) {
+        self.system = system;
+        self.state = state;
+    }
+
     /// Model and state, to be replaced together.
     pub(crate) fn parts_mut(&mut self) -> (&mut S, &mut State) {
         (&mut self.system, &mut self.state)

@@ -1,19 +1,21 @@
 //! Joints eliminated stably, redundant rows found on the way.
 
-use crate::problem::{Layout, MassFactor, StepProblem};
-use nalgebra::{DMatrix, DVector, Dyn, LU};
+use crate::lu::Lu;
+use crate::problem::{Prepared, StepProblem};
 
 /// Joint rows shorter than this after the others are taken out of them are redundant (unit rows, weighted by
 /// the mass matrix). Round-off leaves 1e-15 of a duplicate; a mechanism this near to a singular position has
 /// joint impulses 1e10 times their usual size, which no certificate would pass.
 const REDUNDANT: f64 = 1e-10;
 
-/// The joint rows of a step problem, factored.
+/// The joint rows of a step problem, factored, in storage that is kept.
 ///
 /// With the symmetric part of M̃ as L Lᵀ, the scaled columns [L⁻¹ν; √C] are orthogonalized with pivoting:
 /// A P = Q R. Working with R and not with RᵀR keeps the digits that a Schur complement squares away.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Joints {
+    /// Number of joint rows m.
+    rows: usize,
     /// Number of velocities.
     velocities: usize,
     /// Scale that makes each column a unit vector.
@@ -21,118 +23,109 @@ pub(super) struct Joints {
     /// Independent rows in the order of their pivots.
     independent: Vec<usize>,
     redundant: Vec<usize>,
-    /// Orthonormal columns, one per independent row.
-    q: Vec<Vec<f64>>,
-    /// Coefficients of every column in `q`: `r[joint][k]`.
-    r: Vec<Vec<f64>>,
-    unsymmetric: Option<Schur>,
+    /// Orthonormal columns, one per independent row, each `velocities + rows` long.
+    q: Vec<f64>,
+    /// Coefficients of every column in `q`, m by m: `r[joint * m + k]`.
+    r: Vec<f64>,
+    /// What is left of the columns not yet taken.
+    rest: Vec<f64>,
+    schur: Schur,
 }
 
 /// νᵀ M̃⁻¹ ν + C over the independent rows, for M̃ that is not symmetric.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Schur {
-    /// Scaled independent rows ν.
-    rows: Vec<Vec<f64>>,
+    used: bool,
+    /// Scaled independent rows ν, one after the other.
+    rows: Vec<f64>,
     /// M̃⁻¹ ν of the same.
-    responses: Vec<Vec<f64>>,
-    lu: LU<f64, Dyn, Dyn>,
+    responses: Vec<f64>,
+    lu: Lu,
 }
 
 impl Joints {
-    pub(super) fn new(problem: &StepProblem, layout: &Layout, mass: &MassFactor) -> Self {
+    /// Factors the joint rows of `problem`.
+    pub(super) fn factor(&mut self, problem: &StepProblem, prepared: &Prepared) {
+        let Prepared { layout, mass } = prepared;
         let (n, m) = (layout.velocities(), problem.joints.len());
-        let mut rest = Vec::with_capacity(m);
-        let mut scale = Vec::with_capacity(m);
+        (self.rows, self.velocities) = (m, n);
+        self.scale.clear();
+        self.independent.clear();
+        self.redundant.clear();
+        self.q.clear();
+        self.r.clear();
+        self.r.resize(m * m, 0.0);
+        self.rest.clear();
+        self.rest.resize(m * (n + m), 0.0);
         for (k, joint) in problem.joints.iter().enumerate() {
-            let mut column = vec![0.0; n + m];
-            joint.row.row.add_transposed(&layout.velocity, 1.0, &mut column);
+            let column = &mut self.rest[k * (n + m)..][..n + m];
+            joint.row.row.add_transposed(&layout.velocity, 1.0, column);
             mass.half_solve(&mut column[..n]);
             column[n + k] = joint.compliance.sqrt();
-            let length = norm(&column);
+            let length = norm(column);
             let s = if length > 0.0 { 1.0 / length } else { 0.0 };
             column.iter_mut().for_each(|x| *x *= s);
-            scale.push(s);
-            rest.push(column);
+            self.scale.push(s);
         }
-        let mut joints = Self {
-            velocities: n,
-            scale,
-            independent: Vec::new(),
-            redundant: Vec::new(),
-            q: Vec::new(),
-            r: vec![Vec::new(); m],
-            unsymmetric: None,
-        };
-        joints.orthogonalize(rest);
-        if !mass.is_symmetric() && m > 0 {
-            joints.unsymmetric = Some(joints.schur(problem, layout, mass));
+        self.orthogonalize();
+        self.schur.used = !mass.is_symmetric() && m > 0;
+        if self.schur.used {
+            self.schur.factor(problem, prepared, &self.independent, &self.scale);
         }
-        joints
     }
 
     /// Gram–Schmidt with pivoting; each pivot column is orthogonalized twice, which is enough.
-    fn orthogonalize(&mut self, mut rest: Vec<Vec<f64>>) {
-        let mut left: Vec<usize> = (0..rest.len()).collect();
-        while !left.is_empty() {
-            let longest = |best: usize, at: usize| {
-                // the first of equals, so that the answer does not hang on round-off
-                if norm(&rest[left[at]]) > norm(&rest[left[best]]) * (1.0 + 1e-9) { at } else { best }
+    fn orthogonalize(&mut self) {
+        let (m, length) = (self.rows, self.velocities + self.rows);
+        // rows not yet taken stand here until the end
+        self.redundant.extend(0..m);
+        while !self.redundant.is_empty() {
+            let size = |joint: usize| norm(&self.rest[joint * length..][..length]);
+            let left = &self.redundant;
+            // the first of equals, so that the answer does not hang on round-off
+            let longer = |best: usize, at: usize| {
+                if size(left[at]) > size(left[best]) * (1.0 + 1e-9) { at } else { best }
             };
-            let joint = left.remove((1..left.len()).fold(0, longest));
-            let mut pivot = std::mem::take(&mut rest[joint]);
-            for (k, q) in self.q.iter().enumerate() {
-                let again = dot(q, &pivot);
-                subtract(&mut pivot, again, q);
-                self.r[joint][k] += again;
+            let at = (1..left.len()).fold(0, longer);
+            let joint = left[at];
+            let pivot = &mut self.rest[joint * length..][..length];
+            for (k, q) in self.q.chunks_exact(length).enumerate() {
+                let again = dot(q, pivot);
+                subtract(pivot, again, q);
+                self.r[joint * m + k] += again;
             }
-            let length = norm(&pivot);
-            if length <= REDUNDANT {
-                self.redundant.push(joint);
-                self.redundant.extend(left);
-                self.redundant.sort_unstable();
+            let size = norm(pivot);
+            if size <= REDUNDANT {
                 return;
             }
-            pivot.iter_mut().for_each(|x| *x /= length);
-            self.r[joint].push(length);
+            let k = self.independent.len();
+            self.r[joint * m + k] = size;
+            self.q.extend(pivot.iter().map(|x| x / size));
             self.independent.push(joint);
-            for &other in &left {
-                let along = dot(&pivot, &rest[other]);
-                subtract(&mut rest[other], along, &pivot);
-                self.r[other].push(along);
+            self.redundant.remove(at);
+            let pivot = &self.q[k * length..];
+            for &other in &self.redundant {
+                let rest = &mut self.rest[other * length..][..length];
+                let along = dot(pivot, rest);
+                subtract(rest, along, pivot);
+                self.r[other * m + k] = along;
             }
-            self.q.push(pivot);
         }
     }
 
-    fn schur(&self, problem: &StepProblem, layout: &Layout, mass: &MassFactor) -> Schur {
-        let row = |&k: &usize| {
-            let mut row = vec![0.0; self.velocities];
-            problem.joints[k].row.row.add_transposed(&layout.velocity, self.scale[k], &mut row);
-            row
-        };
-        let rows: Vec<Vec<f64>> = self.independent.iter().map(row).collect();
-        let mut responses = rows.clone();
-        responses.iter_mut().for_each(|x| mass.solve(x));
-        let n = rows.len();
-        let g = DMatrix::from_fn(n, n, |i, j| {
-            let k = self.independent[i];
-            let compliance = if i == j { problem.joints[k].compliance * self.scale[k].powi(2) } else { 0.0 };
-            dot(&rows[i], &responses[j]) + compliance
-        });
-        Schur { rows, responses, lu: g.lu() }
-    }
-
+    /// Joint rows that follow from the others.
     pub(super) fn redundant(&self) -> &[usize] {
         &self.redundant
     }
 
-    /// For each redundant row, y with ν y = 0 and y = 1 at that row (up to scale).
+    /// For each redundant row, y with ν y = 0 and y ≠ 0 at that row.
     pub(super) fn dependencies(&self) -> impl Iterator<Item = Vec<f64>> {
         self.redundant.iter().map(|&joint| {
-            let mut x = self.r[joint].clone();
+            let mut x = self.r[joint * self.rows..][..self.independent.len()].to_vec();
             self.solve_r(&mut x);
-            let mut y = vec![0.0; self.r.len()];
-            y[joint] = self.scale[joint].max(f64::MIN_POSITIVE);
+            let mut y = vec![0.0; self.rows];
+            // an empty row depends on nothing
+            y[joint] = if self.scale[joint] > 0.0 { self.scale[joint] } else { 1.0 };
             for (&k, x) in self.independent.iter().zip(&x) {
                 y[k] = -x * self.scale[k];
             }
@@ -140,91 +133,124 @@ impl Joints {
         })
     }
 
-    /// Velocities and joint impulses with M̃ v = momentum + ν c and νᵀ v + C c + offset = 0.
+    /// Turns a momentum into the velocity with M̃ v = momentum + ν c and νᵀ v + C c + offset = 0, and fills in
+    /// the joint impulses c.
     pub(super) fn respond(
         &self,
-        mass: &MassFactor,
-        momentum: &[f64],
-        offset: &[f64],
-    ) -> (Vec<f64>, Vec<f64>) {
-        let offset = self.independent.iter().map(|&k| offset[k] * self.scale[k]);
-        let (v, scaled) = match &self.unsymmetric {
-            Some(schur) => schur.respond(mass, momentum, offset),
-            None => self.respond_symmetric(mass, momentum, offset.collect()),
-        };
-        let mut c = vec![0.0; self.r.len()];
-        self.independent.iter().zip(&scaled).for_each(|(&k, x)| c[k] = x * self.scale[k]);
-        (v, c)
+        prepared: &Prepared,
+        momentum: &mut [f64],
+        offset: impl Fn(usize) -> f64,
+        impulses: &mut Impulses,
+    ) {
+        let scaled = &mut impulses.scaled;
+        scaled.clear();
+        scaled.extend(self.independent.iter().map(|&k| offset(k) * self.scale[k]));
+        if self.schur.used {
+            self.schur.respond(prepared, momentum, scaled);
+        } else {
+            self.respond_symmetric(prepared, momentum, impulses);
+        }
+        impulses.c.clear();
+        impulses.c.resize(self.rows, 0.0);
+        for (&k, x) in self.independent.iter().zip(&impulses.scaled) {
+            impulses.c[k] = x * self.scale[k];
+        }
     }
 
-    /// With u = Lᵀv stacked on √C c: Q ᵀu = −R⁻ᵀ offset, the rest of u is that of the momentum.
-    fn respond_symmetric(
-        &self,
-        mass: &MassFactor,
-        momentum: &[f64],
-        offset: Vec<f64>,
-    ) -> (Vec<f64>, Vec<f64>) {
-        let mut u = momentum.to_vec();
-        mass.half_solve(&mut u);
-        let mut s = offset;
-        self.solve_r_transposed(&mut s);
-        let mut c: Vec<f64> = vec![0.0; s.len()];
+    /// With u = Lᵀv stacked on √C c: Qᵀu = −R⁻ᵀ offset, the rest of u is that of the momentum. The scaled
+    /// impulses take the place of the offsets.
+    fn respond_symmetric(&self, prepared: &Prepared, u: &mut [f64], impulses: &mut Impulses) {
+        let Impulses { scaled, along, below, .. } = impulses;
+        let n = self.velocities;
+        prepared.mass.half_solve(u);
+        along.clear();
+        along.resize(scaled.len(), 0.0);
+        below.clear();
+        below.resize(self.rows, 0.0);
+        let columns = || self.q.chunks_exact(n + self.rows).map(|q| q.split_at(n));
         // twice, so that what is left is orthogonal to Q to the last digit
-        let mut below = vec![0.0; self.r.len()];
         for _ in 0..2 {
-            for (k, q) in self.q.iter().enumerate() {
-                let along = dot(&q[..self.velocities], &u) + dot(&q[self.velocities..], &below);
-                subtract(&mut u, along, &q[..self.velocities]);
-                subtract(&mut below, along, &q[self.velocities..]);
-                c[k] -= along;
+            for (k, (top, bottom)) in columns().enumerate() {
+                let part = dot(top, u) + dot(bottom, below);
+                subtract(u, part, top);
+                subtract(below, part, bottom);
+                along[k] += part;
             }
         }
-        for (k, q) in self.q.iter().enumerate() {
-            subtract(&mut u, s[k], &q[..self.velocities]);
-            c[k] -= s[k];
+        self.solve_r_transposed(scaled);
+        for (k, (top, _)) in columns().enumerate() {
+            subtract(u, scaled[k], top);
+            scaled[k] = -scaled[k] - along[k];
         }
-        self.solve_r(&mut c);
-        mass.half_solve_transposed(&mut u);
-        (u, c)
+        self.solve_r(scaled);
+        prepared.mass.half_solve_transposed(u);
     }
 
     /// `x ← R⁻¹ x` over the independent rows.
     fn solve_r(&self, x: &mut [f64]) {
-        for i in (0..self.independent.len()).rev() {
-            for j in i + 1..self.independent.len() {
-                x[i] -= self.r[self.independent[j]][i] * x[j];
+        let m = self.rows;
+        for i in (0..x.len()).rev() {
+            for j in i + 1..x.len() {
+                x[i] -= self.r[self.independent[j] * m + i] * x[j];
             }
-            x[i] /= self.r[self.independent[i]][i];
+            x[i] /= self.r[self.independent[i] * m + i];
         }
     }
 
     /// `x ← R⁻ᵀ x` over the independent rows.
     fn solve_r_transposed(&self, x: &mut [f64]) {
-        for (i, &joint) in self.independent.iter().enumerate() {
+        let m = self.rows;
+        for i in 0..x.len() {
+            let column = &self.r[self.independent[i] * m..];
             for j in 0..i {
-                x[i] -= self.r[joint][j] * x[j];
+                x[i] -= column[j] * x[j];
             }
-            x[i] /= self.r[joint][i];
+            x[i] /= column[i];
         }
     }
 }
 
+/// Joint impulses, and what it takes to find them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Impulses {
+    /// c_ν of every joint row [N s].
+    pub(super) c: Vec<f64>,
+    scaled: Vec<f64>,
+    along: Vec<f64>,
+    below: Vec<f64>,
+}
+
 impl Schur {
-    fn respond(
-        &self,
-        mass: &MassFactor,
-        momentum: &[f64],
-        offset: impl Iterator<Item = f64>,
-    ) -> (Vec<f64>, Vec<f64>) {
-        let mut v = momentum.to_vec();
-        mass.solve(&mut v);
-        let mut c = DVector::from_iterator(
-            self.rows.len(),
-            self.rows.iter().zip(offset).map(|(row, offset)| -dot(row, &v) - offset),
-        );
-        self.lu.solve_mut(&mut c);
-        self.responses.iter().zip(c.iter()).for_each(|(x, &c)| subtract(&mut v, -c, x));
-        (v, c.as_slice().to_vec())
+    fn factor(&mut self, problem: &StepProblem, prepared: &Prepared, independent: &[usize], scale: &[f64]) {
+        let Prepared { layout, mass } = prepared;
+        let n = layout.velocities();
+        self.rows.clear();
+        self.rows.resize(n * independent.len(), 0.0);
+        for (row, &k) in self.rows.chunks_exact_mut(n).zip(independent) {
+            problem.joints[k].row.row.add_transposed(&layout.velocity, scale[k], row);
+        }
+        self.responses.clone_from(&self.rows);
+        self.responses.chunks_exact_mut(n).for_each(|x| mass.solve(x));
+        let (rows, responses) = (&self.rows, &self.responses);
+        // regular: the rows are independent and M̃ is definite
+        self.lu.factorize(independent.len(), |i, j| {
+            let k = independent[i];
+            let compliance = if i == j { problem.joints[k].compliance * scale[k].powi(2) } else { 0.0 };
+            dot(&rows[i * n..][..n], &responses[j * n..][..n]) + compliance
+        });
+    }
+
+    /// The velocity takes the place of the momentum, the scaled impulses that of the offsets.
+    fn respond(&self, prepared: &Prepared, momentum: &mut [f64], scaled: &mut [f64]) {
+        let n = momentum.len();
+        prepared.mass.solve(momentum);
+        for (row, x) in self.rows.chunks_exact(n).zip(&mut *scaled) {
+            *x = -dot(row, momentum) - *x;
+        }
+        self.lu.solve(scaled);
+        for (response, &x) in self.responses.chunks_exact(n).zip(&*scaled) {
+            subtract(momentum, -x, response);
+        }
     }
 }
 

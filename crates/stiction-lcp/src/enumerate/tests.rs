@@ -117,8 +117,8 @@ fn a_degenerate_solution_is_listed_once() {
 #[test]
 fn random_p_matrices_have_exactly_one_solution() {
     for seed in 1..=60 {
-        let mut random = uniform(seed);
-        let n = 1 + seed as usize % 8;
+        let mut random = uniform(seed as u64);
+        let n = (1..=8).nth(seed % 8).unwrap();
         // positive definite plus skew, so a P-matrix that is not symmetric
         let g = DMatrix::from_fn(n, n, |_, _| random());
         let s = DMatrix::from_fn(n, n, |_, _| random());
@@ -128,6 +128,65 @@ fn random_p_matrices_have_exactly_one_solution() {
         assert_eq!((found.isolated.len(), found.continuum, found.undecided), (1, false, 0), "seed {seed}");
         assert!(found.residual < 1e-12, "seed {seed}: {}", found.residual);
     }
+}
+
+/// Vertices of the solutions of one basis by brute force: any further rows made tight, if that leaves one point.
+fn brute_vertices(lcp: &Lcp, basic: usize) -> Vec<Vec<f64>> {
+    let n = lcp.q.len();
+    let mut vertices = Vec::new();
+    for tight in 0..1_usize << n {
+        let is_basic = |i: usize| basic >> i & 1 == 1;
+        // rows w = 0 and z = 0
+        let w_rows = (0..n)
+            .filter(|&i| is_basic(i) || tight >> i & 1 == 1)
+            .map(|i| (lcp.m.row(i).into_owned(), -lcp.q[i]));
+        let unit = |i: usize| nalgebra::RowDVector::from_fn(n, |_, j| f64::from(u8::from(i == j)));
+        let z_rows = (0..n).filter(|&i| !is_basic(i) || tight >> i & 1 == 1).map(|i| (unit(i), 0.0));
+        let (rows, right): (Vec<_>, Vec<_>) = w_rows.chain(z_rows).unzip();
+        let a = DMatrix::from_rows(&rows);
+        let b = DVector::from_vec(right);
+        let svd = a.clone().svd(true, true);
+        if svd.rank(1e-9) < n {
+            continue;
+        }
+        let z = svd.solve(&b, 1e-9).unwrap();
+        let w = &lcp.m * &z + &lcp.q;
+        let solves = (&a * &z - &b).amax() < 1e-9 && z.min() > -1e-9 && w.min() > -1e-9;
+        if solves {
+            add_distinct(&mut vertices, z.as_slice().to_vec(), 1e-7);
+        }
+    }
+    vertices
+}
+
+#[test]
+fn small_integer_problems_agree_with_brute_force() {
+    let (mut continua, mut unsolvable) = (0, 0);
+    for seed in 1..=400 {
+        let mut random = uniform(seed);
+        let mut integer = || (1.5 * random()).round();
+        let lcp =
+            Lcp { m: DMatrix::from_fn(4, 4, |_, _| integer()), q: DVector::from_fn(4, |_, _| integer()) };
+        let found = Enumerate::default().all(&lcp).unwrap();
+        assert!(found.complete() && found.residual < 1e-12, "seed {seed}: {found:?}");
+        let listed =
+            |z: &Vec<f64>| found.points().any(|p| p.iter().zip(z).all(|(a, b)| (a - b).abs() < 1e-6));
+        let pieces: Vec<_> = (0..16).map(|basic| brute_vertices(&lcp, basic)).collect();
+        for piece in &pieces {
+            // the vertex of a single point may lie inside a continuum of another basis
+            let must = piece.len() > 1 || !found.continuum;
+            assert!(!must || piece.iter().all(listed), "seed {seed}: {piece:?} not in {found:?}");
+            assert!(piece.len() <= 1 || found.continuum, "seed {seed}");
+        }
+        for p in found.points() {
+            let same = |z: &Vec<f64>| p.iter().zip(z).all(|(a, b)| (a - b).abs() < 1e-6);
+            assert!(pieces.iter().flatten().any(same), "seed {seed}: {p:?} is no vertex");
+        }
+        continua += usize::from(found.continuum);
+        unsolvable += usize::from(!found.solvable());
+    }
+    // the sample holds all kinds
+    assert!(continua > 20 && unsolvable > 20 && continua + unsolvable < 380, "{continua} {unsolvable}");
 }
 
 #[test]

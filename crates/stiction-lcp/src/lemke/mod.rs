@@ -4,38 +4,41 @@
 //! problem. Whatever it ends in is compared with the original data before it is called a solution.
 
 mod dictionary;
-mod lu;
 mod path;
 mod scaled;
+mod settle;
 #[cfg(test)]
 mod tests;
 
+use crate::lu::Lu;
 use crate::problem::Lcp;
 use dictionary::{Dictionary, Place};
-use lu::Lu;
 use path::{Cost, Outcome};
 use scaled::Scaled;
 use serde::{Deserialize, Serialize};
+use settle::{Best, TINY, TOLERABLE};
 
 /// Settings of Lemke's method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lemke {
-    /// Equilibrate rows and columns first: r_i = c_i = 1/√|M_ii|, rows and columns without diagonal by their
-    /// neighbours. Default `true`. Without it entries of M far from one meet the absolute tolerances below,
-    /// and the path depends on the units; q is divided by max|q| either way.
+    /// Equilibrate first: `r_i = c_i = 1/√|M_ii|`, rows and columns without diagonal by their neighbours.
+    /// Default `true`. Without it entries of M far from one meet the tolerances below, and the path depends
+    /// on the units; q is divided by max|q| either way.
     pub scaling: bool,
-    /// Smallest pivot, relative to the largest entry of the scaled matrix [-]: a row blocks the entering
-    /// variable if its entry is below −`pivot_tolerance` · max|M'|. Default 1e-9, sensible 1e-11 to 1e-7.
-    /// Smaller: pivots on rounding (redundant contacts leave 1e-10), wrong bases. Larger: rows that do block
-    /// are passed over, and the run ends in false rays or negative variables.
+    /// Smallest pivot [-]: a row blocks the entering variable if its entry is below −`pivot_tolerance` times
+    /// the largest entry of that column, taken as one if it is smaller (as max|M| if not even that is one and
+    /// nothing was scaled). Default 1e-9, sensible 1e-11 to 1e-7. Smaller: pivots on rounding (redundant
+    /// contacts leave 1e-10), wrong bases. Larger: rows that do block are passed over, and the run ends in
+    /// false rays or negative variables.
     pub pivot_tolerance: f64,
-    /// Two rows tie if their ratios differ by no more than `tie_tolerance` · max(least ratio, 1), q' having
-    /// largest entry one [-]. Default 1e-9, sensible 1e-10 to 1e-8. Smaller: rounding breaks ties that z₀
-    /// should win, false rays on redundant contacts. Larger: rows that do not tie are mistaken for ties and
-    /// the end has to be repaired.
+    /// Two rows tie if their ratios differ by no more than `tie_tolerance` times the largest of the smaller
+    /// ratio, the basic variables and one, q having been divided by its largest entry [-]. Default 1e-9,
+    /// sensible 1e-10 to 1e-8. Smaller: rounding breaks ties that z₀ should win, false rays on redundant
+    /// contacts. Larger: rows that do not tie are mistaken for ties, and the end has to be repaired.
     pub tie_tolerance: f64,
-    /// Most pivots; by default 50 n + 1000. Murty's examples take 2ⁿ.
+    /// Most pivots of a run, all its paths together; by default 50 n + 1000. Contact takes 0.5 n to 2.5 n,
+    /// Murty's examples 2ⁿ. Too few end good runs as `Budget`; too many only make hopeless ones longer.
     pub max_pivots: Option<usize>,
 }
 
@@ -75,6 +78,8 @@ pub(crate) struct Run {
     pub(crate) refactorizations: usize,
     /// The start from the given basis led nowhere and the run began again from z = 0.
     pub(crate) restarted: bool,
+    /// Times the run was tried again with other tolerances.
+    pub(crate) retries: usize,
 }
 
 /// Storage of a run, to be kept between runs: problems of the same size then allocate only what they return.
@@ -93,34 +98,15 @@ pub(crate) struct Workspace {
     correction: Vec<f64>,
     trial: Vec<f64>,
     best: Best,
+    spare_z: Vec<f64>,
+    spare_basis: Vec<bool>,
 }
 
-/// The point with the smallest residual so far.
-#[derive(Debug, Clone, Default)]
-struct Best {
-    residual: f64,
-    z: Vec<f64>,
-    basis: Vec<bool>,
-}
-
-impl Best {
-    fn forget(&mut self) {
-        self.residual = f64::INFINITY;
-        self.z.clear();
-        self.basis.clear();
-    }
-}
-
-/// Residuals up to this are not worth a correction [-].
+/// Factors on the pivot and tie tolerances of a run from z = 0, tried in turn while it stalls.
 ///
-/// All three are bounds on max|min(z', w')| / max(1, max z') with q' of largest entry one.
-const PLAIN: f64 = 1e-13;
-
-/// Residuals up to this end the run. Smaller values send well solved problems into repairs.
-const TINY: f64 = 1e-12;
-
-/// Residuals up to this are still called a solution when repairs do not improve them; the certificate decides.
-const TOLERABLE: f64 = 1e-10;
+/// Mass ratios beyond 1e3 leave entries of very different size in one dictionary, of which no one tolerance
+/// tells rounding from data. Rays and exhausted budgets are not tried again.
+const RETRIES: [(f64, f64); 4] = [(1.0, 1.0), (100.0, 10.0), (1000.0, 1.0), (10.0, 0.1)];
 
 /// Paths tried from one starting basis, the first included.
 const PATHS: usize = 6;
@@ -136,26 +122,50 @@ impl Lemke {
         let n = lcp.q.len();
         let mut cost = Cost::default();
         let mut restarted = false;
+        let budget = self.max_pivots.unwrap_or(50 * n + 1000);
         workspace.scaled.prepare(lcp, self.scaling);
         if let Some(Basis(basis)) = warm.filter(|basis| basis.0.len() == n) {
             if workspace.solves(lcp, basis) {
                 return workspace.report(End::Solved, cost, false);
             }
             workspace.want(basis);
-            if workspace.build(lcp) && self.follow_paths(lcp, workspace, &mut cost) == End::Solved {
+            // a start that needs more pivots than a run from z = 0 is no start
+            let short = budget.min(2 * n + 50);
+            if workspace.build(lcp)
+                && self.follow_paths(lcp, workspace, false, short, &mut cost) == End::Solved
+            {
                 return workspace.report(End::Solved, cost, false);
             }
             restarted = true;
         }
-        workspace.scaled.write(lcp, &mut workspace.d);
-        let end = self.follow_paths(lcp, workspace, &mut cost);
-        workspace.report(end, cost, restarted)
+        let mut end = End::Stalled;
+        workspace.best.forget();
+        let mut retries = 0;
+        for (attempt, (pivot, tie)) in RETRIES.into_iter().enumerate() {
+            let (pivot_tolerance, tie_tolerance) = (pivot * self.pivot_tolerance, tie * self.tie_tolerance);
+            let lemke = Self { pivot_tolerance, tie_tolerance, ..*self };
+            workspace.scaled.write(lcp, &mut workspace.d);
+            retries = attempt;
+            end = lemke.follow_paths(lcp, workspace, attempt == 0, budget, &mut cost);
+            if end != End::Stalled {
+                break;
+            }
+        }
+        Run { retries, ..workspace.report(end, cost, restarted) }
     }
 
     /// Follows paths from the present complementary dictionary until one ends in a solution.
-    fn follow_paths(&self, lcp: &Lcp, workspace: &mut Workspace, cost: &mut Cost) -> End {
-        let budget = cost.pivots + self.max_pivots.unwrap_or(50 * lcp.q.len() + 1000);
-        workspace.best.forget();
+    ///
+    /// `Ray` is only said of the first path, and only if `trust_rays`: a path that repairs another has a cover
+    /// of its own, and with tolerances other than those asked for a ray means little.
+    fn follow_paths(
+        &self,
+        lcp: &Lcp,
+        workspace: &mut Workspace,
+        trust_rays: bool,
+        budget: usize,
+        cost: &mut Cost,
+    ) -> End {
         for path in 0..PATHS {
             workspace.cover(lcp, path == 0 && workspace.starts_at_w());
             match workspace.follow(lcp, self, budget, cost) {
@@ -173,7 +183,7 @@ impl Lemke {
                     if workspace.settle(lcp) <= TINY {
                         return End::Solved;
                     }
-                    if path == 0 {
+                    if path == 0 && trust_rays {
                         return workspace.ray(column);
                     }
                     break;
@@ -222,9 +232,7 @@ impl Workspace {
     fn cover(&mut self, lcp: &Lcp, at_w: bool) {
         let n = self.d.n;
         let Place::Column(column) = self.d.place(2 * n) else { return };
-        for i in 0..n {
-            self.d.set(i, column, 1.0);
-        }
+        self.d.set_column(column, |_| 1.0);
         // degenerate rows come last in contact problems (the friction bounds), so the order starts there
         self.origin.clear();
         self.origin.extend((0..n).rev().map(|k| if is_row(self.d.place(k)) { k } else { n + k }));
@@ -237,107 +245,6 @@ impl Workspace {
                 self.scaled.cover[k] = 1.0 - self.z[k] - (self.w[k] - self.scaled.q[k]);
             }
         }
-    }
-
-    /// Takes z from the dictionary, corrects it if need be and returns the relative natural residual.
-    fn settle(&mut self, lcp: &Lcp) -> f64 {
-        let n = self.d.n;
-        self.take_z();
-        self.trial.clear();
-        self.trial.extend_from_slice(&self.z);
-        self.support.clear();
-        self.support.extend((0..n).filter(|&k| is_row(self.d.place(n + k))));
-        let mut residual = self.consider(lcp);
-        // the dictionary holds the inverse of its basis: refining with it needs no factorization
-        for _ in 0..2 {
-            if residual <= PLAIN {
-                return residual;
-            }
-            self.correct_by_dictionary();
-            residual = residual.min(self.consider(lcp));
-        }
-        if residual <= TINY {
-            return residual;
-        }
-        self.solve_support(lcp).map_or(residual, |solved| solved.min(residual))
-    }
-
-    /// Whether the complementary basis with these z solves the problem.
-    fn solves(&mut self, lcp: &Lcp, basis: &[bool]) -> bool {
-        self.d.n = lcp.q.len();
-        self.best.forget();
-        self.support.clear();
-        self.support.extend((0..basis.len()).filter(|&k| basis[k]));
-        self.solve_support(lcp).is_some_and(|residual| residual <= TINY)
-    }
-
-    /// Solves `w = 0` on the support by LU with two steps of refinement; the least residual, none if singular.
-    fn solve_support(&mut self, lcp: &Lcp) -> Option<f64> {
-        let (n, support, scaled) = (lcp.q.len(), &self.support, &self.scaled);
-        let m = lcp.m.as_slice();
-        let entry = |i: usize, j: usize| {
-            let (i, j) = (support[i], support[j]);
-            scaled.row[i] * m[j * n + i] * scaled.column[j]
-        };
-        if !self.lu.factorize(support.len(), entry) {
-            return None;
-        }
-        self.trial.clear();
-        self.trial.resize(n, 0.0);
-        self.scaled.w(lcp, &self.trial, 0.0, &mut self.w);
-        let mut least = f64::INFINITY;
-        for _ in 0..3 {
-            self.correction.clear();
-            self.correction.extend(self.support.iter().map(|&k| self.w[k]));
-            self.lu.solve(&mut self.correction);
-            for (&k, correction) in self.support.iter().zip(&self.correction) {
-                self.trial[k] -= correction;
-            }
-            least = least.min(self.consider(lcp));
-            if least <= PLAIN {
-                break;
-            }
-        }
-        Some(least)
-    }
-
-    /// Adds −(M'_BB)⁻¹ w_B to z_B, the inverse read from the dictionary.
-    fn correct_by_dictionary(&mut self) {
-        let n = self.d.n;
-        for &z in &self.support {
-            let Place::Row(row) = self.d.place(n + z) else { continue };
-            let mut change = 0.0;
-            for &k in &self.support {
-                if let Place::Column(column) = self.d.place(k) {
-                    change += self.d.entry(row, column) * self.w[k];
-                }
-            }
-            self.trial[z] -= change;
-        }
-    }
-
-    /// The relative natural residual of the trial point, remembered if it is the least so far.
-    fn consider(&mut self, lcp: &Lcp) -> f64 {
-        self.scaled.w(lcp, &self.trial, 0.0, &mut self.w);
-        let (mut worst, mut size) = (0.0, 1.0);
-        for (&z, &w) in self.trial.iter().zip(&self.w) {
-            let natural = if z < w { z.abs() } else { w.abs() };
-            // a NaN is worse than anything
-            worst = if natural <= worst { worst } else { natural };
-            size = if z > size { z } else { size };
-        }
-        let residual = if worst.is_nan() { f64::INFINITY } else { worst / size };
-        if residual < self.best.residual || self.best.residual == f64::INFINITY {
-            self.best.residual = residual;
-            self.best.z.clear();
-            self.best.z.extend_from_slice(&self.trial);
-            self.best.basis.clear();
-            self.best.basis.resize(self.trial.len(), false);
-            for &k in &self.support {
-                self.best.basis[k] = true;
-            }
-        }
-        residual
     }
 
     /// The ray along which the variable of `column` grows, and its base.
@@ -361,20 +268,25 @@ impl Workspace {
         }
         let largest = direction.iter().fold(0.0, |a: f64, &b| a.max(b));
         if largest > 0.0 && largest.is_finite() {
-            direction.iter_mut().for_each(|x| *x /= largest);
+            for x in &mut direction {
+                *x /= largest;
+            }
         }
         End::Ray(direction)
     }
 
     /// The best point in the units of the original.
-    fn report(&self, end: End, cost: Cost, restarted: bool) -> Run {
+    fn report(&mut self, end: End, cost: Cost, restarted: bool) -> Run {
         let scale = self.scaled.q_scale;
-        let mut z: Vec<f64> =
-            self.best.z.iter().zip(&self.scaled.column).map(|(z, c)| z.max(0.0) * c * scale).collect();
-        let mut basis = self.best.basis.clone();
+        let (mut z, mut basis) = (std::mem::take(&mut self.spare_z), std::mem::take(&mut self.spare_basis));
+        z.clear();
+        z.extend(self.best.z.iter().zip(&self.scaled.column).map(|(z, c)| z.max(0.0) * c * scale));
+        basis.clone_from(&self.best.basis);
         // nothing was considered: the path was lost before its end
         z.resize(self.scaled.q.len(), 0.0);
         basis.resize(self.scaled.q.len(), false);
+        // a solution that no number can hold is none
+        let end = if z.iter().all(|z| z.is_finite()) || end != End::Solved { end } else { End::Stalled };
         Run {
             end,
             z,
@@ -382,7 +294,20 @@ impl Workspace {
             pivots: cost.pivots,
             refactorizations: cost.refactorizations,
             restarted,
+            retries: 0,
         }
+    }
+}
+
+impl Workspace {
+    /// Takes the z of a run back.
+    pub(crate) fn recycle_z(&mut self, z: Vec<f64>) {
+        self.spare_z = z;
+    }
+
+    /// Takes the basis of a run back.
+    pub(crate) fn recycle(&mut self, basis: Basis) {
+        self.spare_basis = basis.0;
     }
 }
 

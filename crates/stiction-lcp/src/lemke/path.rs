@@ -49,7 +49,7 @@ impl Workspace {
     ///
     /// The first pivot brings z₀ in; it counts, and so does the last, which takes z₀ out.
     pub(super) fn follow(&mut self, lcp: &Lcp, lemke: &Lemke, budget: usize, cost: &mut Cost) -> Outcome {
-        let Some(first) = self.most_negative() else {
+        let Some(first) = self.most_negative(lemke.tie_tolerance) else {
             return Outcome::Complementary;
         };
         let smallest_pivot = lemke.pivot_tolerance * self.scaled.m_scale;
@@ -121,19 +121,20 @@ impl Workspace {
         }
     }
 
-    /// The row for z₀ to enter: the most negative, and the lexicographically least of those.
-    fn most_negative(&self) -> Option<usize> {
-        let mut least: Option<usize> = None;
+    /// The row for z₀ to enter: the most negative, and the lexicographically least of those that tie.
+    ///
+    /// Repeated contacts have equal q up to rounding; picking the least to the last bit would leave the rows
+    /// of the others lexicographically negative, and the path may then run in a circle.
+    fn most_negative(&self, tie_tolerance: f64) -> Option<usize> {
+        let rhs = &self.d.rhs[..self.d.n];
+        let least = rhs.iter().fold(0.0, |a: f64, &b| a.min(b));
+        let cutoff = least * (1.0 - tie_tolerance);
         // unit vectors in the order of `origin`: the later the one, the smaller the row
-        for &variable in &self.origin {
-            if let Place::Row(row) = self.d.place(variable) {
-                let value = self.d.rhs[row];
-                if value < 0.0 && least.is_none_or(|least| value <= self.d.rhs[least]) {
-                    least = Some(row);
-                }
-            }
-        }
-        least
+        let rows = self.origin.iter().rev().filter_map(|&variable| match self.d.place(variable) {
+            Place::Row(row) => Some(row),
+            Place::Column(_) => None,
+        });
+        rows.filter(|&row| rhs[row] < 0.0).find(|&row| rhs[row] <= cutoff)
     }
 
     /// The row that blocks the entering variable first, in the lexicographic order of [rhs, B⁻¹].
@@ -144,7 +145,8 @@ impl Workspace {
         if least == f64::INFINITY {
             return None;
         }
-        let cutoff = least + tie_tolerance * least.max(unit);
+        let largest = self.d.rhs.iter().fold(1.0, |a: f64, &b| if b > a { b } else { a });
+        let cutoff = least + tie_tolerance * least.max(unit * largest);
         if let Place::Row(row) = self.d.place(2 * self.d.n)
             && self.d.ratio[row] <= cutoff
         {
@@ -188,9 +190,8 @@ impl Workspace {
         self.take_z();
         self.scaled.w(lcp, &self.z, z0, &mut self.w);
         let size = self.z.iter().fold(1.0, |a: f64, b| a.max(b.abs()));
-        let worst = (0..n).fold(0.0, |a: f64, k| a.max((self.w[k] - self.value(k)).abs()));
         // written so that a NaN counts as drift
-        !(worst <= DRIFT * size)
+        !(0..n).all(|k| (self.w[k] - self.value(k)).abs() <= DRIFT * size)
     }
 
     fn value(&self, variable: usize) -> f64 {
@@ -227,9 +228,7 @@ impl Workspace {
             self.wanted[variable] = true;
         }
         self.scaled.write(lcp, &mut self.d);
-        for i in 0..self.d.n {
-            self.d.set(i, self.d.n, self.scaled.cover[i]);
-        }
+        self.d.set_column(self.d.n, |i| self.scaled.cover[i]);
         if !self.enter_wanted() {
             return Some(Outcome::Lost);
         }

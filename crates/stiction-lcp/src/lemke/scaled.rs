@@ -1,8 +1,11 @@
 //! The problem Lemke's method pivots on: rows and columns equilibrated, the original data untouched.
 
+// what is not inlined into the dispatch is compiled without the wide registers
+#![allow(clippy::inline_always)]
+
 use super::dictionary::{Dictionary, WIDTH};
 use crate::problem::Lcp;
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 /// `M' = R M C`, `q' = R q / s` with positive diagonal R and C and s = max|R q|.
 ///
@@ -40,7 +43,7 @@ impl Scaled {
         self.largest.resize(n, 0.0);
         self.m_scale = 1.0;
         if scaling {
-            Arch::new().dispatch(|| self.equilibrate(lcp));
+            Arch::new().dispatch(Equilibrate { scaled: self, lcp });
         } else {
             // an unscaled problem may be small throughout, never too large: the growth of w = q + z₀ counts from one
             let largest = lcp.m.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
@@ -59,16 +62,15 @@ impl Scaled {
         }
     }
 
-    /// Scales by the diagonal where there is one: r = c = 1/√|M_ii|, as energy would have it.
+    /// Scales by the diagonal where there is one, `r_i = c_i = 1/√|M_ii|`, as energy would have it.
     ///
-    /// Rows and columns without diagonal (λ in friction: μ c_n − Σβ, and E λ in the rows of β) follow their
+    /// Rows and columns without diagonal (λ in friction: `μ c_n − Σβ`, and `E λ` in the rows of β) follow their
     /// neighbours: their largest entry against scaled columns (rows) becomes one. A change of the units of
     /// mass, length and time then multiplies all of R q by one number, which s takes away again.
     #[inline(always)]
     fn equilibrate(&mut self, lcp: &Lcp) {
         let n = lcp.q.len();
-        let (m, _) = lcp.m.as_slice().as_chunks::<1>();
-        let m = m.as_flattened();
+        let m = lcp.m.as_slice();
         for i in 0..n {
             let diagonal = m[i * n + i].abs();
             let scale = if diagonal > 0.0 { usable(1.0 / diagonal.sqrt()) } else { 0.0 };
@@ -92,8 +94,7 @@ impl Scaled {
                 let c = if anything { 1.0 } else { c };
                 if c > 0.0 {
                     for (largest, entry) in self.largest.iter_mut().zip(column) {
-                        let size = entry.abs() * c;
-                        *largest = if size > *largest { size } else { *largest };
+                        *largest = largest.max(entry.abs() * c);
                     }
                 }
             }
@@ -113,19 +114,16 @@ impl Scaled {
     #[inline(always)]
     fn scale_columns_by_rows(&mut self, m: &[f64]) {
         let n = self.row.len();
-        for j in 0..n {
-            if self.column[j] > 0.0 {
-                continue;
+        // rows that follow columns themselves do not count unless there are no others
+        for i in 0..n {
+            self.largest[i] = if m[i * n + i] == 0.0 { 0.0 } else { self.row[i] };
+        }
+        for (column, c) in m.chunks_exact(n).zip(&mut self.column) {
+            if *c == 0.0 {
+                let settled = largest_product(column, &self.largest);
+                let largest = if settled > 0.0 { settled } else { largest_product(column, &self.row) };
+                *c = if largest > 0.0 { usable(1.0 / largest) } else { 1.0 };
             }
-            // rows that follow this very column (zero diagonal) do not count unless there are no others
-            let (mut settled, mut any) = (0.0, 0.0);
-            for i in 0..n {
-                let size = m[j * n + i].abs() * self.row[i];
-                any = if size > any { size } else { any };
-                settled = if size > settled && m[i * n + i] != 0.0 { size } else { settled };
-            }
-            let largest = if settled > 0.0 { settled } else { any };
-            self.column[j] = if largest > 0.0 { usable(1.0 / largest) } else { 1.0 };
         }
     }
 
@@ -136,8 +134,7 @@ impl Scaled {
         self.largest.fill(0.0);
         for (column, &c) in m.chunks_exact(n).zip(&self.column) {
             for (largest, entry) in self.largest.iter_mut().zip(column) {
-                let size = entry.abs() * c;
-                *largest = if size > *largest { size } else { *largest };
+                *largest = largest.max(entry.abs() * c);
             }
         }
         for (r, &largest) in self.row.iter_mut().zip(&self.largest) {
@@ -199,6 +196,31 @@ impl Scaled {
             w[i] = w[i] * self.row[i] + (self.q[i] + self.cover[i] * z0);
         }
     }
+}
+
+/// [`Scaled::equilibrate`] as one dispatch.
+struct Equilibrate<'a> {
+    scaled: &'a mut Scaled,
+    lcp: &'a Lcp,
+}
+
+impl WithSimd for Equilibrate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.scaled.equilibrate(self.lcp);
+    }
+}
+
+#[inline(always)]
+fn largest_product(entries: &[f64], scales: &[f64]) -> f64 {
+    let mut largest = 0.0;
+    for (entry, scale) in entries.iter().zip(scales) {
+        let size = entry.abs() * scale;
+        largest = if size > largest { size } else { largest };
+    }
+    largest
 }
 
 /// Scales beyond these overflow as soon as they are multiplied; such rows keep what scale they have.

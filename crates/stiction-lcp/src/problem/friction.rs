@@ -1,5 +1,6 @@
 //! Friction sets: which tangential impulses one unit of bound allows.
 
+use super::step::Named;
 use super::{Malformed, finite};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -61,16 +62,16 @@ impl FrictionSet {
         }
     }
 
-    pub(crate) fn check(&self, tangents: usize, place: &str) -> Result<(), Malformed> {
+    pub(super) fn check(&self, tangents: usize, place: Named) -> Result<(), Malformed> {
         match self {
             Self::Polygon(generators) => check_polygon(generators, tangents, place),
             Self::Ellipse(axes) => {
                 if tangents != 2 {
                     let what = format!("an ellipse needs two tangent rows, not {tangents}");
-                    return Err(Malformed::at(place, what));
+                    return Err(Malformed::at(place(), what));
                 }
                 match axes.iter().find(|a| !(a.is_finite() && **a > 0.0)) {
-                    Some(a) => Err(Malformed::at(place, format!("semi-axis {a} must be positive"))),
+                    Some(a) => Err(Malformed::at(place(), format!("semi-axis {a} must be positive"))),
                     None => Ok(()),
                 }
             }
@@ -99,12 +100,12 @@ fn unit_in_quadrant(angle: usize, n: usize) -> [f64; 2] {
     }
 }
 
-fn check_polygon(generators: &[[f64; 2]], tangents: usize, place: &str) -> Result<(), Malformed> {
+fn check_polygon(generators: &[[f64; 2]], tangents: usize, place: Named) -> Result<(), Malformed> {
     if generators.len() < 2 {
-        return Err(Malformed::at(place, "a polygon needs at least two generators"));
+        return Err(Malformed::at(place(), "a polygon needs at least two generators"));
     }
     for (k, g) in generators.iter().enumerate() {
-        let here = || format!("{place}[{k}]");
+        let here = || format!("{}[{k}]", place());
         finite(g[0], here)?;
         finite(g[1], here)?;
         let size = g[0].abs().max(g[1].abs());

@@ -1,6 +1,6 @@
 //! M̃ factored block by block: a body alone, or bodies that pairs couple.
 
-use super::{Malformed, Row, StepProblem};
+use super::{Layout, Malformed, Row, StepProblem};
 
 /// M̃ in factored form: the Cholesky factor of its symmetric part, and an LU factor where it is not symmetric.
 ///
@@ -12,6 +12,10 @@ pub struct MassFactor {
     members: Vec<usize>,
     /// The block of each velocity.
     block: Vec<usize>,
+    /// The row of each velocity in its block.
+    row: Vec<usize>,
+    /// Union-find over the bodies.
+    parent: Vec<usize>,
     /// Factors of the blocks by rows, one after the other.
     cholesky: Vec<f64>,
     /// LU factors, likewise; empty when M̃ is symmetric.
@@ -32,49 +36,84 @@ impl MassFactor {
     /// Factors M̃; the error names the body whose symmetric part is not positive definite.
     pub fn new(problem: &StepProblem) -> Result<Self, Malformed> {
         let mut factor = Self::default();
-        let start = problem.layout().velocity;
-        // where each velocity stands in its block
-        let mut place = vec![(0, 0); start[problem.bodies.len()]];
-        let groups = groups(problem);
-        let mut entry = 0;
-        for group in &groups {
-            let member = factor.members.len();
-            for &body in group {
-                for i in start[body]..start[body + 1] {
-                    place[i] = (factor.blocks.len(), factor.members.len() - member);
-                    factor.members.push(i);
-                }
-            }
-            let n = factor.members.len() - member;
-            factor.blocks.push(Block { member, entry, n });
-            entry += n * n;
-        }
-        let mut dense = vec![0.0; entry];
-        for_each_entry(problem, &start, |i, j, x| {
-            let ((block, row), (_, column)) = (place[i], place[j]);
-            let Block { entry, n, .. } = factor.blocks[block];
-            dense[entry + row * n + column] += x;
+        factor.factor(problem, &problem.layout())?;
+        Ok(factor)
+    }
+
+    /// Factors M̃ in the storage of the last one.
+    pub(crate) fn factor(&mut self, problem: &StepProblem, layout: &Layout) -> Result<(), Malformed> {
+        let entries = self.lay_out(problem, layout);
+        self.lu.clear();
+        self.lu.resize(entries, 0.0);
+        for_each_entry(problem, &layout.velocity, |i, j, x| {
+            let Block { entry, n, .. } = self.blocks[self.block[i]];
+            self.lu[entry + self.row[i] * n + self.row[j]] += x;
         });
-        factor.block = place.iter().map(|&(block, _)| block).collect();
-        factor.cholesky.clone_from(&dense);
-        for (block, group) in factor.blocks.iter().zip(&groups) {
-            let a = &mut factor.cholesky[block.entry..][..block.n * block.n];
+        self.cholesky.clone_from(&self.lu);
+        for block in &self.blocks {
+            let a = &mut self.cholesky[block.entry..][..block.n * block.n];
             symmetrize(a, block.n);
             if !cholesky(a, block.n) {
-                let place = match group.as_slice() {
-                    [body] => format!("bodies[{body}].mass"),
-                    many => format!("bodies {many:?} coupled by pairs"),
-                };
+                let place = self.name(block, layout);
                 return Err(Malformed::at(place, "its symmetric part is not positive definite"));
             }
         }
-        if !problem.is_symmetric() {
-            for block in &factor.blocks {
-                lu(&mut dense[block.entry..][..block.n * block.n], block.n);
+        if problem.is_symmetric() {
+            self.lu.clear();
+        } else {
+            for block in &self.blocks {
+                lu(&mut self.lu[block.entry..][..block.n * block.n], block.n);
             }
-            factor.lu = dense;
         }
-        Ok(factor)
+        Ok(())
+    }
+
+    /// Bodies that pairs connect share a block, in order of their first body; returns the number of entries.
+    fn lay_out(&mut self, problem: &StepProblem, layout: &Layout) -> usize {
+        let start = &layout.velocity;
+        self.parent.clear();
+        self.parent.extend(0..problem.bodies.len());
+        for pair in &problem.pairs {
+            let (a, b) = (root(&mut self.parent, pair.a), root(&mut self.parent, pair.b));
+            self.parent[a.max(b)] = a.min(b);
+        }
+        self.blocks.clear();
+        self.members.clear();
+        self.block.clear();
+        self.block.resize(layout.velocities(), 0);
+        self.row.clone_from(&self.block);
+        let mut entry = 0;
+        for first in 0..problem.bodies.len() {
+            if self.parent[first] != first {
+                continue;
+            }
+            let member = self.members.len();
+            let last = if problem.pairs.is_empty() { first + 1 } else { problem.bodies.len() };
+            for body in first..last {
+                if root(&mut self.parent, body) == first {
+                    for i in start[body]..start[body + 1] {
+                        self.block[i] = self.blocks.len();
+                        self.row[i] = self.members.len() - member;
+                        self.members.push(i);
+                    }
+                }
+            }
+            let n = self.members.len() - member;
+            self.blocks.push(Block { member, entry, n });
+            entry += n * n;
+        }
+        entry
+    }
+
+    /// The bodies of a block, for messages.
+    fn name(&self, block: &Block, layout: &Layout) -> String {
+        let start = &layout.velocity;
+        let members = self.members(block);
+        let bodies: Vec<usize> = (0..start.len() - 1).filter(|&b| members.contains(&start[b])).collect();
+        match bodies.as_slice() {
+            [body] => format!("bodies[{body}].mass"),
+            many => format!("bodies {many:?} coupled by pairs"),
+        }
     }
 
     /// `true` when M̃ is symmetric.
@@ -158,8 +197,9 @@ impl MassFactor {
         solve: impl Fn(&[f64], usize, &mut [f64]),
     ) {
         let members = self.members(block);
-        let (mut small, mut large) = ([0.0; 6], Vec::new());
-        let part = if block.n <= 6 {
+        // bodies alone and small groups stay on the stack
+        let (mut small, mut large) = ([0.0; 48], Vec::new());
+        let part = if block.n <= small.len() {
             &mut small[..block.n]
         } else {
             large.resize(block.n, 0.0);
@@ -211,23 +251,6 @@ fn root(parent: &mut [usize], mut i: usize) -> usize {
         i = parent[i];
     }
     i
-}
-
-/// Bodies that pairs connect, in order of their first body.
-fn groups(problem: &StepProblem) -> Vec<Vec<usize>> {
-    let n = problem.bodies.len();
-    let mut parent: Vec<usize> = (0..n).collect();
-    for pair in &problem.pairs {
-        let (a, b) = (root(&mut parent, pair.a), root(&mut parent, pair.b));
-        parent[a.max(b)] = a.min(b);
-    }
-    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); n];
-    for body in 0..n {
-        let root = root(&mut parent, body);
-        groups[root].push(body);
-    }
-    groups.retain(|group| !group.is_empty());
-    groups
 }
 
 fn symmetrize(a: &mut [f64], n: usize) {

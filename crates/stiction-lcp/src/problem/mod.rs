@@ -12,6 +12,7 @@ pub use file::{AnyProblem, Expected, ProblemFile};
 pub use friction::{FrictionLaw, FrictionSet};
 pub use mass::MassFactor;
 pub use row::{OffsetRow, Row, Term};
+pub(crate) use step::Prepared;
 pub use step::{Body, Contact, Joint, Layout, Pair, StepProblem};
 
 /// Input that is not a problem: where it is wrong, and how.

@@ -164,7 +164,7 @@ impl StepProblem {
             out.clear();
             out.push(at);
             out.extend(counts.map(|n| {
-                at += n;
+                at = at.saturating_add(n);
                 at
             }));
             at
@@ -196,116 +196,140 @@ impl StepProblem {
 
     /// Checks sizes, entries and that M̃ has a positive definite symmetric part.
     pub fn check(&self) -> Result<(), Malformed> {
+        Prepared::default().prepare(self)
+    }
+
+    /// Checks sizes and entries; allocates nothing unless something is wrong.
+    fn check_entries(&self, layout: &Layout) -> Result<(), Malformed> {
         if self.bodies.is_empty() {
             return Err(Malformed::at("bodies", "the problem is empty"));
         }
         not_negative(self.speed_scale, || "speed_scale".into())?;
         for (i, body) in self.bodies.iter().enumerate() {
-            check_body(body, &format!("bodies[{i}]"))?;
+            check_body(body, &|| format!("bodies[{i}]"))?;
         }
-        let layout = self.layout();
         for (i, pair) in self.pairs.iter().enumerate() {
-            self.check_pair(pair, &format!("pairs[{i}]"))?;
+            self.check_pair(pair, &|| format!("pairs[{i}]"))?;
         }
         for (i, joint) in self.joints.iter().enumerate() {
-            let place = format!("joints[{i}]");
-            self.check_row(&joint.row, &layout, &place)?;
-            not_negative(joint.compliance, || format!("{place}.compliance"))?;
+            self.check_row(&joint.row, layout, &|| format!("joints[{i}]"))?;
+            not_negative(joint.compliance, || format!("joints[{i}].compliance"))?;
         }
         for (i, contact) in self.contacts.iter().enumerate() {
-            self.check_contact(contact, &layout, &format!("contacts[{i}]"))?;
+            self.check_contact(contact, layout, &|| format!("contacts[{i}]"))?;
         }
-        MassFactor::new(self).map(|_| ())
+        Ok(())
     }
 
-    fn check_pair(&self, pair: &Pair, place: &str) -> Result<(), Malformed> {
+    fn check_pair(&self, pair: &Pair, place: Named) -> Result<(), Malformed> {
         let n = self.bodies.len();
         if pair.a >= n || pair.b >= n || pair.a == pair.b {
             let what =
                 format!("couples bodies {} and {}; there are {n}, and they must differ", pair.a, pair.b);
-            return Err(Malformed::at(place, what));
+            return Err(Malformed::at(place(), what));
         }
         let (na, nb) = (self.bodies[pair.a].velocities, self.bodies[pair.b].velocities);
-        check_block(&pair.ab, na, nb, &format!("{place}.ab"))?;
-        check_block(&pair.ba, nb, na, &format!("{place}.ba"))
+        check_block(&pair.ab, na, nb, &|| format!("{}.ab", place()))?;
+        check_block(&pair.ba, nb, na, &|| format!("{}.ba", place()))
     }
 
-    fn check_contact(&self, contact: &Contact, layout: &Layout, place: &str) -> Result<(), Malformed> {
-        not_negative(contact.mu, || format!("{place}.mu"))?;
-        not_negative(contact.kappa, || format!("{place}.kappa"))?;
+    fn check_contact(&self, contact: &Contact, layout: &Layout, place: Named) -> Result<(), Malformed> {
+        not_negative(contact.mu, || format!("{}.mu", place()))?;
+        not_negative(contact.kappa, || format!("{}.kappa", place()))?;
         match &contact.normal {
-            Some(normal) => self.check_row(normal, layout, &format!("{place}.normal"))?,
+            Some(normal) => self.check_row(normal, layout, &|| format!("{}.normal", place()))?,
             None if contact.tangents.is_empty() => {
-                return Err(Malformed::at(place, "has neither a normal row nor tangent rows"));
+                return Err(Malformed::at(place(), "has neither a normal row nor tangent rows"));
             }
             None => {}
         }
         for (k, tangent) in contact.tangents.iter().enumerate() {
-            self.check_row(tangent, layout, &format!("{place}.tangents[{k}]"))?;
+            self.check_row(tangent, layout, &|| format!("{}.tangents[{k}]", place()))?;
         }
         if contact.tangents.is_empty() {
             return Ok(());
         }
-        contact.set.check(contact.tangents.len(), &format!("{place}.set"))
+        contact.set.check(contact.tangents.len(), &|| format!("{}.set", place()))
     }
 
-    fn check_row(&self, row: &OffsetRow, layout: &Layout, place: &str) -> Result<(), Malformed> {
-        finite(row.offset, || format!("{place}.offset"))?;
-        match &row.row {
-            Row::Bodies(terms) => {
-                if terms.is_empty() {
-                    return Err(Malformed::at(format!("{place}.row"), "touches no body"));
-                }
-                for (t, term) in terms.iter().enumerate() {
-                    let here = || format!("{place}.row[{t}]");
-                    let Some(body) = self.bodies.get(term.body) else {
-                        let what = format!("body {} of {}", term.body, self.bodies.len());
-                        return Err(Malformed::at(here(), what));
-                    };
-                    for (i, &x) in term.j.iter().enumerate() {
-                        finite(x, || format!("{}.j[{i}]", here()))?;
-                        if i >= body.velocities && x != 0.0 {
-                            let what = format!("body {} has {} velocities", term.body, body.velocities);
-                            return Err(Malformed::at(format!("{}.j[{i}]", here()), what));
-                        }
-                    }
-                }
-                if terms.len() == 2 && terms[0].body == terms[1].body {
-                    return Err(Malformed::at(format!("{place}.row"), "names the same body twice"));
+    fn check_row(&self, row: &OffsetRow, layout: &Layout, place: Named) -> Result<(), Malformed> {
+        finite(row.offset, || format!("{}.offset", place()))?;
+        let terms = match &row.row {
+            Row::Bodies(terms) => terms,
+            Row::Sparse(entries) => return check_sparse(entries, layout, place),
+        };
+        if terms.is_empty() {
+            return Err(Malformed::at(format!("{}.row", place()), "touches no body"));
+        }
+        for (t, term) in terms.iter().enumerate() {
+            let Some(body) = self.bodies.get(term.body) else {
+                let what = format!("body {} of {}", term.body, self.bodies.len());
+                return Err(Malformed::at(format!("{}.row[{t}]", place()), what));
+            };
+            for (i, &x) in term.j.iter().enumerate() {
+                let here = || format!("{}.row[{t}].j[{i}]", place());
+                finite(x, here)?;
+                if i >= body.velocities && x != 0.0 {
+                    let what = format!("body {} has {} velocities", term.body, body.velocities);
+                    return Err(Malformed::at(here(), what));
                 }
             }
-            Row::Sparse(entries) => {
-                for (k, &(i, x)) in entries.iter().enumerate() {
-                    finite(x, || format!("{place}.row.sparse[{k}]"))?;
-                    if i >= layout.velocities() {
-                        let what = format!("velocity {i} of {}", layout.velocities());
-                        return Err(Malformed::at(format!("{place}.row.sparse[{k}]"), what));
-                    }
-                }
-            }
+        }
+        if terms.len() == 2 && terms[0].body == terms[1].body {
+            return Err(Malformed::at(format!("{}.row", place()), "names the same body twice"));
         }
         Ok(())
     }
 }
 
-fn check_body(body: &Body, place: &str) -> Result<(), Malformed> {
-    let n = body.velocities;
-    if !(1..=6).contains(&n) {
-        return Err(Malformed::at(format!("{place}.velocities"), format!("{n} is not between 1 and 6")));
+/// The name of a place, made only when it is needed.
+pub(super) type Named<'a> = &'a dyn Fn() -> String;
+
+fn check_sparse(entries: &[(usize, f64)], layout: &Layout, place: Named) -> Result<(), Malformed> {
+    for (k, &(i, x)) in entries.iter().enumerate() {
+        let here = || format!("{}.row.sparse[{k}]", place());
+        finite(x, here)?;
+        if i >= layout.velocities() {
+            return Err(Malformed::at(here(), format!("velocity {i} of {}", layout.velocities())));
+        }
     }
-    check_block(&body.mass, n, n, &format!("{place}.mass"))?;
-    (0..n).try_for_each(|i| finite(body.momentum[i], || format!("{place}.momentum[{i}]")))
+    Ok(())
 }
 
-fn check_block(block: &Matrix6<f64>, rows: usize, columns: usize, place: &str) -> Result<(), Malformed> {
+fn check_body(body: &Body, place: Named) -> Result<(), Malformed> {
+    let n = body.velocities;
+    if !(1..=6).contains(&n) {
+        return Err(Malformed::at(format!("{}.velocities", place()), format!("{n} is not between 1 and 6")));
+    }
+    check_block(&body.mass, n, n, &|| format!("{}.mass", place()))?;
+    (0..n).try_for_each(|i| finite(body.momentum[i], || format!("{}.momentum[{i}]", place())))
+}
+
+fn check_block(block: &Matrix6<f64>, rows: usize, columns: usize, place: Named) -> Result<(), Malformed> {
     for i in 0..6 {
         for j in 0..6 {
-            finite(block[(i, j)], || format!("{place}[{i}][{j}]"))?;
+            let here = || format!("{}[{i}][{j}]", place());
+            finite(block[(i, j)], here)?;
             if (i >= rows || j >= columns) && block[(i, j)] != 0.0 {
-                let what = format!("lies outside the {rows} × {columns} block");
-                return Err(Malformed::at(format!("{place}[{i}][{j}]"), what));
+                return Err(Malformed::at(here(), format!("lies outside the {rows} × {columns} block")));
             }
         }
     }
     Ok(())
+}
+
+/// A checked problem's layout and factored mass matrix: what judge and solvers share.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Prepared {
+    pub(crate) layout: Layout,
+    pub(crate) mass: MassFactor,
+}
+
+impl Prepared {
+    /// Checks the problem and factors its mass matrix, in storage that is kept.
+    pub(crate) fn prepare(&mut self, problem: &StepProblem) -> Result<(), Malformed> {
+        problem.lay_out(&mut self.layout);
+        problem.check_entries(&self.layout)?;
+        self.mass.factor(problem, &self.layout)
+    }
 }

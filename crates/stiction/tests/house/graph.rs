@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 4] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 11] = [
+const MODULES: [(&str, &str, &[&str]); 13] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -22,8 +22,10 @@ const MODULES: [(&str, &str, &[&str]); 11] = [
     // a proof is checked against the question alone
     ("stiction-lcp", "proof", &["problem"]),
     // methods know the question, not who calls them or how they are judged
-    ("stiction-lcp", "condense", &["problem"]),
-    ("stiction-lcp", "lemke", &["problem"]),
+    ("stiction-lcp", "condense", &["lu", "problem"]),
+    ("stiction-lcp", "lemke", &["lu", "problem"]),
+    ("stiction-lcp", "lu", &[]),
+    ("stiction-lcp", "collection", &["problem"]),
     ("stiction-lcp", "ensemble", &["problem"]),
     // the oracle reports the residual of what it found
     ("stiction-lcp", "enumerate", &["certificate", "problem"]),

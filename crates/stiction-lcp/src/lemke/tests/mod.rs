@@ -2,7 +2,7 @@
 
 mod contact;
 
-use super::{End, Lemke, Run, Workspace};
+use super::{Basis, End, Lemke, Run, Workspace};
 use crate::problem::Lcp;
 use nalgebra::{DMatrix, DVector};
 use rand::{RngExt, SeedableRng};
@@ -28,6 +28,18 @@ fn assert_solved(lcp: &Lcp, run: &Run) {
     assert_eq!(run.end, End::Solved);
     let residual = natural_residual(lcp, &run.z);
     assert!(residual <= 1e-10, "natural residual {residual:e} after {} pivots", run.pivots);
+    assert_signs(lcp, &run.z);
+}
+
+/// w ≥ 0 and z w = 0 in the original units, up to the rounding of each row's own terms.
+fn assert_signs(lcp: &Lcp, z: &[f64]) {
+    let (n, z) = (lcp.q.len(), DVector::from_column_slice(z));
+    let w = &lcp.m * &z + &lcp.q;
+    for i in 0..n {
+        let terms = lcp.q.amax() + (0..n).map(|j| (lcp.m[(i, j)] * z[j]).abs()).sum::<f64>();
+        assert!(w[i] >= -1e-9 * terms, "w[{i}] = {:e}", w[i]);
+        assert!(w[i] <= 1e-9 * terms || z[i] <= 1e-9 * z.amax(), "w[{i}] = {:e}, z = {:e}", w[i], z[i]);
+    }
 }
 
 fn murty(n: usize) -> Lcp {
@@ -37,7 +49,7 @@ fn murty(n: usize) -> Lcp {
         std::cmp::Ordering::Greater => 2.0,
     });
     // q_i = −(2ⁿ + 2ⁿ⁻¹ + … + 2ⁿ⁻ⁱ)
-    let q = DVector::from_fn(n, |i, _| -(0..=i).map(|j| 2.0_f64.powi((n - j) as i32)).sum::<f64>());
+    let q = DVector::from_fn(n, |i, _| -(0..=i).map(|j| (1_u64 << (n - j)) as f64).sum::<f64>());
     lcp(m, q)
 }
 
@@ -167,4 +179,50 @@ fn no_false_solution_of_general_problems() {
     }
     println!("{ends:?}");
     assert!(ends[2] + ends[3] <= 5, "{ends:?}");
+}
+
+#[test]
+fn rays_are_rays() {
+    let mut rng = ChaCha8Rng::seed_from_u64(21);
+    let lemke = Lemke { scaling: false, ..Lemke::default() };
+    let mut rays = 0;
+    for case in 0..2000 {
+        let n = 1 + case % 12;
+        let m = DMatrix::from_fn(n, n, |_, _| rng.random_range(-1.0..1.0));
+        let problem = lcp(m, DVector::from_fn(n, |_, _| rng.random_range(-1.0..1.0)));
+        if let End::Ray(direction) = lemke.run(&problem, None).end {
+            rays += 1;
+            // w grows by M z + e z₀ ≥ 0, complementary to z
+            let growth = &problem.m * DVector::from_column_slice(&direction);
+            let z0 = growth.iter().fold(0.0, |a: f64, g| a.max(-g));
+            for (z, g) in direction.iter().zip(&growth) {
+                assert!(z * (g + z0) <= 1e-8, "{case}: {direction:?}, {growth}");
+            }
+        }
+    }
+    assert!(rays > 500);
+}
+
+#[test]
+fn extreme_numbers_do_no_harm() {
+    let mut rng = ChaCha8Rng::seed_from_u64(13);
+    let mut workspace = Workspace::default();
+    for case in 0..3000 {
+        let n = 1 + case % 9;
+        let mut entry = || {
+            let exponent = [-320, -300, -160, -1, 0, 0, 1, 150, 300][rng.random_range(0..9)];
+            let sign = [-1.0, 0.0, 1.0][rng.random_range(0..3)];
+            sign * 10.0_f64.powi(exponent)
+        };
+        let problem = lcp(DMatrix::from_fn(n, n, |_, _| entry()), DVector::from_fn(n, |_, _| entry()));
+        for scaling in [true, false] {
+            let lemke = Lemke { scaling, ..Lemke::default() };
+            let warm = Basis((0..n).map(|k| k % 2 == 0).collect());
+            for start in [None, Some(&warm)] {
+                let run = lemke.run_in(&problem, start, &mut workspace);
+                assert_eq!((run.z.len(), run.basis.0.len()), (n, n));
+                assert!(run.end != End::Solved || run.z.iter().all(|z| z.is_finite()));
+            }
+        }
+    }
 }

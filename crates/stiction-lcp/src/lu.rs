@@ -1,8 +1,8 @@
-//! LU factorization with partial pivoting of the principal submatrix of a basis.
+//! LU factorization with partial pivoting of small dense matrices.
 
 /// `P A = L U`, row-major, in place, in storage that is kept between uses.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lu {
+pub(crate) struct Lu {
     k: usize,
     a: Vec<f64>,
     swaps: Vec<usize>,
@@ -16,7 +16,7 @@ const SINGULAR: f64 = 1e-13;
 
 impl Lu {
     /// Factorizes the k × k matrix of these entries; `false` if it is singular.
-    pub(super) fn factorize(&mut self, k: usize, entry: impl Fn(usize, usize) -> f64) -> bool {
+    pub(crate) fn factorize(&mut self, k: usize, entry: impl Fn(usize, usize) -> f64) -> bool {
         self.k = k;
         self.a.clear();
         self.swaps.clear();
@@ -60,7 +60,7 @@ impl Lu {
     }
 
     /// Solves A x = b in place.
-    pub(super) fn solve(&self, x: &mut [f64]) {
+    pub(crate) fn solve(&self, x: &mut [f64]) {
         let k = self.k;
         for (step, &pivot) in self.swaps.iter().enumerate() {
             x.swap(step, pivot);

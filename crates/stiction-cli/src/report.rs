@@ -1,0 +1,260 @@
+//! Answers in words: aligned tables with units, for people.
+
+use crate::count;
+use crate::mode::ContactState;
+use crate::solve::Answer;
+use std::fmt::Write;
+use stiction_lcp::problem::{AnyProblem, ProblemFile};
+use stiction_lcp::solution::Stage;
+use stiction_lcp::{Certificate, Fallback, FrictionLaw, StepProblem, Work};
+
+/// The answer in words.
+pub(crate) fn report(file: &ProblemFile, answer: &Answer) -> String {
+    let solved = answer.status == "solved";
+    let mut text = String::new();
+    let mut line = |label: &str, value: &str| {
+        let _ = writeln!(text, "{label:<12}{value}");
+    };
+    if let Some(name) = &file.name {
+        line("name", name);
+    }
+    if let Some(source) = &file.source {
+        line("source", source);
+    }
+    line("problem", &describe(&file.problem));
+    line("solver", &format!("{}, tolerance {:.1e}", answer.solver, answer.tolerance));
+    line("status", answer.status);
+    line("", &answer.message);
+    if let Some(work) = answer.work {
+        line("found by", &found_by(work));
+        for fallback in &work.fallbacks {
+            line("fallback", fallback_words(*fallback));
+        }
+        if !work.redundant_joints.is_empty() {
+            let rows: Vec<String> = work.redundant_joints.iter().map(ToString::to_string).collect();
+            line("redundant", &format!("joint rows {} follow from the others", rows.join(", ")));
+        }
+    }
+    if answer.law == Some(FrictionLaw::Convex) {
+        line("law", "the convex relaxation, not Coulomb's: sliding contacts separate");
+    }
+    if let Some(pointed) = &answer.pointed {
+        line("cone", &pointed.message);
+    }
+    if let Some(certificate) = answer.certificate {
+        let whose = if solved { "certificate" } else { "certificate of the best iterate" };
+        let _ = writeln!(text, "\n{whose}, recomputed from the problem and z alone");
+        text += &certificate_lines(certificate, matches!(file.problem, AnyProblem::Step(_)));
+    }
+    if let Some(states) = &answer.contacts {
+        text += &contact_table(states);
+    }
+    if let (Some(z), Some(w)) = (answer.z, answer.w) {
+        let whose = if solved { "" } else { " of the best iterate, which is no solution" };
+        text += &unknown_table(&file.problem, z, w, whose);
+    }
+    if let (AnyProblem::Step(step), Some(v)) = (&file.problem, answer.velocity) {
+        text += &velocity_table(step, v);
+    }
+    if let Some(proof) = answer.proof {
+        text += "\nproof that no solution exists: a combination y of the rows that nothing can satisfy\n";
+        text += &sparse_table(&file.problem, &proof.y);
+    } else if let Some(ray) = answer.ray {
+        text += "\nthe ray: where z was free to go\n";
+        text += &sparse_table(&file.problem, ray);
+    }
+    text
+}
+
+fn describe(problem: &AnyProblem) -> String {
+    match problem {
+        AnyProblem::Lcp(lcp) => {
+            format!("linear complementarity, {}", count(lcp.q.len(), "unknown", "unknowns"))
+        }
+        AnyProblem::Mlcp(mlcp) => {
+            let free = mlcp.free.iter().filter(|f| **f).count();
+            format!(
+                "mixed complementarity, {}, {free} of them free",
+                count(mlcp.q.len(), "unknown", "unknowns")
+            )
+        }
+        AnyProblem::Step(step) => {
+            let layout = step.layout();
+            let parts = [
+                count(step.bodies.len(), "body", "bodies"),
+                count(layout.velocities(), "velocity", "velocities"),
+                count(step.joints.len(), "joint row", "joint rows"),
+                count(step.contacts.len(), "contact", "contacts"),
+                count(layout.impulses, "unknown impulse", "unknown impulses"),
+            ];
+            format!("time step: {}", parts.join(", "))
+        }
+    }
+}
+
+fn found_by(work: &Work) -> String {
+    let stage = match work.stage {
+        Stage::Zero => "z = 0, tried first",
+        Stage::Guess => "the guess",
+        Stage::Lemke => "Lemke's method",
+        Stage::Enumerate => "enumeration of the bases",
+        Stage::Convex => "Lemke's method on the convex relaxation",
+        Stage::FixedPoint => "the fixed point of convex relaxations",
+    };
+    let mut text = stage.to_string();
+    if work.rounds > 0 {
+        let _ = write!(text, ", {}", count(work.rounds, "round", "rounds"));
+    }
+    if work.pivots > 0 {
+        let _ = write!(text, ", {}", count(work.pivots, "pivot", "pivots"));
+    }
+    if work.refactorizations > 0 {
+        let _ = write!(text, ", {}", count(work.refactorizations, "refactorization", "refactorizations"));
+    }
+    if work.dense_size > 0 {
+        let _ = write!(text, " on a dense problem of {}", count(work.dense_size, "unknown", "unknowns"));
+    }
+    text
+}
+
+fn fallback_words(fallback: Fallback) -> &'static str {
+    match fallback {
+        Fallback::ColdStart => "the basis given led nowhere; begun again from z = 0",
+        Fallback::OtherTolerances => "stalled; run again with other pivot and tie tolerances",
+    }
+}
+
+/// The residuals, one a line, each with what it says.
+pub(crate) fn certificate_lines(certificate: &Certificate, step: bool) -> String {
+    let mut text = String::new();
+    let mut scale = |label: &str, words: &str| {
+        let _ = writeln!(text, "  {label:<22}{:>9}  {words}", significant(certificate.speed));
+    };
+    if step {
+        scale("scale [m/s]", "V₀: the speed by which the bodies would go wrong if nothing pushed");
+    } else {
+        scale("scale", "largest entry of q, by which the rest is measured");
+    }
+    let mut line = |label: &str, value: f64, words: &str| {
+        let _ = writeln!(text, "  {label:<22}{:>9}  {words}", residual(value));
+    };
+    let Certificate { momentum, joints, natural_map, cone, complementarity, dissipation, .. } = certificate;
+    if step {
+        line("momentum", *momentum, "mass × velocity − impulses, against the size of its terms");
+        line("joints", *joints, "speed at which joints come apart / V₀");
+        line("natural map", *natural_map, "pushing and opening, or sticking and slipping, at once / V₀");
+        line("cone", *cone, "pulling, or friction above its bound / V₀");
+        line("complementarity", *complementarity, "work done where none can be / V₀², second order");
+        line("maximum dissipation", *dissipation, "friction short of braking the most / V₀², second order");
+    } else {
+        line("free rows", *joints, "largest |w| where it must be zero");
+        line("natural map", *natural_map, "largest |min(z, w)|, z in units of w");
+        line("cone", *cone, "largest negative z");
+        line("complementarity", *complementarity, "largest |z w|, second order");
+    }
+    text
+}
+
+/// A positive number in at most nine characters.
+fn significant(x: f64) -> String {
+    if (1e-2..1e4).contains(&x) { format!("{x:.4}") } else { format!("{x:.2e}") }
+}
+
+/// A residual to two digits; exact zero is `0`.
+pub(crate) fn residual(x: f64) -> String {
+    if x == 0.0 { "0".into() } else { format!("{x:.1e}") }
+}
+
+/// The contacts, one a line.
+fn contact_table(states: &[ContactState]) -> String {
+    if states.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("\ncontacts\n");
+    let _ = writeln!(
+        text,
+        "  {:>4}  {:<5}  {:>15}  {:>32}  {:>15}  {:>15}",
+        "", "mode", "normal [N s]", "friction along the tangents [N s]", "opening [m/s]", "slip [m/s]"
+    );
+    let or_none = |x: Option<f64>| x.map_or("none".into(), short);
+    for (i, ContactState { mode, normal, friction, opening, slip }) in states.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "  {i:>4}  {mode:<5}  {:>15}  {:>16} {:>16}  {:>15}  {:>15}",
+            or_none(*normal),
+            short(friction[0]),
+            short(friction[1]),
+            or_none(*opening),
+            short(*slip),
+        );
+    }
+    text
+}
+
+/// A number in at most 13 characters; exact zero is `0`.
+fn short(x: f64) -> String {
+    if x == 0.0 {
+        "0".into()
+    } else if (1e-3..1e5).contains(&x.abs()) {
+        format!("{x:.6}")
+    } else {
+        format!("{x:.5e}")
+    }
+}
+
+/// What each unknown of a problem is called.
+fn labels(problem: &AnyProblem) -> Vec<String> {
+    match problem {
+        AnyProblem::Lcp(lcp) => vec![String::new(); lcp.q.len()],
+        AnyProblem::Mlcp(mlcp) => {
+            mlcp.free.iter().map(|free| if *free { "free".into() } else { String::new() }).collect()
+        }
+        AnyProblem::Step(step) => {
+            let mut labels: Vec<String> = (0..step.joints.len()).map(|i| format!("joint {i}")).collect();
+            for (i, contact) in step.contacts.iter().enumerate() {
+                let normals = usize::from(contact.normal.is_some());
+                if normals > 0 {
+                    labels.push(format!("contact {i} normal"));
+                }
+                labels.extend((0..contact.unknowns() - normals).map(|k| format!("contact {i} friction {k}")));
+            }
+            labels
+        }
+    }
+}
+
+fn unknown_table(problem: &AnyProblem, z: &[f64], w: &[f64], whose: &str) -> String {
+    let (z_unit, w_unit) = match problem {
+        AnyProblem::Step(_) => ("z [N s]", "w [m/s]"),
+        _ => ("z", "w"),
+    };
+    let mut text = format!("\nunknowns and their complements{whose}\n");
+    let _ = writeln!(text, "  {:>4}  {z_unit:>15}  {w_unit:>15}", "");
+    for (i, label) in labels(problem).iter().enumerate() {
+        let entry = |x: &[f64]| x.get(i).map_or_else(String::new, |x| short(*x));
+        let line = format!("  {i:>4}  {:>15}  {:>15}  {label}", entry(z), entry(w));
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+fn velocity_table(step: &StepProblem, v: &[f64]) -> String {
+    let mut text = String::from("\nvelocity of each body [m/s, rad/s]\n");
+    for (i, range) in step.layout().velocity.windows(2).enumerate() {
+        let own: Vec<String> =
+            v.get(range[0]..range[1]).unwrap_or(&[]).iter().map(|x| format!("{:>13}", short(*x))).collect();
+        let _ = writeln!(text, "  {i:>4}  {}", own.join("  "));
+    }
+    text
+}
+
+/// The entries of a vector over the unknowns that are not zero.
+fn sparse_table(problem: &AnyProblem, y: &[f64]) -> String {
+    let mut text = String::new();
+    for (i, (y, label)) in y.iter().zip(labels(problem)).enumerate().filter(|(_, (y, _))| **y != 0.0) {
+        text += format!("  {i:>4}  {:>15}  {label}", short(*y)).trim_end();
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,324 @@
+//! `stiction soak`: random problems by the hundred thousand, every answer checked a second time.
+
+use crate::recheck::Dense;
+use crate::report::residual;
+use crate::{BadInput, Outcome, print, write_file};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use stiction_lcp::ensemble::{Kind, mixture};
+use stiction_lcp::problem::{AnyProblem, ProblemFile};
+use stiction_lcp::{LcpError, Solver, StepProblem, solve};
+
+/// Largest residual of the second opinion, relative; ten times the certificate's tolerance, for it rounds
+/// differently.
+const RECHECK: f64 = 1e-9;
+/// One problem in this many comes with a jammed box that is penetrated, which has no solution.
+const JAM_EVERY: u64 = 20;
+/// At most this many failing problems are written.
+const WRITTEN: usize = 100;
+
+/// Solve random contact problems and check every answer a second time.
+///
+/// Velocity-level problems (random contacts, boxes, stacks, jams, chains) must all be solved with residuals of
+/// at most 1e-10; each answer is then checked again from the rows by code that shares nothing with the
+/// certificate. One problem in 20 comes with a jammed, penetrated box, which must be refused with a proof.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Number of problems
+    #[arg(long, default_value_t = 100_000)]
+    count: u64,
+    /// Seed of the first problem; the i-th one after it has seed + i
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Threads; every number but the times is the same for any
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Where failing problems are written, to be solved again
+    #[arg(long, default_value = "out/soak")]
+    out: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What became of the problems of one kind.
+#[derive(Debug, Clone, Default, Serialize)]
+struct Tally {
+    count: u64,
+    solved: u64,
+    /// Refused with a proof that no solution exists.
+    proved: u64,
+    /// Not what it should be.
+    failed: u64,
+    /// Solved with a second opinion against it: part of `failed`.
+    false_solved: u64,
+    /// Solved by a detour that the solution names: part of `solved`.
+    detours: u64,
+    worst_certificate: f64,
+    worst_recheck: f64,
+    pivots: u64,
+    max_pivots: u64,
+    /// Time inside the solver [s], over all threads.
+    seconds: f64,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.solved += other.solved;
+        self.proved += other.proved;
+        self.failed += other.failed;
+        self.false_solved += other.false_solved;
+        self.detours += other.detours;
+        self.worst_certificate = self.worst_certificate.max(other.worst_certificate);
+        self.worst_recheck = self.worst_recheck.max(other.worst_recheck);
+        self.pivots += other.pivots;
+        self.max_pivots = self.max_pivots.max(other.max_pivots);
+        self.seconds += other.seconds;
+    }
+}
+
+/// A problem that did not end as it should.
+#[derive(Debug, Clone, Serialize)]
+struct Failure {
+    kind: String,
+    seed: u64,
+    what: String,
+    /// Where the problem was written.
+    file: Option<PathBuf>,
+}
+
+#[derive(Default)]
+struct Totals {
+    kinds: BTreeMap<String, Tally>,
+    failures: Vec<Failure>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
+    let begun = Instant::now();
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = arguments.threads.unwrap_or(available).max(1);
+    let mut totals = soak(arguments, threads);
+    let elapsed = begun.elapsed();
+    totals.failures.sort_by(|a, b| (a.seed, &a.kind).cmp(&(b.seed, &b.kind)));
+    for failure in totals.failures.iter_mut().take(WRITTEN) {
+        let path = arguments.out.join(format!("{}-{}.json", failure.kind.replace(' ', "-"), failure.seed));
+        let step = sample(&failure.kind, failure.seed);
+        let file = ProblemFile {
+            name: Some(format!("{} {}", failure.kind, failure.seed)),
+            note: Some(failure.what.clone()),
+            ..AnyProblem::Step(step).into()
+        };
+        write_file(&path, &file.to_json())?;
+        failure.file = Some(path);
+    }
+    print(&if arguments.json {
+        json(arguments, &totals, elapsed)
+    } else {
+        report(arguments, &totals, elapsed, threads)
+    })?;
+    Ok(if totals.failures.is_empty() { Outcome::Solved } else { Outcome::NotSolved })
+}
+
+/// The problem of a failure, made again.
+fn sample(kind: &str, seed: u64) -> StepProblem {
+    if kind == Kind::PenetratedJam.name() { Kind::PenetratedJam.sample(seed) } else { mixture(seed).1 }
+}
+
+fn soak(arguments: &Arguments, threads: usize) -> Totals {
+    /// Problems handed out at a time.
+    const CHUNK: u64 = 64;
+    let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let work = || {
+        let mut totals = Totals::default();
+        loop {
+            let first = next.fetch_add(CHUNK, Ordering::Relaxed);
+            if first >= arguments.count {
+                return totals;
+            }
+            for i in first..arguments.count.min(first + CHUNK) {
+                let seed = arguments.seed.wrapping_add(i);
+                let (kind, step) = mixture(seed);
+                totals.take(kind, seed, &step);
+                if i % JAM_EVERY == 0 {
+                    totals.take(Kind::PenetratedJam, seed, &Kind::PenetratedJam.sample(seed));
+                }
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    };
+    let mut totals = Totals::default();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        if std::io::stderr().is_terminal() {
+            while !workers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+                let _ =
+                    write!(std::io::stderr(), "\r{} of {}", done.load(Ordering::Relaxed), arguments.count);
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            let _ = write!(std::io::stderr(), "\r{:40}\r", "");
+        }
+        for worker in workers {
+            let part = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            for (kind, tally) in part.kinds {
+                totals.kinds.entry(kind).or_default().add(&tally);
+            }
+            totals.failures.extend(part.failures);
+        }
+    });
+    totals
+}
+
+impl Totals {
+    /// Solves one problem, checks the answer and counts it.
+    fn take(&mut self, kind: Kind, seed: u64, step: &StepProblem) {
+        let name = kind.name();
+        let mut tally = Tally { count: 1, ..Tally::default() };
+        // a panic is a failure to be written down like any other
+        let verdict = catch_unwind(AssertUnwindSafe(|| judge(kind, step, &mut tally)));
+        if let Err(what) = verdict.unwrap_or_else(|_| Err("panicked".into())) {
+            tally.failed = 1;
+            self.failures.push(Failure { kind: name.clone(), seed, what, file: None });
+        }
+        self.kinds.entry(name).or_default().add(&tally);
+    }
+}
+
+/// Solves a problem; the error is what is wrong with the answer.
+fn judge(kind: Kind, step: &StepProblem, tally: &mut Tally) -> Result<(), String> {
+    let begun = Instant::now();
+    let result = solve(step, &Solver::default(), None);
+    tally.seconds = begun.elapsed().as_secs_f64();
+    match result {
+        Ok(solution) => {
+            tally.solved = 1;
+            tally.detours = u64::from(!solution.work().fallbacks.is_empty());
+            tally.pivots = solution.work().pivots as u64;
+            tally.max_pivots = tally.pivots;
+            tally.worst_certificate = solution.certificate().worst();
+            let second = Dense::new(step).residual(solution.z()).unwrap_or(f64::INFINITY);
+            tally.worst_recheck = second;
+            if second > RECHECK {
+                tally.false_solved = 1;
+                return Err(format!("false solved: residual {second:.1e} by the second opinion"));
+            }
+            if kind == Kind::PenetratedJam {
+                return Err("solved, and has no solution".into());
+            }
+            if tally.worst_certificate > Solver::default().tolerance {
+                return Err(format!("solved with certificate {:.1e}", tally.worst_certificate));
+            }
+            Ok(())
+        }
+        Err(LcpError::Ray { proof: Some(proof), .. }) => {
+            tally.proved = 1;
+            let second = Dense::new(step).proof_residual(&proof);
+            tally.worst_recheck = second;
+            if second > RECHECK {
+                return Err(format!("false proof: residual {second:.1e} by the second opinion"));
+            }
+            if kind == Kind::PenetratedJam { Ok(()) } else { Err("proved infeasible, and is not".into()) }
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn sum(totals: &Totals) -> Tally {
+    totals.kinds.values().fold(Tally::default(), |mut sum, tally| {
+        sum.add(tally);
+        sum
+    })
+}
+
+fn json(arguments: &Arguments, totals: &Totals, elapsed: Duration) -> String {
+    let status = if totals.failures.is_empty() { "solved" } else { "failed" };
+    let object = serde_json::json!({
+        "status": status,
+        "seed": arguments.seed,
+        "count": arguments.count,
+        "tolerance": Solver::default().tolerance,
+        "recheck_tolerance": RECHECK,
+        "kinds": totals.kinds,
+        "total": sum(totals),
+        "failures": totals.failures,
+        "elapsed_seconds": elapsed.as_secs_f64(),
+    });
+    format!("{object}\n")
+}
+
+fn report(arguments: &Arguments, totals: &Totals, elapsed: Duration, threads: usize) -> String {
+    let mut text = String::new();
+    let Arguments { count, seed, .. } = arguments;
+    let _ =
+        writeln!(text, "{count} problems from seed {seed}, and a penetrated jam with every {JAM_EVERY}th");
+    let _ = writeln!(
+        text,
+        "\n{:<16}{:>8}{:>8}{:>8}{:>8}{:>13}{:>13}{:>8}{:>8}{:>10}",
+        "kind",
+        "count",
+        "solved",
+        "proved",
+        "failed",
+        "certificate",
+        "second look",
+        "pivots",
+        "most",
+        "µs each"
+    );
+    let mut line = |name: &str, t: &Tally| {
+        let each = |sum: f64| sum / t.count.max(1) as f64;
+        let _ = writeln!(
+            text,
+            "{name:<16}{:>8}{:>8}{:>8}{:>8}{:>13}{:>13}{:>8.1}{:>8}{:>10.1}",
+            t.count,
+            t.solved,
+            t.proved,
+            t.failed,
+            residual(t.worst_certificate),
+            residual(t.worst_recheck),
+            each(t.pivots as f64),
+            t.max_pivots,
+            each(1e6 * t.seconds)
+        );
+    };
+    for (name, tally) in &totals.kinds {
+        line(name, tally);
+    }
+    let all = sum(totals);
+    line("all", &all);
+    text += "\ncertificate: the worst residual a solution was accepted with, at most 1.0e-10\n";
+    text += "second look: the worst residual recomputed from the rows on another path, at most 1.0e-9\n";
+    text += "             (for a proof: what is left of the rows it cancels)\n";
+    text += "pivots:      mean and most; the time is that inside the solver\n\n";
+    let _ = writeln!(
+        text,
+        "{} false solved, {} solved by a detour, {} failed in {:.1} s on {threads} threads",
+        all.false_solved,
+        all.detours,
+        totals.failures.len(),
+        elapsed.as_secs_f64()
+    );
+    for Failure { kind, seed, what, file } in totals.failures.iter().take(20) {
+        let file = file.as_ref().map_or_else(String::new, |f| format!("  {}", f.display()));
+        let _ = writeln!(text, "  {kind} {seed}: {what}{file}");
+    }
+    match totals.failures.len() {
+        0 => {}
+        n => {
+            let _ = writeln!(
+                text,
+                "the first {} failing problems are in {}",
+                n.min(WRITTEN),
+                arguments.out.display()
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,63 @@
+//! Changes of a running simulation, and projection onto the joints.
+
+use super::model::Model;
+use super::world::World;
+use crate::error::{Mistakes, ProjectError};
+use crate::scheme::post_stabilize;
+use crate::simulate::Simulation;
+use crate::system::System;
+use std::collections::BTreeMap;
+
+impl Simulation<Model> {
+    /// Changes the world between two steps: bodies, shapes, joints and forces may come, go and be altered.
+    /// On a mistake nothing is changed. Shapes may overlap by as much as they did.
+    ///
+    /// ```
+    /// # use nalgebra::{Isometry2, Vector2};
+    /// # use stiction::planar::{Body, Mass, World};
+    /// # use stiction::{Scheme, Simulation};
+    /// # let mut world = World::new(Vector2::new(0.0, -9.81));
+    /// # world.add(Body::rigid("first", Mass::given(1.0, 1.0)));
+    /// # let model = world.build()?;
+    /// # let state = model.state();
+    /// # let mut simulation = Simulation::new(model, state, Scheme::default());
+    /// simulation.step(0.01)?;
+    /// simulation.edit(|world| {
+    ///     world.add(Body::rigid("second", Mass::given(1.0, 1.0)));
+    /// })?;
+    /// assert_eq!(simulation.state().q.len(), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn edit<T>(&mut self, change: impl FnOnce(&mut World) -> T) -> Result<T, Mistakes> {
+        let (model, state) = (self.system(), self.state());
+        let mut contacts = Vec::new();
+        model.contacts(state.t, &state.q, 0.0, &[], &mut contacts);
+        let mut overlaps = BTreeMap::new();
+        for contact in &contacts {
+            let depth = overlaps.entry(contact.id.pair).or_insert(0.0);
+            *depth = f64::max(*depth, -contact.gap);
+        }
+
+        let mut world = model.world().clone();
+        world.load(state)?;
+        let answer = change(&mut world);
+        world.check_but(&overlaps)?;
+        let next = crate::State { memory: state.memory.clone(), ..world.state() };
+        self.replace(Model::new(world), next);
+        Ok(answer)
+    }
+}
+
+impl World {
+    /// Moves the bodies by as little as possible, measured by their masses, so that all joints hold, and changes
+    /// their velocities likewise. Returns how far the farthest point of a surface moved, at most [m].
+    pub fn project(&mut self) -> Result<f64, ProjectError> {
+        let mut loose = self.clone();
+        loose.allow_overlap = true;
+        let model = loose.build()?;
+        let mut state = model.state();
+        let moved = post_stabilize::project(&model, &mut state)?;
+        self.load(&state)?;
+        Ok(moved)
+    }
+}

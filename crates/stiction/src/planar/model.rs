@@ -1,0 +1,299 @@
+//! A world that has been checked and laid out: the system that schemes step.
+
+use super::body::Twist;
+use super::contact::{self, Candidate, Scratch, Surface};
+use super::joint_rows::Hinge;
+use super::part::{self, Part, Place};
+use super::world::{BodyId, JointId, ShapeId, World};
+use crate::error::Mistakes;
+use crate::state::State;
+use crate::system::{ContactRow, Forces, JointRow, PairId, System};
+use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use stiction_geometry::planar::{bounds, gaps, size};
+use stiction_lcp::FrictionSet;
+
+/// A planar world ready to be stepped.
+#[derive(Debug)]
+pub struct Model {
+    pub(super) world: World,
+    pub(super) parts: Vec<Part>,
+    /// Parts of the bodies that move.
+    movers: Vec<usize>,
+    /// Numbers of velocities of the bodies that move.
+    bodies: Vec<usize>,
+    /// Index in v of each moving body's first velocity, and one more entry: the number of velocities.
+    pub(super) starts: Vec<usize>,
+    pub(super) surfaces: Vec<Surface>,
+    /// Numbers of the surfaces.
+    shapes: Vec<ShapeId>,
+    pub(super) pairs: Vec<Candidate>,
+    sensors: Vec<[usize; 2]>,
+    hinges: Vec<Hinge>,
+    pub(super) line: FrictionSet,
+    size: f64,
+    scratch: Mutex<Scratch>,
+}
+
+impl Clone for Model {
+    fn clone(&self) -> Self {
+        Self::new(self.world.clone())
+    }
+}
+
+impl World {
+    /// Checks the world and lays it out.
+    pub fn build(self) -> Result<Model, Mistakes> {
+        self.check()?;
+        Ok(Model::new(self))
+    }
+}
+
+impl Model {
+    /// Lays out a world that has been checked.
+    pub(super) fn new(world: World) -> Self {
+        let parts = part::parts(&world);
+        let index = |id: BodyId| parts.binary_search_by_key(&id, |p| p.id).ok();
+        let movers: Vec<usize> = (0..parts.len()).filter(|&i| parts[i].moving.is_some()).collect();
+        let bodies: Vec<usize> = movers.iter().map(|&i| parts[i].velocities()).collect();
+        let mut starts = vec![0];
+        starts.extend(bodies.iter().scan(0, |at, n| {
+            *at += n;
+            Some(*at)
+        }));
+
+        // shapes and who may meet whom
+        let owned = contact::shapes(&world);
+        let mut surfaces = Vec::new();
+        let mut shapes = Vec::new();
+        for &(id, body, _, attached) in &owned {
+            let Some(part) = index(body) else { continue };
+            let mut pose = attached.pose;
+            pose.translation.vector -= parts[part].centre.coords;
+            let velocity = attached.surface_velocity;
+            surfaces.push(Surface { part, shape: attached.shape.clone(), pose, velocity });
+            shapes.push(id);
+        }
+        let candidate = |[i, j]: [usize; 2]| {
+            let id = PairId { a: owned[i].0.0, b: owned[j].0.0 };
+            let material = world.materials.get(&id).copied();
+            let material = material.unwrap_or_else(|| owned[i].3.material.combined(&owned[j].3.material));
+            Candidate { id, surfaces: [i, j], material }
+        };
+        let pairs = contact::pairs(&world, &owned, false).into_iter().map(candidate).collect();
+        let sensors = contact::pairs(&world, &owned, true);
+
+        let hinge = |(&id, joint)| {
+            let joint: &super::Joint = joint;
+            Some(Hinge::new(id, joint, [index(joint.a)?, index(joint.b)?], &parts))
+        };
+        let hinges = world.joints.iter().filter_map(hinge).collect();
+        let size = smallest(&parts, &surfaces);
+        Self {
+            world,
+            parts,
+            movers,
+            bodies,
+            starts,
+            surfaces,
+            shapes,
+            pairs,
+            sensors,
+            hinges,
+            line: FrictionSet::line(),
+            size,
+            scratch: Mutex::default(),
+        }
+    }
+
+    /// The world as it was built; its poses are those of the start.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The state of the start.
+    pub fn state(&self) -> State {
+        self.world.state()
+    }
+
+    /// Where a body's coordinates stand in q; empty for bodies that do not move by themselves.
+    pub fn coordinates(&self, id: BodyId) -> Option<Range<usize>> {
+        let part = &self.parts[self.index(id)?];
+        Some(part.q..part.q + part.velocities())
+    }
+
+    /// Where a body's velocities stand in v; empty for bodies that do not move by themselves.
+    pub fn velocities(&self, id: BodyId) -> Option<Range<usize>> {
+        let part = &self.parts[self.index(id)?];
+        Some(part.v..part.v + part.velocities())
+    }
+
+    /// Pose of a body's frame.
+    pub fn pose(&self, state: &State, id: BodyId) -> Option<Isometry2<f64>> {
+        let (part, place) = self.located(state, id)?;
+        Some(part.frame(&place))
+    }
+
+    /// Centre of mass of a body [m]; the origin of the frame of bodies that have none.
+    pub fn centre(&self, state: &State, id: BodyId) -> Option<Point2<f64>> {
+        self.located(state, id).map(|(_, place)| place.centre)
+    }
+
+    /// Velocity of a body's centre of mass, or of the origin of its frame if it has none.
+    pub fn velocity(&self, state: &State, id: BodyId) -> Option<Twist> {
+        let (part, place) = self.located(state, id)?;
+        Some(part.velocity(&place, &state.v))
+    }
+
+    /// The joint coordinate [rad; m]; `None` for welds.
+    pub fn joint_coordinate(&self, state: &State, id: JointId) -> Option<f64> {
+        let hinge = self.hinges.iter().find(|h| h.id == id)?;
+        let place = |i: usize| self.parts[hinge.sides[i]].place(state.t, &state.q);
+        self.fits(state).then(|| hinge.coordinate([&place(0), &place(1)])).flatten()
+    }
+
+    /// What turning rows of a joint are multiplied by [m]: a torque impulse [N m s] is this times the impulse
+    /// of the row [N s]. The largest of the levers and the radii of gyration of the bodies that move.
+    pub fn joint_length(&self, id: JointId) -> Option<f64> {
+        self.hinges.iter().find(|h| h.id == id).map(|h| h.length)
+    }
+
+    /// Pairs of shapes of which one is a sensor and which touch or overlap, in the order of their numbers. Pairs
+    /// without a gap function count as overlapping when their bounding boxes do.
+    pub fn sensed(&self, state: &State) -> Vec<PairId> {
+        if !self.fits(state) {
+            return Vec::new();
+        }
+        let pose = |i: usize| {
+            let surface = &self.surfaces[i];
+            self.parts[surface.part].place(state.t, &state.q).pose(&surface.pose)
+        };
+        let mut near = Vec::new();
+        let touches = |&&[i, j]: &&[usize; 2]| {
+            let (a, b) = (&self.surfaces[i].shape, &self.surfaces[j].shape);
+            let (pose_a, pose_b) = (pose(i), pose(j));
+            near.clear();
+            match gaps(a, &pose_a, b, &pose_b, 0.0, &mut near) {
+                Ok(()) => !near.is_empty(),
+                Err(_) => bounds(a, &pose_a).overlaps(&bounds(b, &pose_b)),
+            }
+        };
+        let id = |&[i, j]: &[usize; 2]| PairId { a: self.shapes[i].0, b: self.shapes[j].0 };
+        self.sensors.iter().filter(touches).map(id).collect()
+    }
+
+    pub(super) fn index(&self, id: BodyId) -> Option<usize> {
+        self.parts.binary_search_by_key(&id, |p| p.id).ok()
+    }
+
+    fn located(&self, state: &State, id: BodyId) -> Option<(&Part, Place)> {
+        let part = &self.parts[self.index(id)?];
+        self.fits(state).then(|| (part, part.place(state.t, &state.q)))
+    }
+
+    /// `true` when a state has as many numbers as this model.
+    fn fits(&self, state: &State) -> bool {
+        (state.q.len(), state.v.len()) == part::sizes(&self.parts)
+    }
+
+    pub(super) fn places(&self, t: f64, q: &[f64], out: &mut Vec<Place>) {
+        out.clear();
+        out.extend(self.parts.iter().map(|part| part.place(t, q)));
+    }
+
+    /// Storage; what a panic of a user's function left in it is overwritten anyway.
+    pub(super) fn scratch(&self) -> MutexGuard<'_, Scratch> {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The size of the smallest bounded shape on a body that moves; a point counts as large as its body.
+fn smallest(parts: &[Part], surfaces: &[Surface]) -> f64 {
+    let moving = surfaces.iter().filter(|s| parts[s.part].moving.is_some());
+    let sizes = moving.map(|s| {
+        let own = size(&s.shape);
+        if own > 0.0 { own } else { parts[s.part].radius }
+    });
+    let least = sizes.filter(|&s| s > 0.0).fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least } else { 1.0 }
+}
+
+/// The largest speed of a point within `radius` of the centre [m/s].
+fn surface_speed(twist: &Twist, radius: f64) -> f64 {
+    // an unbounded surface that does not turn is as fast as its body
+    let turning = if twist.angular == 0.0 { 0.0 } else { twist.angular.abs() * radius };
+    twist.linear.norm() + turning
+}
+
+impl System for Model {
+    fn bodies(&self) -> &[usize] {
+        &self.bodies
+    }
+
+    fn advance(&self, q: &mut [f64], v: &[f64], h: f64) {
+        q.iter_mut().zip(v).for_each(|(q, v)| *q += h * v);
+    }
+
+    fn mass(&self, body: usize) -> Matrix6<f64> {
+        self.parts[self.movers[body]].block()
+    }
+
+    fn forces(&self, t: f64, q: &[f64], v: &[f64], out: &mut Forces) {
+        self.load(t, q, v, out);
+    }
+
+    fn gyroscopic(&self, _: usize, _: &[f64]) -> Option<Matrix6<f64>> {
+        None
+    }
+
+    fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>) {
+        out.clear();
+        for hinge in &self.hinges {
+            let [a, b] = hinge.sides.map(|i| self.parts[i].place(t, q));
+            hinge.rows(&self.parts, [&a, &b], out);
+        }
+    }
+
+    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
+        self.near(t, q, reach, wanted, out);
+    }
+
+    fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
+        let speed = |part: &Part| surface_speed(&part.velocity(&part.place(t, q), v), part.radius);
+        self.parts.iter().filter(|p| p.moving.is_some()).map(speed).fold(0.0, f64::max)
+    }
+
+    fn prescribed_speed(&self, t: f64) -> f64 {
+        let prescribed = self.parts.iter().filter(|p| p.moving.is_none());
+        prescribed.map(|p| surface_speed(&p.place(t, &[]).drift, p.radius)).fold(0.0, f64::max)
+    }
+
+    fn size(&self) -> f64 {
+        self.size
+    }
+
+    fn gravity(&self) -> f64 {
+        self.world.gravity.norm()
+    }
+
+    fn potential(&self, t: f64, q: &[f64]) -> f64 {
+        self.energy(t, q)
+    }
+
+    fn momentum(&self, q: &[f64], v: &[f64]) -> ([f64; 3], [f64; 3]) {
+        let (mut linear, mut angular) = (Vector2::zeros(), 0.0);
+        for part in self.parts.iter().filter(|p| p.moving.is_some()) {
+            // bodies that move by themselves do not ask for the time
+            let place = part.place(0.0, q);
+            let twist = part.velocity(&place, v);
+            let p = part.mass * twist.linear;
+            linear += p;
+            angular += place.centre.coords.perp(&p);
+            if part.turns() {
+                angular += part.inertia * twist.angular;
+            }
+        }
+        ([linear.x, linear.y, 0.0], [0.0, 0.0, angular])
+    }
+}
