@@ -132,14 +132,22 @@ fn four_bar() -> (World, [JointId; 4]) {
 
 #[test]
 fn a_closed_loop_of_revolute_joints_runs() {
+    for scheme in [Scheme::default(), Scheme::ah04(), Scheme::st00()] {
+        run_four_bar(scheme);
+    }
+}
+
+fn run_four_bar(scheme: Scheme) {
     let (world, joints) = four_bar();
-    let mut run = simulation(world, Scheme::default());
+    let mut run = simulation(world, scheme);
     let mut swept: f64 = 0.0;
     for _ in 0..200 {
         let report = step(&mut run, 0.01);
         // 18 velocities, one freedom, 20 rows: three follow from the others
         assert_eq!(report.work.redundant_joints.len(), 3);
-        assert!(report.infeasibility < 1e-10, "{}", report.infeasibility);
+        // v²h² of a few m/s without post-stabilization
+        let most = if scheme.passes > 0 { 1e-11 } else { 1e-2 };
+        assert!(report.infeasibility < most, "{} with {scheme:?}", report.infeasibility);
         let angle = run.system().joint_coordinate(run.state(), joints[0]).unwrap();
         swept = swept.max(angle.abs());
     }
@@ -193,7 +201,7 @@ fn a_motor_turns_with_its_torque_up_to_its_speed() {
 
 #[test]
 fn a_servo_goes_to_its_target() {
-    let motor = Motor::Position { target: -1.2, gain: 8.0, force: 100.0 };
+    let motor = Motor::Position { target: -1.2, gain: 8.0, force: 1000.0 };
     let (mut run, _, joint) = wheel(|joint| joint.motor(motor), 0.0);
     let mut exact = 0.0;
     for _ in 0..100 {
