@@ -3,5 +3,6 @@
 mod common;
 mod contacts;
 mod facets;
+mod joints;
 mod motion;
 mod rows;
