@@ -206,6 +206,14 @@ fn limits_stop() {
             assert!((s.state().q[0] - expected).abs() < 1e-12, "step {k}: {}", s.state().q[0]);
         });
     }
+    // at the velocity level they act where they are reached, which is seen a step later
+    let (mut world, body) = sledge(|j| j.limits(-0.255, 0.255));
+    world.body_mut(body).unwrap().velocity = moving(1.0, 0.0, 0.0);
+    let mut simulation = start(world, Scheme::ap97());
+    run(&mut simulation, 0.01, 60, |k, s, _| {
+        let expected = (k as f64 * 0.01).min(0.26);
+        assert!((s.state().q[0] - expected).abs() < 1e-12, "step {k}: {}", s.state().q[0]);
+    });
     // a hinge between stops: it falls onto the lower one and rests
     let (mut world, bars) = chain(1);
     let hinge = world.find_joint("hinge 0").unwrap();

@@ -124,7 +124,7 @@ fn a_composite_body_swings_like_the_compound() {
         bar * ((half * half + thick * thick) / 3.0 + half * half) + bob * (0.5 * r * r + 4.0 * half * half);
     let frequency = (G * first / second).sqrt();
 
-    let per_period = 10_000;
+    let per_period: u32 = 10_000;
     let h = TAU / frequency / f64::from(per_period);
     let mut simulation = start(world, Scheme::default());
     let (mut last, mut crossings) = (amplitude, Vec::new());
