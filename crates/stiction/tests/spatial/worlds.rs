@@ -107,19 +107,19 @@ fn mistakes_of_worlds_and_bodies_are_named() {
 #[test]
 fn mistakes_of_shapes_and_pairs_are_named() {
     let shape = |w: &mut World, id: BodyId, change: &dyn Fn(&mut Attached)| {
-        change(&mut w.body_mut(id).unwrap().shapes[0])
+        change(&mut w.body_mut(id).unwrap().shapes[0]);
     };
     one(&["ball, shape 0, friction", "μ = -0.1"], |w, _, b| shape(w, b, &|s| s.material.friction = -0.1));
     one(&["ball, shape 0, restitution", "e = 1.1"], |w, _, b| shape(w, b, &|s| s.material.restitution = 1.1));
     one(&["ball, shape 0, restitution", "e = NaN"], |w, _, b| {
-        shape(w, b, &|s| s.material.restitution = f64::NAN)
+        shape(w, b, &|s| s.material.restitution = f64::NAN);
     });
     one(&["ball, shape 0, surface velocity"], |w, _, b| shape(w, b, &|s| s.surface_velocity.x = f64::NAN));
     one(&["ball, shape 0, grain", "direction"], |w, _, b| {
         shape(w, b, &|s| *s = s.clone().grain(Vector3::zeros(), 0.5));
     });
     one(&["ball, shape 0, grain", "ratio 0"], |w, _, b| {
-        shape(w, b, &|s| *s = s.clone().grain(Vector3::x(), 0.0))
+        shape(w, b, &|s| *s = s.clone().grain(Vector3::x(), 0.0));
     });
     one(&["ball, shape 0, pose"], |w, _, b| {
         w.body_mut(b).unwrap().mass = Mass::given(1.0, [1.0; 3]);
@@ -183,13 +183,13 @@ fn mistakes_of_joints_and_forces_are_named() {
     });
     one(&["joint pin, frame a"], |w, a, b| join(w, a, b, revolute, &|j| j.frame_a.translation.x = f64::NAN));
     one(&["joint pin, limits", "wrong order"], |w, a, b| {
-        join(w, a, b, revolute, &|j| j.limits = Some([1.0, 0.5]))
+        join(w, a, b, revolute, &|j| j.limits = Some([1.0, 0.5]));
     });
     one(&["joint pin, limits", "wrong order"], |w, a, b| {
-        join(w, a, b, revolute, &|j| j.limits = Some([f64::NAN, 0.5]))
+        join(w, a, b, revolute, &|j| j.limits = Some([f64::NAN, 0.5]));
     });
     one(&["joint pin, limits", "within −π and π"], |w, a, b| {
-        join(w, a, b, revolute, &|j| j.limits = Some([-1.0, 4.0]))
+        join(w, a, b, revolute, &|j| j.limits = Some([-1.0, 4.0]));
     });
     one(&["joint pin, limits", "spherical", "no coordinate"], |w, a, b| {
         join(w, a, b, JointKind::Spherical, &|j| j.limits = Some([0.0, 1.0]));
@@ -206,12 +206,12 @@ fn mistakes_of_joints_and_forces_are_named() {
     });
     one(&["joint pin, friction", "-2"], |w, a, b| join(w, a, b, revolute, &|j| j.friction = -2.0));
     one(&["joint pin, friction", "universal"], |w, a, b| {
-        join(w, a, b, JointKind::Universal, &|j| j.friction = 2.0)
+        join(w, a, b, JointKind::Universal, &|j| j.friction = 2.0);
     });
     one(&["joint pin, compliance"], |w, a, b| join(w, a, b, revolute, &|j| j.compliance = f64::NAN));
     one(&["joint pin, distance", "0 m"], |w, a, b| join(w, a, b, JointKind::Distance(0.0), &|_| {}));
     one(&["joint pin, distance", "held"], |w, a, b| {
-        join(w, a, b, JointKind::Distance(1.0), &|j| j.friction = 1.0)
+        join(w, a, b, JointKind::Distance(1.0), &|j| j.friction = 1.0);
     });
     // an axis without direction makes frames that are not finite
     let found = mistakes(|w, a, b| {
