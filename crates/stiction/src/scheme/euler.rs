@@ -18,6 +18,10 @@ const ROUNDS: usize = 20;
 /// bodies creep beside fast ones.
 const ROUND_OFF: f64 = 1e-3;
 
+/// Round-off of positions, as a part of the largest of them. Smaller refuses redundant joints at small steps;
+/// larger lets bodies creep by this much of the positions every step.
+const POSITIONS: f64 = 1e-15;
+
 /// Storage of a step, kept from step to step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Workspace {
@@ -79,8 +83,10 @@ pub(crate) fn step<S: System + ?Sized>(
     workspace.problem.law = scheme.friction;
     free_velocity(workspace, state);
     let fastest = fastest(system, state, workspace);
-    // without gravity bodies that move together close at nothing but the round-off of their speed
-    workspace.problem.speed_scale = (system.gravity() * h).max(ROUND_OFF * fastest);
+    // without gravity bodies that move together close at nothing but the round-off of their speed; redundant
+    // joints disagree by the round-off of positions over the step
+    let positions = POSITIONS * largest(&state.q).max(system.size()) / (h * scheme.solver.tolerance);
+    workspace.problem.speed_scale = (system.gravity() * h).max(ROUND_OFF * fastest).max(positions);
     let reach = reach(system, scheme, state, h, fastest);
     workspace.wanted.clear();
 
