@@ -158,8 +158,9 @@ fn iterated_scheme_on_the_balls() {
     });
 }
 
-/// Rows of the spatial world turn with its bodies, which go on turning within a step: a difference of the
-/// order of h ω from ST00, where angular velocities are the world's.
+/// The spatial world has angular velocities along the axes of its bodies. Rows taken at q ⊕ h v are along the
+/// axes there, turned by h ω against those at q: a difference of that order from ST00, whose axes are the
+/// world's.
 #[test]
 fn balls_with_orientations_differ_by_the_order_of_h() {
     let turned = balls_with(GRAVITY, Axes::Body, Scheme::st00());

@@ -146,7 +146,7 @@ fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
     for (i, [x, z]) in places.into_iter().enumerate() {
         let velocity = if i == 0 { Vector3::new(1.5, 0.1, 0.0) } else { Vector3::zeros() };
         let shape = Attached::new(Shape::Sphere { radius: RADIUS }).material(material);
-        let ball = Body::rigid(format!("ball {i}"), Mass::diagonal(1.0, [4e-3; 3]))
+        let ball = Body::rigid(format!("ball {i}"), Mass::given(1.0, [4e-3; 3]))
             .at(Isometry3::translation(x, 0.0, z))
             .moving(Twist::new(velocity, Vector3::zeros()))
             .with(shape);

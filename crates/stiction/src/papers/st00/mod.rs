@@ -35,7 +35,7 @@ const PLACES: [[&str; 2]; 4] = [
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut out = Reproduction::default();
     falling_rod(&mut out)?;
-    painleve_lines(&mut out)?;
+    rod_at_impact(&mut out)?;
     four_balls(&mut out)?;
     Ok(out)
 }
@@ -97,7 +97,7 @@ fn falling_rod(out: &mut Reproduction) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-fn painleve_lines(out: &mut Reproduction) -> Result<(), ExperimentError> {
+fn rod_at_impact(out: &mut Reproduction) -> Result<(), ExperimentError> {
     for (lever, case) in [(Lever::Surface, "lever with r"), (Lever::Centre, "lever without r")] {
         let impact = painleve::impact(GRAVITY, lever)?;
         let mut lines = Lines { out, experiment: "rod at impact", case: case.into() };
