@@ -132,6 +132,11 @@ def main():
         middle, least = (f"{statistics.median(ratios):.2f}", f"{min(ratios):.2f}") if ratios else ("none", "none")
         print(f"{contacts:>8} {own[0]['n']:>5} {middle:>13} {least:>7}   {len(ratios)} of {len(own)}")
 
+    spread = [row[f"{who}_median_us"] / row[f"{who}_us"] for row in rows for who in ("stiction", "quantecon")]
+    busy = sum(ratio > 1.1 for ratio in spread)
+    if busy:
+        print(f"\nthe machine was busy: {busy} of {len(spread)} medians are more than 1.1 times their best")
+
     arguments.csv.parent.mkdir(parents=True, exist_ok=True)
     with arguments.csv.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")

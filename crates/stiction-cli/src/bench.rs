@@ -110,7 +110,7 @@ fn measure(boxes: usize, seed: u64, arguments: &Arguments) -> Result<Result<Meas
     let step = tower(boxes, DIRECTIONS, seed);
     let condensed = match Condensed::new(&step) {
         Ok(condensed) => condensed,
-        Err(feature) => return Ok(Err(feature.into())),
+        Err(feature) => return Ok(Err(feature)),
     };
     let lcp = condensed.lcp();
     let (solution, of_step) = match (solve(lcp, &solver, None), solve(&step, &solver, None)) {

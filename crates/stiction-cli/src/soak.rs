@@ -58,6 +58,8 @@ struct Tally {
     failed: u64,
     /// Solved with a second opinion against it: part of `failed`.
     false_solved: u64,
+    /// Solved by a detour that the solution names: part of `solved`.
+    detours: u64,
     worst_certificate: f64,
     worst_recheck: f64,
     pivots: u64,
@@ -73,6 +75,7 @@ impl Tally {
         self.proved += other.proved;
         self.failed += other.failed;
         self.false_solved += other.false_solved;
+        self.detours += other.detours;
         self.worst_certificate = self.worst_certificate.max(other.worst_certificate);
         self.worst_recheck = self.worst_recheck.max(other.worst_recheck);
         self.pivots += other.pivots;
@@ -196,6 +199,7 @@ fn judge(kind: Kind, step: &StepProblem, tally: &mut Tally) -> Result<(), String
     match result {
         Ok(solution) => {
             tally.solved = 1;
+            tally.detours = u64::from(!solution.work().fallbacks.is_empty());
             tally.pivots = solution.work().pivots as u64;
             tally.max_pivots = tally.pivots;
             tally.worst_certificate = solution.certificate().worst();
@@ -295,8 +299,9 @@ fn report(arguments: &Arguments, totals: &Totals, elapsed: Duration, threads: us
     text += "pivots:      mean and most; the time is that inside the solver\n\n";
     let _ = writeln!(
         text,
-        "{} false solved, {} failed in {:.1} s on {threads} threads",
+        "{} false solved, {} solved by a detour, {} failed in {:.1} s on {threads} threads",
         all.false_solved,
+        all.detours,
         totals.failures.len(),
         elapsed.as_secs_f64()
     );

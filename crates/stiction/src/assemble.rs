@@ -39,7 +39,7 @@ pub(crate) fn momentum<S: System + ?Sized>(
         }
         if let Some(spin) = system.gyroscopic(i, v) {
             if implicit_gyroscopic {
-                // k̃_v = [Iω]×, for which k̃_v v is the force itself: it leaves b
+                // k̃_v = F, for which k̃_v v is the force itself: it leaves b
                 body.mass -= h * spin;
             } else {
                 for r in 0..n {

@@ -19,8 +19,8 @@ pub trait System {
     /// Applied forces at (t, q, v), without the gyroscopic ones.
     fn forces(&self, t: f64, q: &[f64], v: &[f64], out: &mut Forces);
 
-    /// `[Iω]×` of a body that turns in space, for which `[Iω]× ω = −ω × Iω` is the gyroscopic force; `None`
-    /// for bodies without one. AH04 (4.44)
+    /// An antisymmetric F with `F ω = −ω × Iω`, the gyroscopic force of a body that turns in space: `[Iω]×`, or
+    /// `[(I − i)ω]×` with any number i; `None` for bodies without one. AH04 (4.44)
     fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>>;
 
     /// Joint rows at (t, q).

@@ -210,15 +210,12 @@ impl Part {
         }
         let c = body.pose * self.centre;
         let Twist { linear, angular } = body.velocity;
-        match &self.kind {
-            Kind::Slider { axis, .. } => {
-                state.q.push(axis.dot(&c.coords));
-                state.v.push(axis.dot(&linear));
-            }
-            _ => {
-                state.q.extend(&[c.x, c.y, body.pose.rotation.angle()][..n]);
-                state.v.extend(&[linear.x, linear.y, angular][..n]);
-            }
+        if let Kind::Slider { axis, .. } = &self.kind {
+            state.q.push(axis.dot(&c.coords));
+            state.v.push(axis.dot(&linear));
+        } else {
+            state.q.extend(&[c.x, c.y, body.pose.rotation.angle()][..n]);
+            state.v.extend(&[linear.x, linear.y, angular][..n]);
         }
     }
 

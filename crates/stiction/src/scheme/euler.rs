@@ -11,6 +11,15 @@ use stiction_lcp::{Solution, StepProblem, solve};
 /// Rounds of the position-level iteration at most.
 const ROUNDS: usize = 20;
 
+/// Part of the largest speed that the certificate measures small speeds by: at a tolerance of 1e-10 answers are
+/// asked for to 1e-13 of it. Smaller refuses true solutions at the round-off of fast bodies; larger lets slow
+/// bodies creep beside fast ones.
+const ROUND_OFF: f64 = 1e-3;
+
+/// Round-off of positions, as a part of the largest of them. Smaller refuses redundant joints at small steps;
+/// larger lets bodies creep by this much of the positions every step.
+const POSITIONS: f64 = 1e-15;
+
 /// Storage of a step, kept from step to step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Workspace {
@@ -57,9 +66,13 @@ pub(crate) fn step<S: System + ?Sized>(
         &mut workspace.problem,
     );
     workspace.problem.law = scheme.friction;
-    workspace.problem.speed_scale = system.gravity() * h;
     free_velocity(workspace, state);
-    let reach = reach(system, scheme, state, h, workspace);
+    let fastest = fastest(system, state, workspace);
+    // without gravity bodies that move together close at nothing but the round-off of their speed; redundant
+    // joints disagree by the round-off of positions over the step
+    let positions = POSITIONS * largest(&state.q).max(system.size()) / (h * scheme.solver.tolerance);
+    workspace.problem.speed_scale = (system.gravity() * h).max(ROUND_OFF * fastest).max(positions);
+    let reach = reach(system, scheme, state, h, fastest);
     workspace.wanted.clear();
 
     let mut expansion = expansion(system, scheme, state, h);
@@ -154,24 +167,22 @@ fn free_velocity(workspace: &mut Workspace, state: &State) {
     }
 }
 
+/// The largest speed of a surface, before the step and at the free velocity.
+fn fastest<S: System + ?Sized>(system: &S, state: &State, workspace: &Workspace) -> f64 {
+    let before = system.surface_speed(state.t, &state.q, &state.v);
+    before.max(system.surface_speed(state.t, &state.q, &workspace.free))
+}
+
 /// How far apart two surfaces may be and still meet within the step.
-fn reach<S: System + ?Sized>(
-    system: &S,
-    scheme: &Scheme,
-    state: &State,
-    h: f64,
-    workspace: &Workspace,
-) -> f64 {
+fn reach<S: System + ?Sized>(system: &S, scheme: &Scheme, state: &State, h: f64, fastest: f64) -> f64 {
     match (scheme.active, scheme.level) {
         (Active::Band(band), _) => band,
         // inside a wider band bodies would hover
         (Active::Swept, Level::Velocity) => 1e-9 * system.size(),
         (Active::Swept, _) => {
-            let before = system.surface_speed(state.t, &state.q, &state.v);
-            let after = system.surface_speed(state.t, &state.q, &workspace.free);
             let prescribed = system.prescribed_speed(state.t).max(system.prescribed_speed(state.t + h));
             // two surfaces may both come
-            2.0 * h * before.max(after).max(prescribed) + 1e-9 * system.size()
+            2.0 * h * fastest.max(prescribed) + 1e-9 * system.size()
         }
     }
 }

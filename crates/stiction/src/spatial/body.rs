@@ -4,7 +4,8 @@ use crate::material::{Groups, Material};
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 use std::fmt;
 use std::sync::Arc;
-use stiction_geometry::spatial::Shape;
+use stiction_geometry::MassError;
+use stiction_geometry::spatial::{MassProperties, Shape, mass};
 
 /// How a body moves.
 #[derive(Debug, Clone)]
@@ -75,7 +76,7 @@ pub enum Mass {
 
 impl Mass {
     /// A mass [kg] at the origin of the body frame with its moments of inertia about the axes [kg m²].
-    pub fn diagonal(mass: f64, inertia: [f64; 3]) -> Self {
+    pub fn given(mass: f64, inertia: [f64; 3]) -> Self {
         let inertia = Matrix3::from_diagonal(&Vector3::from(inertia));
         Self::Given { mass, centre: Point3::origin(), inertia }
     }
@@ -174,8 +175,8 @@ pub struct Body {
     pub pose: Isometry3<f64>,
     /// Velocity of the centre of mass. A point takes its linear part and a slider what of that is along its axis.
     pub velocity: Twist,
-    /// Its shapes. A world takes them over and numbers them: there they are found with
-    /// [`World::shapes`](super::World::shapes), and this is empty.
+    /// Its shapes. Those of a body in a world are added and removed with
+    /// [`World::attach`](super::World::attach) and [`World::detach`](super::World::detach).
     pub shapes: Vec<Attached>,
 }
 
@@ -198,12 +199,12 @@ impl Body {
 
     /// A point of this mass [kg].
     pub fn point(name: impl Into<String>, mass: f64) -> Self {
-        Self::new(name, Motion::Point, Mass::diagonal(mass, [0.0; 3]))
+        Self::new(name, Motion::Point, Mass::given(mass, [0.0; 3]))
     }
 
     /// A body of this mass [kg] that moves along a world axis.
     pub fn slider(name: impl Into<String>, mass: f64, axis: Vector3<f64>) -> Self {
-        Self::new(name, Motion::Slider(axis), Mass::diagonal(mass, [0.0; 3]))
+        Self::new(name, Motion::Slider(axis), Mass::given(mass, [0.0; 3]))
     }
 
     /// A body that never moves.
@@ -236,7 +237,27 @@ impl Body {
     }
 
     /// `true` when it has velocities of its own.
-    pub fn moves(&self) -> bool {
+    pub(super) fn moves(&self) -> bool {
         matches!(self.motion, Motion::Rigid | Motion::Point | Motion::Slider(_))
+    }
+
+    /// Where the body frame is.
+    pub(super) fn pose_at(&self, t: f64) -> Isometry3<f64> {
+        match &self.motion {
+            Motion::Kinematic(path) => path.0(t).0,
+            _ => self.pose,
+        }
+    }
+
+    /// Mass properties in the body frame.
+    pub(super) fn mass_properties(&self) -> Result<MassProperties, MassError> {
+        match self.mass {
+            Mass::Given { mass, centre, inertia } => Ok(MassProperties { mass, centre, inertia }),
+            Mass::Density(density) => {
+                let solid = self.shapes.iter().filter(|s| !s.sensor);
+                let parts = solid.map(|s| mass(&s.shape, density).map(|part| (s.pose, part)));
+                MassProperties::combine(parts.collect::<Result<Vec<_>, _>>()?)
+            }
+        }
     }
 }

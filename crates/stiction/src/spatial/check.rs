@@ -1,49 +1,50 @@
 //! All mistakes of a world at once, with names.
 
-use super::body::{Attached, Body, Mass, Motion};
+use super::body::{Attached, Mass, Motion};
 use super::contact;
 use super::force::Force;
 use super::joint::{Joint, JointKind, Motor};
-use super::tables::{Tables, properties};
-use super::world::{BodyId, World};
+use super::tables::Tables;
+use super::world::{ShapeId, Slot, World};
 use crate::error::Mistakes;
 use crate::system::PairId;
 use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use stiction_geometry::spatial::{MassProperties, has_gap, size};
 
-/// All mistakes of a world in which these pairs may overlap.
-pub(super) fn mistakes(world: &World, overlapping: &BTreeSet<PairId>) -> Mistakes {
-    let mut found = Mistakes::none();
-    check_settings(world, &mut found);
-    check_names(world, &mut found);
-    world.bodies.iter().for_each(|(&id, body)| check_body(world, id, body, &mut found));
-    for (id, (owner, shape)) in &world.shapes {
-        let place = if let Some(body) = world.bodies.get(owner) {
-            format!("body \"{}\", shape {}", body.name, id.0)
-        } else {
-            found.add(format!("shape {}", id.0), format!("there is no body {}", owner.0));
-            format!("shape {}", id.0)
-        };
-        check_shape(shape, &place, &mut found);
+impl World {
+    /// All mistakes at once.
+    pub fn check(&self) -> Result<(), Mistakes> {
+        self.check_but(&BTreeMap::new())
     }
-    world.joints.values().for_each(|joint| check_joint(world, joint, &mut found));
-    world.forces.iter().for_each(|(id, f)| check_force(world, f, &format!("force {}", id.0), &mut found));
-    for &(a, b) in &world.excluded {
-        for id in [a, b].into_iter().filter(|id| world.body(*id).is_none()) {
-            found.add("exclusion", format!("there is no body {}", id.0));
+
+    /// The same for a world whose shapes may overlap by as much as given [m].
+    pub(super) fn check_but(&self, overlaps: &BTreeMap<PairId, f64>) -> Result<(), Mistakes> {
+        let mut found = Mistakes::none();
+        check_settings(self, &mut found);
+        check_names(self, &mut found);
+        self.bodies.values().for_each(|slot| check_body(self, slot, &mut found));
+        self.joints.values().for_each(|joint| check_joint(self, joint, &mut found));
+        for (id, force) in &self.forces {
+            check_force(self, force, &format!("force {} ({})", id.0, force.kind()), &mut found);
         }
-    }
-    for (pair, material) in &world.materials {
-        let place = format!("material of shapes {} and {}", pair.a, pair.b);
-        for id in [pair.a, pair.b].into_iter().filter(|id| world.shape(super::ShapeId(*id)).is_none()) {
-            found.add(&place, format!("there is no shape {id}"));
+        for &(a, b) in &self.excluded {
+            for id in [a, b].into_iter().filter(|id| self.body(*id).is_none()) {
+                found.add("exclusion", format!("there is no body {}", id.0));
+            }
         }
-        material.mistakes().for_each(|(field, what)| found.add(format!("{place}, {field}"), what));
+        for (pair, material) in &self.materials {
+            let place = format!("material of shapes {} and {}", pair.a, pair.b);
+            let known = |shape| self.bodies.values().any(|s| s.shapes.contains(&ShapeId(shape)));
+            for id in [pair.a, pair.b].into_iter().filter(|id| !known(*id)) {
+                found.add(&place, format!("there is no shape {id}"));
+            }
+            material.mistakes().for_each(|(field, what)| found.add(format!("{place}, {field}"), what));
+        }
+        check_pairs(self, overlaps, &mut found);
+        found.result()
     }
-    check_pairs(world, overlapping, &mut found);
-    found
 }
 
 fn check_settings(world: &World, found: &mut Mistakes) {
@@ -64,10 +65,10 @@ fn check_names(world: &World, found: &mut Mistakes) {
         let mut count = BTreeMap::new();
         names.for_each(|name| *count.entry(name).or_insert(0) += 1);
         for (name, n) in count.into_iter().filter(|(_, n)| *n > 1) {
-            found.add(format!("{what} \"{name}\""), format!("{n} have this name"));
+            found.add(format!("{what} {name}"), format!("{n} have this name"));
         }
     };
-    report("body", &mut world.bodies.values().map(|b| &b.name));
+    report("body", &mut world.bodies.values().map(|s| &s.body.name));
     report("joint", &mut world.joints.values().map(|j| &j.name));
 }
 
@@ -90,8 +91,12 @@ fn has_direction(v: &Vector3<f64>) -> bool {
     is_finite(v) && v.try_normalize(0.0).is_some_and(|u| is_finite(&u))
 }
 
-fn check_body(world: &World, id: BodyId, body: &Body, found: &mut Mistakes) {
-    let place = format!("body \"{}\"", body.name);
+fn check_body(world: &World, slot: &Slot, found: &mut Mistakes) {
+    let body = &slot.body;
+    let place = format!("body {}", body.name);
+    for (i, shape) in body.shapes.iter().enumerate() {
+        check_shape(shape, &format!("{place}, shape {i}"), found);
+    }
     let mut add = |field: &str, what: String| found.add(format!("{place}, {field}"), what);
     if let Some(what) = pose_mistake(&body.pose) {
         add("pose", what);
@@ -99,15 +104,15 @@ fn check_body(world: &World, id: BodyId, body: &Body, found: &mut Mistakes) {
     if !(is_finite(&body.velocity.linear) && is_finite(&body.velocity.angular)) {
         add("velocity", "must be finite".into());
     }
-    if !body.shapes.is_empty() {
-        add("shapes", "shapes of a body in a world are attached with World::attach".into());
+    if slot.shapes.len() != body.shapes.len() {
+        add("shapes", "must be added and removed by attach and detach".into());
     }
     match &body.motion {
         Motion::Slider(axis) if !has_direction(axis) => {
             add("motion", "the axis must be finite and not 0".into());
         }
         Motion::Kinematic(path) => {
-            let (pose, twist) = (path.0)(world.t);
+            let (pose, twist) = path.0(world.t);
             if let Some(what) = pose_mistake(&pose) {
                 add("motion", format!("the pose of its path {what}"));
             }
@@ -119,7 +124,7 @@ fn check_body(world: &World, id: BodyId, body: &Body, found: &mut Mistakes) {
     }
     if body.moves() {
         let turns = matches!(body.motion, Motion::Rigid);
-        match properties(world, id, body) {
+        match body.mass_properties() {
             Err(error) => add("mass", error.to_string()),
             Ok(MassProperties { mass, centre, inertia }) => {
                 if !(mass.is_finite() && mass > 0.0) {
@@ -185,16 +190,16 @@ fn check_shape(shape: &Attached, place: &str, found: &mut Mistakes) {
 }
 
 fn check_joint(world: &World, joint: &Joint, found: &mut Mistakes) {
-    let place = format!("joint \"{}\"", joint.name);
+    let place = format!("joint {}", joint.name);
     let mut add = |field: &str, what: String| found.add(format!("{place}{field}"), what);
     for id in [joint.a, joint.b].into_iter().filter(|id| world.body(*id).is_none()) {
         add("", format!("there is no body {}", id.0));
     }
     if let (Some(a), Some(b)) = (world.body(joint.a), world.body(joint.b)) {
         if joint.a == joint.b {
-            add("", format!("joins body \"{}\" to itself", a.name));
+            add("", format!("joins body {} to itself", a.name));
         } else if !a.moves() && !b.moves() {
-            add("", format!("neither \"{}\" nor \"{}\" moves", a.name, b.name));
+            add("", format!("neither {} nor {} moves", a.name, b.name));
         }
     }
     for (field, frame) in [(", frame a", &joint.frame_a), (", frame b", &joint.frame_b)] {
@@ -205,22 +210,23 @@ fn check_joint(world: &World, joint: &Joint, found: &mut Mistakes) {
     let not_negative = |x: f64| x.is_finite() && x >= 0.0;
     let no_coordinate = || format!("a {} joint has no coordinate for it to act on", joint.kind.name());
     let coordinate = joint.kind.has_coordinate();
-    if let JointKind::Distance(d) = joint.kind
-        && !not_negative(d)
-    {
-        add(", distance", format!("{d} m must be finite and not negative"));
+    if let JointKind::Distance(d) = joint.kind {
+        if !(d.is_finite() && d > 0.0) {
+            add(", distance", format!("{d} m must be finite and > 0"));
+        }
+        if joint.limits.is_none() && (joint.motor.is_some() || joint.friction > 0.0) {
+            add(", distance", "it is held, so that nothing can drive it or rub: limits would free it".into());
+        }
     }
     if let Some([least, greatest]) = joint.limits {
         if !coordinate {
             add(", limits", no_coordinate());
         }
-        // a reach without end is fine on one side
-        if least.is_nan() || greatest.is_nan() || least > greatest {
-            add(", limits", format!("{least} must be at most {greatest}"));
-        } else if !least.is_finite() || !greatest.is_finite() {
-            add(", limits", format!("{least} and {greatest} must be finite"));
+        // false for NaN too
+        if !(least <= greatest && least < f64::INFINITY && greatest > f64::NEG_INFINITY) {
+            add(", limits", format!("{least} to {greatest} are in the wrong order"));
         } else if joint.kind == JointKind::Revolute && (least < -PI || greatest > PI) {
-            add(", limits", format!("{least} and {greatest} must lie within −π and π"));
+            add(", limits", format!("{least} to {greatest} must lie within −π and π"));
         }
     }
     let numbers: &[(&str, f64, bool)] = match &joint.motor {
@@ -266,7 +272,7 @@ fn check_force(world: &World, force: &Force, place: &str, found: &mut Mistakes) 
             add("torque", is_finite(&wrench.torque), "finite");
         }
         Force::Timed { point, load, .. } => {
-            let wrench = (load.0)(world.t);
+            let wrench = load(world.t);
             add("point", point.is_none_or(|p| is_finite(&p.coords)), "finite");
             add("load", is_finite(&wrench.force) && is_finite(&wrench.torque), "finite");
         }
@@ -289,13 +295,13 @@ fn check_force(world: &World, force: &Force, place: &str, found: &mut Mistakes) 
 }
 
 /// Pairs that could meet and have no gap, and shapes that overlap at the start.
-fn check_pairs(world: &World, overlapping: &BTreeSet<PairId>, found: &mut Mistakes) {
+fn check_pairs(world: &World, overlaps: &BTreeMap<PairId, f64>, found: &mut Mistakes) {
     let tables = Tables::new(world);
     let name = |shape: usize| {
-        let id = tables.bodies[tables.shapes[shape].body].id;
+        let id = tables.parts[tables.shapes[shape].body].id;
         world.body(id).map_or("", |body| body.name.as_str())
     };
-    let place = |a: usize, b: usize| format!("bodies \"{}\" and \"{}\"", name(a), name(b));
+    let place = |a: usize, b: usize| format!("bodies {} and {}", name(a), name(b));
     let pairs = || tables.pairs.iter().chain(&tables.sensors);
     for pair in pairs() {
         let (a, b) = (&tables.shapes[pair.a].shape, &tables.shapes[pair.b].shape);
@@ -308,11 +314,11 @@ fn check_pairs(world: &World, overlapping: &BTreeSet<PairId>, found: &mut Mistak
         return;
     }
     let state = tables.state(world);
-    let new = tables.pairs.iter().filter(|pair| !overlapping.contains(&pair.id));
-    contact::overlaps(&tables, new, state.t, &state.q, |pair, gap| {
+    contact::overlaps(&tables, tables.pairs.iter(), state.t, &state.q, |pair, gap| {
         // touching shapes overlap by round-off
-        let depth = size(&tables.shapes[pair.a].shape).min(size(&tables.shapes[pair.b].shape));
-        if -gap > 1e-9 * depth {
+        let size = size(&tables.shapes[pair.a].shape).min(size(&tables.shapes[pair.b].shape));
+        let allowed = overlaps.get(&pair.id).copied().unwrap_or(0.0) + 1e-9 * size;
+        if -gap > allowed {
             found.add(place(pair.a, pair.b), format!("overlap by {} m at the start", -gap));
         }
     });

@@ -2,24 +2,12 @@
 
 use super::placed::{Gradient, Placed, row};
 use super::tables::{PairTable, Tables};
-use super::world::{BodyId, ShapeId};
 use crate::material::FrictionPoint;
 use crate::system::{ContactId, ContactRow, PairId};
 use nalgebra::{Isometry3, Vector3};
 use std::cell::Cell;
 use stiction_geometry::spatial::{Aabb, Gap, bounds, gaps};
 use stiction_lcp::{OffsetRow, Row};
-
-/// A shape felt by a sensor.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sensed {
-    /// The shapes, lower number first: one or both are sensors.
-    pub shapes: [ShapeId; 2],
-    /// Their bodies.
-    pub bodies: [BodyId; 2],
-    /// Least gap [m], not positive.
-    pub gap: f64,
-}
 
 /// Storage kept from call to call.
 #[derive(Default)]
@@ -37,7 +25,7 @@ thread_local! {
 impl Scratch {
     fn place(&mut self, tables: &Tables, t: f64, q: &[f64]) {
         self.placed.clear();
-        self.placed.extend((0..tables.bodies.len()).map(|i| tables.placed(i, t, q)));
+        self.placed.extend(tables.parts.iter().map(|part| part.placed(t, q)));
         self.shapes.clear();
         let placed = &self.placed;
         self.shapes.extend(tables.shapes.iter().map(|s| {
@@ -138,7 +126,7 @@ fn contact(
     });
     Some(ContactRow {
         id: ContactId { pair: pair.id, feature: gap.feature },
-        bodies: [tables.bodies[shape_a.body].id.0, tables.bodies[shape_b.body].id.0],
+        bodies: [tables.parts[shape_a.body].id.0, tables.parts[shape_b.body].id.0],
         gap: gap.gap,
         normal,
         drift,

@@ -1,34 +1,61 @@
-//! Worlds edited while they run, and placed on their joints before.
+//! Changes of a running simulation, and projection onto the joints.
 
 use super::contact;
 use super::model::Model;
 use super::world::World;
-use crate::error::Mistakes;
+use crate::error::{Mistakes, ProjectError};
+use crate::scheme::post_stabilize;
 use crate::simulate::Simulation;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 impl Simulation<Model> {
-    /// Edits the world as it is now. Model and state change together, and only if the world is right
-    /// afterwards; shapes that overlap already may go on doing so.
-    pub fn edit<T>(&mut self, edit: impl FnOnce(&mut World) -> T) -> Result<T, Mistakes> {
+    /// Changes the world between two steps: bodies, shapes, joints and forces may come, go and be altered.
+    /// On a mistake nothing is changed. Shapes may overlap by as much as they did.
+    ///
+    /// ```
+    /// # use nalgebra::Vector3;
+    /// # use stiction::spatial::{Body, Mass, World};
+    /// # use stiction::{Scheme, Simulation};
+    /// # let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
+    /// # world.add(Body::rigid("first", Mass::given(1.0, [1.0; 3])));
+    /// # let model = world.build()?;
+    /// # let state = model.state();
+    /// # let mut simulation = Simulation::new(model, state, Scheme::default());
+    /// simulation.step(0.01)?;
+    /// simulation.edit(|world| {
+    ///     world.add(Body::rigid("second", Mass::given(1.0, [1.0; 3])));
+    /// })?;
+    /// assert_eq!(simulation.state().q.len(), 14);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn edit<T>(&mut self, change: impl FnOnce(&mut World) -> T) -> Result<T, Mistakes> {
         let (model, state) = self.parts_mut();
-        if !model.fits(state) {
-            let mut mistakes = Mistakes::none();
-            mistakes.add("state", "has not as many coordinates and velocities as the model");
-            return Err(mistakes);
-        }
-        let mut world = model.world.clone();
-        model.tables.load(&mut world, state);
-        let mut overlapping = BTreeSet::new();
+        let mut world = model.world().clone();
+        world.load(state)?;
+        let mut overlaps = BTreeMap::new();
         let tables = &model.tables;
-        contact::overlaps(tables, tables.pairs.iter(), state.t, &state.q, |pair, _| {
-            overlapping.insert(pair.id);
+        contact::overlaps(tables, tables.pairs.iter(), state.t, &state.q, |pair, gap| {
+            overlaps.insert(pair.id, -gap);
         });
-        let result = edit(&mut world);
-        let built = world.build_after(&overlapping)?;
-        let mut next = built.state();
-        next.memory = state.memory.clone();
-        (*model, *state) = (built, next);
-        Ok(result)
+
+        let answer = change(&mut world);
+        world.check_but(&overlaps)?;
+        let next = crate::State { memory: state.memory.clone(), ..world.state() };
+        (*model, *state) = (Model::new(world), next);
+        Ok(answer)
+    }
+}
+
+impl World {
+    /// Moves the bodies by as little as possible, measured by their masses, so that all joints hold, and changes
+    /// their velocities likewise. Returns how far the farthest point of a surface moved, at most [m].
+    pub fn project(&mut self) -> Result<f64, ProjectError> {
+        let mut loose = self.clone();
+        loose.allow_overlap = true;
+        let model = loose.build()?;
+        let mut state = model.state();
+        let moved = post_stabilize::project(&model, &mut state)?;
+        self.load(&state)?;
+        Ok(moved)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use stiction_lcp::Row;
 
 /// A force on one body or between two.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum Force {
     /// A force and a torque that stay as they are in the world.
     Constant {
@@ -27,7 +27,7 @@ pub enum Force {
         /// Where the force acts, in the body frame [m]; `None` is the centre of mass.
         point: Option<Point3<f64>>,
         /// The force and torque as a function of time.
-        load: Load,
+        load: Arc<Load>,
     },
     /// A spring and damper between two points. With a rest length it acts along the line between them, and
     /// where they coincide not at all; without one it pulls and damps in every direction.
@@ -62,8 +62,9 @@ pub enum Force {
         /// Damping [N s/m].
         damping: f64,
     },
-    /// Any function: time, q, v → adds to the generalized force.
-    Custom(Closure),
+    /// Any function of time and state, taken explicitly. Coordinates and velocities are in the order of
+    /// [`Model::coordinates`](super::Model::coordinates) and [`Model::velocities`](super::Model::velocities).
+    Custom(Arc<Law>),
 }
 
 /// A force and a torque, in the world.
@@ -75,56 +76,16 @@ pub struct Wrench {
     pub torque: Vector3<f64>,
 }
 
-impl Wrench {
-    /// A force [N] alone.
-    pub fn force(force: Vector3<f64>) -> Self {
-        Self { force, torque: Vector3::zeros() }
-    }
+/// A force of time, t [s] to a wrench.
+pub type Load = dyn Fn(f64) -> Wrench + Send + Sync;
 
-    /// A torque [N m] alone.
-    pub fn torque(torque: Vector3<f64>) -> Self {
-        Self { force: Vector3::zeros(), torque }
-    }
-}
+/// A force of the state: t [s], q and v to what it adds to the generalized force k [N; N m].
+pub type Law = dyn Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync;
 
-/// A force as a function of time [s].
-#[derive(Clone)]
-pub struct Load(pub Arc<LoadFunction>);
-
-/// The function in a [`Load`].
-type LoadFunction = dyn Fn(f64) -> Wrench + Send + Sync;
-
-impl Load {
-    /// A load from a function.
-    pub fn new(load: impl Fn(f64) -> Wrench + Send + Sync + 'static) -> Self {
-        Self(Arc::new(load))
-    }
-}
-
-/// A generalized force as a function of t, q and v, added to the last argument. The places of the bodies in q
-/// and v are those of [`Model::places`](super::Model::places) and change when bodies come and go.
-#[derive(Clone)]
-pub struct Closure(pub Arc<ClosureFunction>);
-
-/// The function in a [`Closure`].
-type ClosureFunction = dyn Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync;
-
-impl Closure {
-    /// A generalized force from a function.
-    pub fn new(f: impl Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(f))
-    }
-}
-
-impl fmt::Debug for Load {
+impl fmt::Debug for Force {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("Load(..)")
-    }
-}
-
-impl fmt::Debug for Closure {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("Closure(..)")
+        let bodies: Vec<_> = self.bodies().map(|b| b.0).collect();
+        write!(f, "Force({}, bodies {bodies:?})", self.kind())
     }
 }
 
@@ -138,8 +99,34 @@ struct Line {
 }
 
 impl Force {
+    /// A constant force [N] at the centre of mass.
+    pub fn constant(body: BodyId, force: Vector3<f64>) -> Self {
+        Self::Constant { body, point: None, wrench: Wrench { force, torque: Vector3::zeros() } }
+    }
+
+    /// A force at the centre of mass that depends on time.
+    pub fn timed(body: BodyId, load: impl Fn(f64) -> Wrench + Send + Sync + 'static) -> Self {
+        Self::Timed { body, point: None, load: Arc::new(load) }
+    }
+
+    /// Any function of time and state.
+    pub fn custom(law: impl Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync + 'static) -> Self {
+        Self::Custom(Arc::new(law))
+    }
+
+    /// Name of the kind.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Constant { .. } => "constant",
+            Self::Timed { .. } => "timed",
+            Self::Spring { .. } => "spring",
+            Self::Rail { .. } => "rail",
+            Self::Custom(_) => "custom",
+        }
+    }
+
     /// The bodies it acts on.
-    pub fn bodies(&self) -> impl Iterator<Item = BodyId> {
+    pub(super) fn bodies(&self) -> impl Iterator<Item = BodyId> {
         let (first, second) = match self {
             Self::Constant { body, .. } | Self::Timed { body, .. } | Self::Rail { body, .. } => {
                 (Some(*body), None)
@@ -172,8 +159,8 @@ impl Force {
         };
         match self {
             Self::Constant { body, point, wrench } => push(*body, *point, *wrench),
-            Self::Timed { body, point, load } => push(*body, *point, (load.0)(t)),
-            Self::Custom(closure) => (closure.0)(t, q, v, &mut out.k),
+            Self::Timed { body, point, load } => push(*body, *point, load(t)),
+            Self::Custom(law) => law(t, q, v, &mut out.k),
             Self::Spring { .. } | Self::Rail { .. } => self.lines(placed, |line| {
                 if matches!(&line.row, Row::Bodies(terms) if terms.is_empty()) {
                     return;

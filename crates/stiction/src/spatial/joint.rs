@@ -3,7 +3,8 @@
 use super::world::{BodyId, World};
 use nalgebra::{Isometry3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
-/// A joint between two bodies.
+/// A joint between two bodies. Its rows are speeds [m/s]: those that turn are multiplied by the length of the
+/// joint, [`Model::joint_length`](super::Model::joint_length).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joint {
     /// Its name, unlike those of all other joints.
@@ -18,7 +19,8 @@ pub struct Joint {
     pub frame_b: Isometry3<f64>,
     /// What it leaves free.
     pub kind: JointKind,
-    /// Least and greatest joint coordinate: angle [rad] within −π and π, travel or length [m].
+    /// Least and greatest joint coordinate: angle [rad] within −π and π, travel or length [m]. One of them may
+    /// be infinite.
     pub limits: Option<[f64; 2]>,
     /// What drives the joint coordinate.
     pub motor: Option<Motor>,
@@ -48,8 +50,8 @@ pub enum JointKind {
     Planar,
     /// Nothing. No coordinate.
     Fixed,
-    /// All but the distance [m] of the two origins. Coordinate: that distance. With limits they hold in place
-    /// of the distance itself: a rope has the limits 0 and its length.
+    /// All but the distance [m] of the two origins, > 0. Coordinate: that distance, which is free between the
+    /// limits if there are any (a rope has the limits 0 and its length) and held otherwise.
     Distance(f64),
 }
 
@@ -119,7 +121,7 @@ impl Joint {
     }
 
     /// A joint of a kind whose frames are now one frame in the world.
-    pub fn here(
+    pub fn between(
         name: impl Into<String>,
         kind: JointKind,
         world: &World,
@@ -127,8 +129,7 @@ impl Joint {
         b: BodyId,
         frame: Isometry3<f64>,
     ) -> Self {
-        let local = |body| (body, world.placed(body).inverse() * frame);
-        Self::new(name, kind, local(a), local(b))
+        Self::new(name, kind, (a, local(world, a, &frame)), (b, local(world, b, &frame)))
     }
 
     /// A ball joint at a world point.
@@ -139,7 +140,7 @@ impl Joint {
         b: BodyId,
         point: Point3<f64>,
     ) -> Self {
-        Self::here(name, JointKind::Spherical, world, a, b, Translation3::from(point).into())
+        Self::between(name, JointKind::Spherical, world, a, b, Translation3::from(point).into())
     }
 
     /// A hinge about a world axis through a world point.
@@ -151,7 +152,7 @@ impl Joint {
         point: Point3<f64>,
         axis: Vector3<f64>,
     ) -> Self {
-        Self::here(name, JointKind::Revolute, world, a, b, frame(point, axis))
+        Self::between(name, JointKind::Revolute, world, a, b, frame(point, axis))
     }
 
     /// A slide along a world axis.
@@ -163,7 +164,7 @@ impl Joint {
         point: Point3<f64>,
         axis: Vector3<f64>,
     ) -> Self {
-        Self::here(name, JointKind::Prismatic, world, a, b, frame(point, axis))
+        Self::between(name, JointKind::Prismatic, world, a, b, frame(point, axis))
     }
 
     /// A slide along and hinge about a world axis.
@@ -175,7 +176,7 @@ impl Joint {
         point: Point3<f64>,
         axis: Vector3<f64>,
     ) -> Self {
-        Self::here(name, JointKind::Cylindrical, world, a, b, frame(point, axis))
+        Self::between(name, JointKind::Cylindrical, world, a, b, frame(point, axis))
     }
 
     /// A cross at a world point with one axis in a and one in b; what of the second is along the first does not
@@ -193,7 +194,7 @@ impl Joint {
         let rotation =
             Rotation3::from_matrix_unchecked(nalgebra::Matrix3::from_columns(&[x, z.cross(&x), z]));
         let frame = Isometry3::from_parts(point.into(), UnitQuaternion::from_rotation_matrix(&rotation));
-        Self::here(name, JointKind::Universal, world, a, b, frame)
+        Self::between(name, JointKind::Universal, world, a, b, frame)
     }
 
     /// Motion in the plane through a world point with this normal.
@@ -205,12 +206,12 @@ impl Joint {
         point: Point3<f64>,
         normal: Vector3<f64>,
     ) -> Self {
-        Self::here(name, JointKind::Planar, world, a, b, frame(point, normal))
+        Self::between(name, JointKind::Planar, world, a, b, frame(point, normal))
     }
 
     /// Two bodies held as they are, at a world point.
     pub fn fixed(name: impl Into<String>, world: &World, a: BodyId, b: BodyId, point: Point3<f64>) -> Self {
-        Self::here(name, JointKind::Fixed, world, a, b, Translation3::from(point).into())
+        Self::between(name, JointKind::Fixed, world, a, b, Translation3::from(point).into())
     }
 
     /// Two points held at the distance they have, each given in the world.
@@ -220,37 +221,44 @@ impl Joint {
         (a, point_a): (BodyId, Point3<f64>),
         (b, point_b): (BodyId, Point3<f64>),
     ) -> Self {
-        let local = |body, point: Point3<f64>| {
-            let point = world.placed(body).inverse_transform_point(&point);
-            (body, Translation3::from(point).into())
-        };
-        let kind = JointKind::Distance((point_b - point_a).norm());
-        Self::new(name, kind, local(a, point_a), local(b, point_b))
+        let on = |body, point: Point3<f64>| (body, local(world, body, &Translation3::from(point).into()));
+        Self::new(name, JointKind::Distance((point_b - point_a).norm()), on(a, point_a), on(b, point_b))
     }
 
-    /// The same with limits of the joint coordinate.
+    /// The same with limits of the joint coordinate [rad; m].
     #[must_use]
-    pub fn limited(self, least: f64, greatest: f64) -> Self {
+    pub fn limits(self, least: f64, greatest: f64) -> Self {
         Self { limits: Some([least, greatest]), ..self }
     }
 
     /// The same with a motor.
     #[must_use]
-    pub fn driven(self, motor: Motor) -> Self {
+    pub fn motor(self, motor: Motor) -> Self {
         Self { motor: Some(motor), ..self }
     }
 
     /// The same with dry friction [N] or [N m].
     #[must_use]
-    pub fn rubbing(self, friction: f64) -> Self {
+    pub fn friction(self, friction: f64) -> Self {
         Self { friction, ..self }
     }
 
     /// The same with a compliance [m/N].
     #[must_use]
-    pub fn compliant(self, compliance: f64) -> Self {
+    pub fn compliance(self, compliance: f64) -> Self {
         Self { compliance, ..self }
     }
+
+    /// The same between bodies that collide with each other.
+    #[must_use]
+    pub fn colliding(self) -> Self {
+        Self { collide: true, ..self }
+    }
+}
+
+/// A frame of the world in a body; one in a body that does not exist is reported when the world is checked.
+fn local(world: &World, body: BodyId, frame: &Isometry3<f64>) -> Isometry3<f64> {
+    world.body(body).map_or(*frame, |b| b.pose_at(world.t).inv_mul(frame))
 }
 
 /// A frame at a point with its z along an axis; not a number, which a check finds, when there is no such axis.

@@ -4,6 +4,7 @@ use super::joint::{Joint, JointKind, Motor};
 use super::placed::{Gradient, Placed, row};
 use crate::system::{JointRow, RowKind};
 use nalgebra::{Isometry3, Point3, Vector3};
+use stiction_lcp::Row;
 
 /// A joint's frame in the world.
 struct Frame {
@@ -98,6 +99,9 @@ pub(super) fn rows(id: u32, joint: &Joint, length: f64, a: &Placed, b: &Placed, 
     let pair = Pair { a, b, frame_a, frame_b };
     let mut add = |measure: &Measure, target: f64, sign: f64, kind: RowKind| {
         let (row, drift) = row(a, &(sign * measure.of_a), b, &(sign * measure.of_b));
+        if matches!(&row, Row::Bodies(terms) if terms.is_empty()) {
+            return;
+        }
         out.push(JointRow { joint: id, row, error: sign * (measure.value - target), drift, kind });
     };
     let rigid = RowKind::Rigid(joint.compliance);
@@ -140,11 +144,17 @@ pub(super) fn rows(id: u32, joint: &Joint, length: f64, a: &Placed, b: &Placed, 
         _ => return,
     };
     match (joint.limits, joint.kind) {
-        (Some([least, greatest]), _) => {
-            add(&coordinate, unit * least, 1.0, RowKind::Limit);
-            add(&coordinate, unit * greatest, -1.0, RowKind::Limit);
+        (Some([least, greatest]), kind) => {
+            // a length is never negative, and its row has no direction at 0
+            let needless = matches!(kind, JointKind::Distance(_)) && least <= 0.0;
+            if least.is_finite() && !needless {
+                add(&coordinate, unit * least, 1.0, RowKind::Limit);
+            }
+            if greatest.is_finite() {
+                add(&coordinate, unit * greatest, -1.0, RowKind::Limit);
+            }
         }
-        (None, JointKind::Distance(distance)) => add(&coordinate, distance, 1.0, rigid),
+        (None, JointKind::Distance(distance)) => return add(&coordinate, distance, 1.0, rigid),
         (None, _) => {}
     }
     let drive = |speed: f64, force: f64| RowKind::Drive { speed: unit * speed, force: force / unit };

@@ -31,13 +31,13 @@ mod force;
 mod joint;
 mod joint_rows;
 mod model;
+mod part;
 mod placed;
 mod tables;
 mod world;
 
 pub use body::{Attached, Body, Grain, Mass, Motion, Path, Twist};
-pub use contact::Sensed;
-pub use force::{Closure, Force, Load, Wrench};
+pub use force::{Force, Law, Load, Wrench};
 pub use joint::{Joint, JointKind, Motor};
 pub use model::Model;
 pub use stiction_geometry::spatial::Shape;

@@ -1,17 +1,18 @@
 //! A checked world, laid out for stepping.
 
 use super::body::Twist;
-use super::contact::{self, Sensed};
+use super::contact;
 use super::joint_rows;
+use super::part::Part;
 use super::placed::Freedom;
-use super::tables::Tables;
-use super::world::{BodyId, JointId, ShapeId, World};
+use super::tables::{JointTable, Tables};
+use super::world::{BodyId, JointId, World};
 use crate::error::Mistakes;
 use crate::state::State;
 use crate::system::{ContactRow, Forces, JointRow, PairId, System};
 use nalgebra::{Isometry3, Matrix6, Point3, Vector3};
-use std::collections::BTreeSet;
 use std::ops::Range;
+use stiction_geometry::spatial::MassProperties;
 
 /// A checked world, laid out for stepping.
 #[derive(Debug, Clone)]
@@ -21,113 +22,100 @@ pub struct Model {
 }
 
 impl World {
-    /// Checks the world and lays it out; all mistakes at once if there are any.
+    /// Checks the world and lays it out.
     pub fn build(self) -> Result<Model, Mistakes> {
-        self.build_after(&BTreeSet::new())
-    }
-
-    /// The same where these pairs overlapped before.
-    pub(super) fn build_after(self, overlapping: &BTreeSet<PairId>) -> Result<Model, Mistakes> {
-        super::check::mistakes(&self, overlapping).result()?;
-        Ok(Model { tables: Tables::new(&self), world: self })
-    }
-
-    /// The state the bodies are in.
-    pub fn state(&self) -> State {
-        Tables::new(self).state(self)
-    }
-
-    /// Writes a state into the bodies, so that [`World::state`] gives the same q and v again, bit by bit. A
-    /// state of another world, with more or fewer coordinates, is refused with `false`.
-    pub fn load(&mut self, state: &State) -> bool {
-        let tables = Tables::new(self);
-        let own = tables.state(self);
-        let fits = (own.q.len(), own.v.len()) == (state.q.len(), state.v.len());
-        if fits {
-            tables.load(self, state);
-        }
-        fits
+        self.check()?;
+        Ok(Model::new(self))
     }
 }
 
 impl Model {
-    /// The world it was built from.
+    /// Lays out a world that has been checked.
+    pub(super) fn new(world: World) -> Self {
+        Self { tables: Tables::new(&world), world }
+    }
+
+    /// The world as it was built; its poses are those of the start.
     pub fn world(&self) -> &World {
         &self.world
     }
 
-    /// The state the bodies of the world are in.
+    /// The state of the start.
     pub fn state(&self) -> State {
         self.tables.state(&self.world)
     }
 
-    /// Pose of a body's frame; `None` for a body that is not there or a state that does not fit.
-    pub fn pose(&self, state: &State, body: BodyId) -> Option<Isometry3<f64>> {
-        let body = self.place(state, body)?;
-        Some(self.tables.placed(body, state.t, &state.q).pose)
+    /// Where a body's coordinates stand in q (x, y, z of the centre of mass and the quaternion w, i, j, k of a
+    /// rigid body); empty for bodies that do not move by themselves.
+    pub fn coordinates(&self, id: BodyId) -> Option<Range<usize>> {
+        let part = &self.tables.parts[self.tables.place(id)?];
+        Some(part.q..part.q + part.freedom.counts().0)
     }
 
-    /// A body's centre of mass [m]; of a fixed or kinematic body the origin of its frame.
-    pub fn centre(&self, state: &State, body: BodyId) -> Option<Point3<f64>> {
-        let body = self.place(state, body)?;
-        Some(self.tables.placed(body, state.t, &state.q).centre)
+    /// Where a body's velocities stand in v (those of the centre of mass in the world and the angular ones in the
+    /// body frame of a rigid body); empty for bodies that do not move by themselves.
+    pub fn velocities(&self, id: BodyId) -> Option<Range<usize>> {
+        let part = &self.tables.parts[self.tables.place(id)?];
+        Some(part.v..part.v + part.freedom.counts().1)
     }
 
-    /// Velocity of a body's centre of mass; of a kinematic body that of its frame.
-    pub fn velocity(&self, state: &State, body: BodyId) -> Option<Twist> {
-        let body = self.place(state, body)?;
-        Some(self.tables.twist(body, state.t, &state.q, &state.v))
+    /// Pose of a body's frame.
+    pub fn pose(&self, state: &State, id: BodyId) -> Option<Isometry3<f64>> {
+        Some(self.part(state, id)?.placed(state.t, &state.q).pose)
     }
 
-    /// Where a body's coordinates stand in q and its velocities in v; `None` for a body without.
-    pub fn places(&self, body: BodyId) -> Option<(Range<usize>, Range<usize>)> {
-        let table = &self.tables.bodies[self.tables.place(body)?];
-        let (coordinates, velocities) = table.freedom.counts();
-        (velocities > 0).then_some((table.q..table.q + coordinates, table.v..table.v + velocities))
+    /// Centre of mass of a body [m]; the origin of the frame of bodies that have none.
+    pub fn centre(&self, state: &State, id: BodyId) -> Option<Point3<f64>> {
+        Some(self.part(state, id)?.placed(state.t, &state.q).centre)
     }
 
-    /// Mass [kg], centre of mass in the body frame [m] and inertia about it [kg m²] of a moving body.
-    pub fn mass_properties(&self, body: BodyId) -> Option<stiction_geometry::spatial::MassProperties> {
-        let table = &self.tables.bodies[self.tables.place(body)?];
-        let (mass, centre, inertia) = (table.mass, table.centre, table.inertia);
-        (table.freedom != Freedom::None).then_some(stiction_geometry::spatial::MassProperties {
-            mass,
-            centre,
-            inertia,
-        })
+    /// Velocity of a body at its centre of mass.
+    pub fn velocity(&self, state: &State, id: BodyId) -> Option<Twist> {
+        Some(self.part(state, id)?.twist(state.t, &state.q, &state.v))
     }
 
-    /// The joint coordinate: angle [rad], travel or length [m]; `None` for a joint without one.
-    pub fn coordinate(&self, state: &State, joint: JointId) -> Option<f64> {
-        let value = self.world.joint(joint)?;
-        let (a, b) = (self.place(state, value.a)?, self.place(state, value.b)?);
-        let placed = |body| self.tables.placed(body, state.t, &state.q);
-        joint_rows::coordinate(value, &placed(a), &placed(b))
+    /// Mass properties of a body in its frame; `None` for bodies that do not move by themselves.
+    pub fn mass_properties(&self, id: BodyId) -> Option<MassProperties> {
+        let part = &self.tables.parts[self.tables.place(id)?];
+        let Part { mass, centre, inertia, .. } = *part;
+        part.moves().then_some(MassProperties { mass, centre, inertia })
     }
 
-    /// What the sensors feel, in the order of the shapes.
-    pub fn sensed(&self, state: &State) -> Vec<Sensed> {
+    /// The joint coordinate [rad; m]: see [`JointKind`](super::JointKind).
+    pub fn joint_coordinate(&self, state: &State, id: JointId) -> Option<f64> {
+        let table = self.tables.joints.iter().find(|joint| joint.id == id)?;
+        let (a, b) = (self.part(state, table.joint.a)?, self.part(state, table.joint.b)?);
+        joint_rows::coordinate(&table.joint, &a.placed(state.t, &state.q), &b.placed(state.t, &state.q))
+    }
+
+    /// What the turning rows of a joint are multiplied by [m]: its impulse times this is an angular impulse.
+    pub fn joint_length(&self, id: JointId) -> Option<f64> {
+        self.tables.joints.iter().find(|joint| joint.id == id).map(|joint| joint.length)
+    }
+
+    /// Pairs with a sensor that touch or overlap, in the order of their shapes.
+    pub fn sensed(&self, state: &State) -> Vec<PairId> {
         let mut out = Vec::new();
-        if !self.fits(state) {
-            return out;
+        if self.fits(state) {
+            let tables = &self.tables;
+            contact::overlaps(tables, tables.sensors.iter(), state.t, &state.q, |pair, _| out.push(pair.id));
         }
-        let tables = &self.tables;
-        contact::overlaps(tables, tables.sensors.iter(), state.t, &state.q, |pair, gap| {
-            let bodies = [pair.a, pair.b].map(|shape| tables.bodies[tables.shapes[shape].body].id);
-            out.push(Sensed { shapes: [ShapeId(pair.id.a), ShapeId(pair.id.b)], bodies, gap });
-        });
         out
     }
 
-    /// A body's place in the table, when the state fits.
-    fn place(&self, state: &State, body: BodyId) -> Option<usize> {
-        self.tables.place(body).filter(|_| self.fits(state))
+    /// The bodies that move.
+    fn moving(&self) -> impl Iterator<Item = &Part> {
+        self.tables.moving.iter().map(|&i| &self.tables.parts[i])
+    }
+
+    /// A body laid out; `None` if it is not there or the state is of another model.
+    fn part(&self, state: &State, id: BodyId) -> Option<&Part> {
+        self.tables.place(id).filter(|_| self.fits(state)).map(|i| &self.tables.parts[i])
     }
 
     /// `true` when a state has as many coordinates and velocities as the model.
-    pub(super) fn fits(&self, state: &State) -> bool {
-        let q: usize = self.tables.bodies.iter().map(|b| b.freedom.counts().0).sum();
-        (q, self.tables.starts.last().copied().unwrap_or(0)) == (state.q.len(), state.v.len())
+    fn fits(&self, state: &State) -> bool {
+        self.tables.sizes() == (state.q.len(), state.v.len())
     }
 }
 
@@ -137,16 +125,16 @@ impl System for Model {
     }
 
     fn advance(&self, q: &mut [f64], v: &[f64], h: f64) {
-        self.tables.advance(q, v, h);
+        self.tables.moving.iter().for_each(|&i| self.tables.parts[i].advance(q, v, h));
     }
 
     fn mass(&self, body: usize) -> Matrix6<f64> {
-        let table = &self.tables.bodies[self.tables.moving[body]];
+        let part = &self.tables.parts[self.tables.moving[body]];
         let mut mass = Matrix6::zeros();
-        let (_, velocities) = table.freedom.counts();
-        (0..velocities.min(3)).for_each(|i| mass[(i, i)] = table.mass);
-        if let Freedom::Rigid(_) = table.freedom {
-            mass.fixed_view_mut::<3, 3>(3, 3).copy_from(&table.inertia);
+        let (_, velocities) = part.freedom.counts();
+        (0..velocities.min(3)).for_each(|i| mass[(i, i)] = part.mass);
+        if let Freedom::Rigid(_) = part.freedom {
+            mass.fixed_view_mut::<3, 3>(3, 3).copy_from(&part.inertia);
         }
         mass
     }
@@ -155,23 +143,27 @@ impl System for Model {
         out.k.clear();
         out.k.resize(v.len(), 0.0);
         out.springs.clear();
-        for table in self.tables.moving.iter().map(|&i| &self.tables.bodies[i]) {
-            let weight = table.mass * self.world.gravity;
-            match table.freedom {
-                Freedom::Slider(_, axis) => out.k[table.v] = axis.dot(&weight),
-                _ => out.k[table.v..table.v + 3].copy_from_slice(weight.as_slice()),
+        for part in self.moving() {
+            let weight = part.mass * self.world.gravity;
+            match part.freedom {
+                Freedom::Slider(_, axis) => out.k[part.v] = axis.dot(&weight),
+                _ => out.k[part.v..part.v + 3].copy_from_slice(weight.as_slice()),
             }
         }
-        let placed = |body| Some(self.tables.placed(self.tables.place(body)?, t, q));
+        let placed = |body| Some(self.tables.parts[self.tables.place(body)?].placed(t, q));
         for force in self.world.forces.values() {
             force.add(t, q, v, &self.tables.starts, placed, out);
         }
     }
 
     fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>> {
-        let table = &self.tables.bodies[self.tables.moving[body]];
-        let Freedom::Rigid(_) = table.freedom else { return None };
-        let spin = table.inertia * Vector3::new(v[3], v[4], v[5]);
+        let part = &self.tables.parts[self.tables.moving[body]];
+        let Freedom::Rigid(_) = part.freedom else { return None };
+        // (I − i) ω with the mean moment i: the same force, exactly none for a sphere whose spin an impulse turns
+        // within the step, and near the true Jacobian [Iω]× − [ω]×I
+        let mean = part.inertia.trace() / 3.0;
+        let omega = Vector3::new(v[3], v[4], v[5]);
+        let spin = part.inertia * omega - mean * omega;
         let mut out = Matrix6::zeros();
         out.fixed_view_mut::<3, 3>(3, 3).copy_from(&spin.cross_matrix());
         Some(out)
@@ -179,10 +171,9 @@ impl System for Model {
 
     fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>) {
         out.clear();
-        for table in &self.tables.joints {
-            let Some(joint) = self.world.joints.get(&table.id) else { continue };
-            let (a, b) = (self.tables.placed(table.a, t, q), self.tables.placed(table.b, t, q));
-            joint_rows::rows(table.id.0, joint, table.length, &a, &b, out);
+        for JointTable { id, joint, a, b, length } in &self.tables.joints {
+            let placed = |part: usize| self.tables.parts[part].placed(t, q);
+            joint_rows::rows(id.0, joint, *length, &placed(*a), &placed(*b), out);
         }
     }
 
@@ -191,13 +182,12 @@ impl System for Model {
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
-        let speed = |(i, table): (usize, &super::tables::BodyTable)| {
-            let twist = self.tables.twist(i, t, q, v);
-            let turning = twist.angular.norm();
-            // the radius of a half-space is infinite
-            twist.linear.norm() + if turning > 0.0 { turning * table.radius } else { 0.0 }
-        };
-        self.tables.bodies.iter().enumerate().map(speed).fold(0.0, f64::max)
+        self.moving().map(|part| part.surface_speed(&part.twist(t, q, v))).fold(0.0, f64::max)
+    }
+
+    fn prescribed_speed(&self, t: f64) -> f64 {
+        let prescribed = self.tables.parts.iter().filter(|part| !part.moves());
+        prescribed.map(|part| part.surface_speed(&part.twist(t, &[], &[]))).fold(0.0, f64::max)
     }
 
     fn size(&self) -> f64 {
@@ -209,27 +199,23 @@ impl System for Model {
     }
 
     fn potential(&self, t: f64, q: &[f64]) -> f64 {
-        let mut energy = 0.0;
-        for &i in &self.tables.moving {
-            let centre = self.tables.placed(i, t, q).centre;
-            energy -= self.tables.bodies[i].mass * self.world.gravity.dot(&centre.coords);
-        }
-        let placed = |body| Some(self.tables.placed(self.tables.place(body)?, t, q));
+        let height = |part: &Part| self.world.gravity.dot(&part.placed(t, q).centre.coords);
+        let energy: f64 = self.moving().map(|part| -part.mass * height(part)).sum();
+        let placed = |body| Some(self.tables.parts[self.tables.place(body)?].placed(t, q));
         energy + self.world.forces.values().map(|force| force.potential(placed)).sum::<f64>()
     }
 
     fn momentum(&self, q: &[f64], v: &[f64]) -> ([f64; 3], [f64; 3]) {
         let (mut linear, mut angular) = (Vector3::zeros(), Vector3::zeros());
-        for &i in &self.tables.moving {
-            let table = &self.tables.bodies[i];
+        for part in self.moving() {
             // moving bodies are where q has them at any time
-            let (placed, twist) = (self.tables.placed(i, 0.0, q), self.tables.twist(i, 0.0, q, v));
-            let own = table.mass * twist.linear;
+            let (placed, twist) = (part.placed(0.0, q), part.twist(0.0, q, v));
+            let own = part.mass * twist.linear;
             linear += own;
             angular += placed.centre.coords.cross(&own);
-            if let Freedom::Rigid(_) = table.freedom {
-                let spin = Vector3::new(v[table.v + 3], v[table.v + 4], v[table.v + 5]);
-                angular += placed.pose.rotation * (table.inertia * spin);
+            if let Freedom::Rigid(_) = part.freedom {
+                let spin = Vector3::new(v[part.v + 3], v[part.v + 4], v[part.v + 5]);
+                angular += placed.pose.rotation * (part.inertia * spin);
             }
         }
         (linear.into(), angular.into())

@@ -1,13 +1,15 @@
 //! The world: bodies, shapes, joints and forces under stable numbers.
 
-use super::body::{Attached, Body, Motion};
+use super::body::{Attached, Body};
 use super::force::Force;
 use super::joint::Joint;
-use super::tables::Loaded;
+use super::part::Loaded;
+use super::tables::Tables;
 use crate::error::Mistakes;
 use crate::material::{FrictionPoint, Material};
+use crate::state::State;
 use crate::system::PairId;
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A body's number in its world, never used again.
@@ -43,29 +45,36 @@ impl Default for Facets {
 }
 
 /// Bodies, shapes, joints and forces in space.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct World {
-    /// Acceleration of gravity [m/s²].
-    pub gravity: Vector3<f64>,
     /// Time [s].
     pub t: f64,
+    /// Gravity [m/s²].
+    pub gravity: Vector3<f64>,
     /// The polygon that stands for the friction circle.
     pub facets: Facets,
     /// Where friction acts.
     pub friction_point: FrictionPoint,
     /// Shapes may overlap at the start.
     pub allow_overlap: bool,
-    pub(super) bodies: BTreeMap<BodyId, Body>,
-    pub(super) shapes: BTreeMap<ShapeId, (BodyId, Attached)>,
+    pub(super) bodies: BTreeMap<BodyId, Slot>,
     pub(super) joints: BTreeMap<JointId, Joint>,
     pub(super) forces: BTreeMap<ForceId, Force>,
     /// Pairs of bodies that never meet, lower number first.
     pub(super) excluded: BTreeSet<(BodyId, BodyId)>,
     /// Materials of pairs of shapes, lower number first.
     pub(super) materials: BTreeMap<PairId, Material>,
-    /// What was loaded last, so that loading a state and asking for it again gives the same bits.
-    pub(super) loaded: BTreeMap<BodyId, Loaded>,
     next: Next,
+}
+
+/// A body of a world.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    pub(super) body: Body,
+    /// Numbers of its shapes, in their order.
+    pub(super) shapes: Vec<ShapeId>,
+    /// The state its pose and velocity were last written from.
+    pub(super) loaded: Option<Loaded>,
 }
 
 /// The numbers to give next.
@@ -87,56 +96,52 @@ fn take(next: &mut u32) -> u32 {
 impl World {
     /// An empty world with this gravity [m/s²].
     pub fn new(gravity: Vector3<f64>) -> Self {
-        Self {
-            gravity,
-            t: 0.0,
-            facets: Facets::default(),
-            friction_point: FrictionPoint::default(),
-            allow_overlap: false,
-            bodies: BTreeMap::new(),
-            shapes: BTreeMap::new(),
-            joints: BTreeMap::new(),
-            forces: BTreeMap::new(),
-            excluded: BTreeSet::new(),
-            materials: BTreeMap::new(),
-            loaded: BTreeMap::new(),
-            next: Next::default(),
-        }
+        Self { gravity, ..Self::default() }
     }
 
-    /// Adds a body; its shapes are numbered in their order.
-    pub fn add(&mut self, mut body: Body) -> BodyId {
+    /// Adds a body with its shapes.
+    pub fn add(&mut self, body: Body) -> BodyId {
         let id = BodyId(take(&mut self.next.body));
-        for shape in std::mem::take(&mut body.shapes) {
-            self.shapes.insert(ShapeId(take(&mut self.next.shape)), (id, shape));
-        }
-        self.bodies.insert(id, body);
+        let shapes = body.shapes.iter().map(|_| ShapeId(take(&mut self.next.shape))).collect();
+        self.bodies.insert(id, Slot { body, shapes, loaded: None });
         id
     }
 
-    /// Takes a body out with its shapes; its joints and forces go too.
+    /// Removes a body with its shapes, and the joints and forces on it.
     pub fn remove(&mut self, id: BodyId) -> Option<Body> {
-        let mut body = self.bodies.remove(&id)?;
-        let shapes: Vec<ShapeId> = self.shapes(id).map(|(shape, _)| shape).collect();
-        body.shapes = shapes.into_iter().filter_map(|shape| self.detach(shape)).collect();
-        self.joints.retain(|_, joint| joint.a != id && joint.b != id);
-        self.forces.retain(|_, force| force.bodies().all(|body| body != id));
+        let slot = self.bodies.remove(&id)?;
+        self.joints.retain(|_, j| j.a != id && j.b != id);
+        self.forces.retain(|_, f| !f.bodies().any(|b| b == id));
         self.excluded.retain(|&(a, b)| a != id && b != id);
-        self.loaded.remove(&id);
-        Some(body)
+        slot.shapes.iter().for_each(|&s| self.forget_pairs(s));
+        Some(slot.body)
     }
 
-    /// Adds a shape to a body.
-    pub fn attach(&mut self, body: BodyId, shape: Attached) -> ShapeId {
+    /// Adds a shape to a body; `None` if there is no such body.
+    pub fn attach(&mut self, body: BodyId, shape: Attached) -> Option<ShapeId> {
+        let slot = self.bodies.get_mut(&body)?;
         let id = ShapeId(take(&mut self.next.shape));
-        self.shapes.insert(id, (body, shape));
-        id
+        slot.body.shapes.push(shape);
+        slot.shapes.push(id);
+        Some(id)
     }
 
-    /// Takes a shape off its body.
+    /// Removes a shape from its body.
     pub fn detach(&mut self, id: ShapeId) -> Option<Attached> {
-        self.materials.retain(|pair, _| pair.a != id.0 && pair.b != id.0);
-        self.shapes.remove(&id).map(|(_, shape)| shape)
+        for slot in self.bodies.values_mut() {
+            let place = slot.shapes.iter().position(|&s| s == id);
+            if let Some(i) = place.filter(|&i| i < slot.body.shapes.len()) {
+                slot.shapes.remove(i);
+                let shape = slot.body.shapes.remove(i);
+                self.forget_pairs(id);
+                return Some(shape);
+            }
+        }
+        None
+    }
+
+    fn forget_pairs(&mut self, shape: ShapeId) {
+        self.materials.retain(|p, _| p.a != shape.0 && p.b != shape.0);
     }
 
     /// Adds a joint.
@@ -146,7 +151,7 @@ impl World {
         id
     }
 
-    /// Takes a joint out.
+    /// Removes a joint.
     pub fn unjoin(&mut self, id: JointId) -> Option<Joint> {
         self.joints.remove(&id)
     }
@@ -158,59 +163,39 @@ impl World {
         id
     }
 
-    /// Takes a force out.
+    /// Removes a force.
     pub fn unpush(&mut self, id: ForceId) -> Option<Force> {
         self.forces.remove(&id)
     }
 
-    /// Two bodies never meet.
+    /// Lets two bodies pass through each other.
     pub fn exclude(&mut self, a: BodyId, b: BodyId) {
         self.excluded.insert((a.min(b), a.max(b)));
     }
 
-    /// Two shapes meet with this material in place of the combined one.
+    /// Gives two shapes in contact a material of their own, in place of the combined one.
     pub fn pair_material(&mut self, a: ShapeId, b: ShapeId, material: Material) {
-        self.materials.insert(pair(a, b), material);
+        self.materials.insert(PairId { a: a.0.min(b.0), b: a.0.max(b.0) }, material);
     }
 
     /// A body.
     pub fn body(&self, id: BodyId) -> Option<&Body> {
-        self.bodies.get(&id)
+        self.bodies.get(&id).map(|slot| &slot.body)
     }
 
-    /// A body, to be changed.
+    /// A body, to be changed. Shapes are added and removed with [`World::attach`] and [`World::detach`].
     pub fn body_mut(&mut self, id: BodyId) -> Option<&mut Body> {
-        self.bodies.get_mut(&id)
+        self.bodies.get_mut(&id).map(|slot| &mut slot.body)
     }
 
-    /// All bodies in the order of their numbers.
+    /// The bodies, in the order of their numbers.
     pub fn bodies(&self) -> impl Iterator<Item = (BodyId, &Body)> {
-        self.bodies.iter().map(|(&id, body)| (id, body))
+        self.bodies.iter().map(|(&id, slot)| (id, &slot.body))
     }
 
-    /// The body of this name.
-    pub fn find(&self, name: &str) -> Option<BodyId> {
-        self.bodies.iter().find(|(_, body)| body.name == name).map(|(&id, _)| id)
-    }
-
-    /// A shape.
-    pub fn shape(&self, id: ShapeId) -> Option<&Attached> {
-        self.shapes.get(&id).map(|(_, shape)| shape)
-    }
-
-    /// A shape, to be changed.
-    pub fn shape_mut(&mut self, id: ShapeId) -> Option<&mut Attached> {
-        self.shapes.get_mut(&id).map(|(_, shape)| shape)
-    }
-
-    /// The shapes of a body in the order of their numbers.
+    /// The shapes of a body; none if there is no such body.
     pub fn shapes(&self, body: BodyId) -> impl Iterator<Item = (ShapeId, &Attached)> {
-        self.shapes.iter().filter(move |(_, (owner, _))| *owner == body).map(|(&id, (_, shape))| (id, shape))
-    }
-
-    /// The body that carries a shape.
-    pub fn owner(&self, shape: ShapeId) -> Option<BodyId> {
-        self.shapes.get(&shape).map(|(owner, _)| *owner)
+        self.bodies.get(&body).into_iter().flat_map(Slot::shapes)
     }
 
     /// A joint.
@@ -223,7 +208,7 @@ impl World {
         self.joints.get_mut(&id)
     }
 
-    /// All joints in the order of their numbers.
+    /// The joints, in the order of their numbers.
     pub fn joints(&self) -> impl Iterator<Item = (JointId, &Joint)> {
         self.joints.iter().map(|(&id, joint)| (id, joint))
     }
@@ -238,22 +223,39 @@ impl World {
         self.forces.get_mut(&id)
     }
 
-    /// All mistakes at once.
-    pub fn check(&self) -> Result<(), Mistakes> {
-        super::check::mistakes(self, &BTreeSet::new()).result()
+    /// The body of this name.
+    pub fn find(&self, name: &str) -> Option<BodyId> {
+        self.bodies().find(|(_, body)| body.name == name).map(|(id, _)| id)
     }
 
-    /// Where a body's frame is now; the origin for a body that is not there.
-    pub(super) fn placed(&self, id: BodyId) -> Isometry3<f64> {
-        match self.bodies.get(&id) {
-            Some(Body { motion: Motion::Kinematic(path), .. }) => (path.0)(self.t).0,
-            Some(body) => body.pose,
-            None => Isometry3::identity(),
+    /// The joint of this name.
+    pub fn find_joint(&self, name: &str) -> Option<JointId> {
+        self.joints().find(|(_, joint)| joint.name == name).map(|(id, _)| id)
+    }
+
+    /// The state that the poses and velocities of the bodies describe.
+    pub fn state(&self) -> State {
+        Tables::new(self).state(self)
+    }
+
+    /// Writes a state into the poses and velocities of the bodies. [`World::state`] then gives it back bit by
+    /// bit, but for what schemes remember.
+    pub fn load(&mut self, state: &State) -> Result<(), Mistakes> {
+        let tables = Tables::new(self);
+        let (q, v) = tables.sizes();
+        if (state.q.len(), state.v.len()) != (q, v) {
+            let mut mistakes = Mistakes::none();
+            let (given_q, given_v) = (state.q.len(), state.v.len());
+            mistakes.add("state", format!("{given_q} coordinates and {given_v} velocities, not {q} and {v}"));
+            return Err(mistakes);
         }
+        tables.load(self, state);
+        Ok(())
     }
 }
 
-/// Two shapes, lower number first.
-pub(super) fn pair(a: ShapeId, b: ShapeId) -> PairId {
-    PairId { a: a.0.min(b.0), b: a.0.max(b.0) }
+impl Slot {
+    pub(super) fn shapes(&self) -> impl Iterator<Item = (ShapeId, &Attached)> {
+        self.shapes.iter().copied().zip(&self.body.shapes)
+    }
 }

@@ -1,0 +1,11 @@
+//! The planar world against finite differences, the scheme's own recurrences and the laws of mechanics.
+
+mod check;
+mod contacts;
+mod editing;
+mod forces;
+mod joints;
+mod laws;
+mod motion;
+mod rows;
+mod scenes;
