@@ -3,7 +3,7 @@
 use super::banded;
 use super::ellipse::{BAND, STEP, TIME};
 use super::pendulum::GRAVITY;
-use super::record::{Run, carrying, infeasibility_axes, largest, speed_axes};
+use super::record::{Run, carrying, curves, infeasibility_axes, largest, line, measured, speed_axes};
 use crate::error::StepError;
 use crate::material::{FrictionPoint, Material};
 use crate::papers::{Content, ExperimentError, Figure, Frame, Outline, Reproduction};
@@ -140,14 +140,14 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         let pile = pile(scheme, SEED, STEP, TIME)?;
         // the paper's own runs are the first two
         for (quantity, value, published) in quantities(&pile) {
-            out.line(NAME, case, quantity, value, published.filter(|_| i < 2));
+            line(out, NAME, case, quantity, value, published.filter(|_| i < 2));
         }
         runs.push((case, pile.run));
     }
     let [shifted, relaxed] = convex_difference(&cases[0].1, SEED, STEP, 100)?;
     let quantity = "largest difference of a velocity from Coulomb's law in 100 steps [m/s]";
-    out.measured("Theorem 2.1, 21 disks", "convex program, Γ = μλ", [(quantity, shifted)]);
-    out.measured("Theorem 2.1, 21 disks", "convex program, Γ = 0", [(quantity, relaxed)]);
+    measured(out, "Theorem 2.1, 21 disks", "convex program, Γ = μλ", [(quantity, shifted)]);
+    measured(out, "Theorem 2.1, 21 disks", "convex program, Γ = 0", [(quantity, relaxed)]);
 
     let [(_, stabilized), ..] = &runs[..] else { return Ok(()) };
     let frames = [0, 60, 120, 400].iter().filter_map(|&l| stabilized.states.get(l)).map(frame).collect();
@@ -157,10 +157,10 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         content: Content::Frames(frames),
     });
     let title = "AH04 Fig. 6: infeasibility of 21 disks, h = 0.05 s";
-    let curves = runs.iter().map(|(case, run)| run.infeasibility_curve(*case)).collect();
-    out.curves("ah04-disks-infeasibility", title, infeasibility_axes(), curves);
-    let curves = runs.iter().map(|(case, run)| run.speed_curve(*case)).collect();
-    out.curves("ah04-disks-speed", "AH04: speed of the fastest of 21 disks", speed_axes(), curves);
+    let all = runs.iter().map(|(case, run)| run.infeasibility_curve(*case)).collect();
+    curves(out, "ah04-disks-infeasibility", title, infeasibility_axes(), all);
+    let all = runs.iter().map(|(case, run)| run.speed_curve(*case)).collect();
+    curves(out, "ah04-disks-speed", "AH04: speed of the fastest of 21 disks", speed_axes(), all);
     Ok(())
 }
 

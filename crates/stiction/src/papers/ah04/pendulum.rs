@@ -1,6 +1,6 @@
 //! The pendulum: AH04 §5, Figure 2.
 
-use super::record::{Run, infeasibility_axes, largest, speed_axes};
+use super::record::{Run, curves, infeasibility_axes, largest, measured, speed_axes};
 use crate::papers::{ExperimentError, Reproduction};
 use crate::planar::{Body, Joint, Mass, World};
 use crate::scheme::Scheme;
@@ -136,14 +136,14 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         for (name, scheme) in [("stabilized", Scheme::ah04()), ("unstabilized", Scheme::ap97())] {
             let run = pendulum.run(scheme, STEP, TIME)?;
             let case = format!("{}, {name}", pendulum.name());
-            out.measured("Fig. 2, pendulum", &case, quantities(&run));
+            measured(out, "Fig. 2, pendulum", &case, quantities(&run));
             infeasibility.push(run.infeasibility_curve(case.clone()));
             speed.push(run.speed_curve(case));
         }
     }
     let title = "AH04 Fig. 2: infeasibility of a pendulum, h = 0.1 s";
-    out.curves("ah04-pendulum-infeasibility", title, infeasibility_axes(), infeasibility);
-    out.curves("ah04-pendulum-speed", "AH04 Fig. 2: speed of a pendulum, h = 0.1 s", speed_axes(), speed);
+    curves(out, "ah04-pendulum-infeasibility", title, infeasibility_axes(), infeasibility);
+    curves(out, "ah04-pendulum-speed", "AH04 Fig. 2: speed of a pendulum, h = 0.1 s", speed_axes(), speed);
     Ok(())
 }
 

@@ -153,43 +153,44 @@ fn fastest<S: System>(system: &S, v: &[f64]) -> f64 {
     fastest
 }
 
-impl Reproduction {
-    /// Adds numbers of one case that the paper does not give.
-    pub(super) fn measured(
-        &mut self,
-        experiment: &'static str,
-        case: &str,
-        values: impl IntoIterator<Item = (&'static str, f64)>,
-    ) {
-        for (quantity, value) in values {
-            self.line(experiment, case, quantity, value, None);
-        }
+/// Adds numbers of one case that the paper does not give.
+pub(super) fn measured(
+    out: &mut Reproduction,
+    experiment: &'static str,
+    case: &str,
+    values: impl IntoIterator<Item = (&'static str, f64)>,
+) {
+    for (quantity, value) in values {
+        line(out, experiment, case, quantity, value, None);
     }
+}
 
-    /// Adds a number, beside the paper's where there is one.
-    pub(super) fn line(
-        &mut self,
-        experiment: &'static str,
-        case: &str,
-        quantity: &'static str,
-        value: f64,
-        published: Option<f64>,
-    ) {
-        let case = case.to_string();
-        self.lines.push(Line { paper: "AH04", experiment, case, quantity, value, published });
-    }
+/// Adds a number, beside the paper's where there is one.
+pub(super) fn line(
+    out: &mut Reproduction,
+    experiment: &'static str,
+    case: &str,
+    quantity: &'static str,
+    value: f64,
+    published: Option<f64>,
+) {
+    let case = case.to_string();
+    out.lines.push(Line { paper: "AH04", experiment, case, quantity, value, published });
+}
 
-    /// Adds curves over common axes; over a logarithmic axis 0 is drawn as a very small number.
-    pub(super) fn curves(&mut self, name: &str, title: &str, axes: [Axis; 2], mut curves: Vec<Curve>) {
-        if axes[1].logarithmic {
-            curves.iter_mut().flat_map(|c| &mut c.points).for_each(|p| p[1] = p[1].max(NOTHING));
-        }
-        self.figures.push(Figure {
-            name: name.into(),
-            title: title.into(),
-            content: Content::Curves { axes, curves },
-        });
+/// Adds curves over common axes; over a logarithmic axis 0 is drawn as a very small number.
+pub(super) fn curves(
+    out: &mut Reproduction,
+    name: &str,
+    title: &str,
+    axes: [Axis; 2],
+    mut curves: Vec<Curve>,
+) {
+    if axes[1].logarithmic {
+        curves.iter_mut().flat_map(|c| &mut c.points).for_each(|p| p[1] = p[1].max(NOTHING));
     }
+    let content = Content::Curves { axes, curves };
+    out.figures.push(Figure { name: name.into(), title: title.into(), content });
 }
 
 /// The axes of I(q) over time.

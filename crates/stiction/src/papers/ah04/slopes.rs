@@ -3,7 +3,7 @@
 use super::banded;
 use super::ellipse::{self, BAND, Ellipse};
 use super::pendulum::{self, Pendulum};
-use super::record::{Run, largest};
+use super::record::{Run, curves, largest, line, measured};
 use crate::papers::{Axis, Curve, ExperimentError, Reproduction, slope};
 use crate::scheme::Scheme;
 
@@ -43,11 +43,11 @@ fn series<const N: usize>(
 /// The slopes, and the constant of the ellipse.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "Theorem 4.1, slopes";
-    let mut curves = Vec::new();
+    let mut all = Vec::new();
     let mut add = |out: &mut Reproduction, case: String, points: Series, published: Option<f64>| {
         let quantity = "slope of log I against log h";
-        out.line(NAME, &case, quantity, slope(&points), published);
-        curves.push(Curve { label: case, points });
+        line(out, NAME, &case, quantity, slope(&points), published);
+        all.push(Curve { label: case, points });
     };
     for pendulum in Pendulum::ALL {
         let name = pendulum.name();
@@ -69,9 +69,9 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     add(out, "ellipse, unstabilized, at 10 s".into(), end, None);
     for [h, constant] in constants {
         let quantity = "largest I/(h ω)² [m]";
-        out.measured(NAME, &format!("ellipse, stabilized, h = {h}"), [(quantity, constant)]);
+        measured(out, NAME, &format!("ellipse, stabilized, h = {h}"), [(quantity, constant)]);
     }
     let axes = [Axis::logarithmic("h [s]"), Axis::logarithmic("I(q) [m]")];
-    out.curves("ah04-slopes", "AH04 Theorem 4.1: infeasibility against the step", axes, curves);
+    curves(out, "ah04-slopes", "AH04 Theorem 4.1: infeasibility against the step", axes, all);
     Ok(())
 }
