@@ -50,8 +50,14 @@ impl<S: System> Simulation<S> {
 
     /// One step of size `h` [s]. On an error the state is as it was.
     pub fn step(&mut self, h: f64) -> Result<StepReport, StepError> {
-        let (next, report) = euler::step(&self.system, &self.scheme, &self.state, h, &mut self.workspace)?;
-        self.state = next;
+        let mut report = StepReport::default();
+        self.step_into(h, &mut report)?;
         Ok(report)
+    }
+
+    /// [`Simulation::step`] into a report that is used again: after the first steps nothing is allocated while the
+    /// number of contacts does not grow.
+    pub fn step_into(&mut self, h: f64, report: &mut StepReport) -> Result<(), StepError> {
+        euler::step(&self.system, &self.scheme, &mut self.state, h, &mut self.workspace, report)
     }
 }
