@@ -8,6 +8,7 @@ use crate::error::StepError;
 use crate::material::{FrictionPoint, Material};
 use crate::papers::{Content, ExperimentError, Figure, Frame, Outline, Reproduction};
 use crate::planar::{Attached, Body, Mass, Model, World};
+use crate::report::StepReport;
 use crate::scheme::{Scheme, euler};
 use crate::state::State;
 use nalgebra::{Isometry2, Vector2};
@@ -103,9 +104,10 @@ pub fn convex_difference(
     let model = model(seed)?;
     let mut state = model.state();
     let mut workspace = euler::Workspace::default();
+    let mut report = StepReport::default();
     let mut worst = [0.0_f64; 2];
     for _ in 0..steps {
-        let (next, report) = euler::step(&model, scheme, &state, h, &mut workspace)?;
+        euler::step(&model, scheme, &mut state, h, &mut workspace, &mut report)?;
         let problem = &workspace.problem;
         let slips = report.certificate.contacts.iter().zip(&problem.contacts);
         let gamma: Vec<f64> = slips.map(|(slip, contact)| contact.mu * slip.lambda).collect();
@@ -116,10 +118,9 @@ pub fn convex_difference(
                 problem: Box::new(problem.clone()),
             };
             let convex = solve(&problem.relaxed(gamma), &Solver::default(), None).map_err(unsolved)?;
-            let differences = convex.velocity().iter().zip(&next.v).map(|(a, b)| (a - b).abs());
+            let differences = convex.velocity().iter().zip(&state.v).map(|(a, b)| (a - b).abs());
             *worst = differences.fold(*worst, f64::max);
         }
-        state = next;
     }
     Ok(worst)
 }
