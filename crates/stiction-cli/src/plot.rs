@@ -5,8 +5,7 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::{
     BindKeyPoints, Cartesian2d, ChartBuilder, ChartContext, Color, DrawingArea, IntoDrawingArea,
-    IntoLogRange, IntoTextStyle, LineSeries, PathElement, RGBColor, Ranged, SVGBackend, SeriesLabelPosition,
-    WHITE,
+    IntoLogRange, IntoTextStyle, LineSeries, PathElement, RGBColor, Ranged, SVGBackend, WHITE,
 };
 use stiction::papers::{Axis, Content, Curve, Figure, Frame};
 
@@ -67,7 +66,15 @@ fn range(curves: &[Curve], k: usize, logarithmic: bool) -> std::ops::Range<f64> 
     low - margin..high + margin
 }
 
-fn draw_curves(area: &Area, figure: &Figure, axes: &[Axis; 2], curves: &[Curve]) -> Drawn {
+fn draw_curves(whole: &Area, figure: &Figure, axes: &[Axis; 2], curves: &[Curve]) -> Drawn {
+    // the longest name at some 8 px a letter
+    let longest = curves.iter().map(|c| c.label.chars().count()).max().unwrap_or(0);
+    let legend = if curves.len() > 1 { 60 + 8 * i32::try_from(longest).unwrap_or(0) } else { 0 };
+    let (area, beside) = whole.split_horizontally(i32::try_from(SIZE.0).unwrap_or(0) - legend.min(480));
+    if curves.len() > 1 {
+        draw_legend(&beside, curves)?;
+    }
+    let area = &area;
     let (x, y) = (range(curves, 0, axes[0].logarithmic), range(curves, 1, axes[1].logarithmic));
     let keys = |range: &std::ops::Range<f64>| decades(range);
     match (axes[0].logarithmic, axes[1].logarithmic) {
@@ -133,15 +140,16 @@ where
     for (curve, colour) in curves.iter().zip(COLOURS.iter().cycle()) {
         draw_curve(&mut chart, curve, *colour, [axes[0].logarithmic, axes[1].logarithmic])?;
     }
-    if curves.len() > 1 || curves.iter().any(|c| !c.label.is_empty()) {
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.85))
-            .border_style(SOFT)
-            .label_font(("sans-serif", 17, &INK))
-            .draw()
-            .map_err(words)?;
+    Ok(())
+}
+
+/// The curves' names beside the plot, where they hide nothing.
+fn draw_legend(area: &Area, curves: &[Curve]) -> Drawn {
+    let style = ("sans-serif", 16, &INK).into_text_style(area);
+    for ((k, curve), colour) in (0..).zip(curves).zip(COLOURS.iter().cycle()) {
+        let y = 76 + 26 * k;
+        area.draw(&PathElement::new([(4, y), (28, y)], colour.stroke_width(3))).map_err(words)?;
+        area.draw_text(&curve.label, &style, (36, y - 8)).map_err(words)?;
     }
     Ok(())
 }
@@ -164,12 +172,7 @@ where
     let group = points.len().div_ceil(2 * SIZE.0 as usize).max(1);
     let peak = |group: &[[f64; 2]]| group.iter().copied().max_by(|a, b| a[1].total_cmp(&b[1]));
     let thinned = points.chunks(group).filter_map(peak).map(|p| (p[0], p[1]));
-    chart
-        .draw_series(LineSeries::new(thinned, colour.stroke_width(2)))
-        .map_err(words)?
-        .label(&curve.label)
-        .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(3)));
-    Ok(())
+    chart.draw_series(LineSeries::new(thinned, colour.stroke_width(2))).map(|_| ()).map_err(words)
 }
 
 /// A tick's number as people write it.
@@ -193,8 +196,6 @@ fn draw_frames(area: &Area, figure: &Figure, frames: &[Frame]) -> Drawn {
     if frames.is_empty() {
         return Ok(());
     }
-    let columns = (1..=frames.len()).find(|c| c * c >= frames.len()).unwrap_or(1);
-    let rows = frames.len().div_ceil(columns);
     let points = || frames.iter().flat_map(|f| &f.outlines).flat_map(|o| &o.points);
     let mut low = [f64::INFINITY; 2];
     let mut high = [f64::NEG_INFINITY; 2];
@@ -204,10 +205,22 @@ fn draw_frames(area: &Area, figure: &Figure, frames: &[Frame]) -> Drawn {
             high[k] = high[k].max(p[k]);
         }
     }
+    let columns = columns(frames.len(), (high[0] - low[0]).max(1e-9) / (high[1] - low[1]).max(1e-9));
+    let rows = frames.len().div_ceil(columns);
     for (cell, frame) in body.split_evenly((rows, columns)).iter().zip(frames) {
         draw_frame(cell, frame, low, high)?;
     }
     Ok(())
+}
+
+/// How many frames of this width over height stand side by side so that they are largest.
+fn columns(frames: usize, shape: f64) -> usize {
+    let size = |columns: usize| {
+        let width = f64::from(SIZE.0) / columns as f64;
+        let height = f64::from(SIZE.1) / frames.div_ceil(columns) as f64 - 48.0;
+        width.min(shape * height)
+    };
+    (1..=frames).max_by(|a, b| size(*a).total_cmp(&size(*b))).unwrap_or(1)
 }
 
 fn draw_frame(cell: &Area, frame: &Frame, low: [f64; 2], high: [f64; 2]) -> Drawn {
