@@ -2,6 +2,8 @@
 //!
 //! Each paper is a file that builds its scenes, runs them and measures; nothing here is drawn or printed.
 
+pub mod cp03;
+
 use crate::error::{Mistakes, StepError};
 use serde::Serialize;
 
