@@ -59,6 +59,14 @@ impl Certificate {
         [self.momentum, self.joints, self.natural_map, self.cone].into_iter().fold(0.0, larger)
     }
 
+    /// Takes the values of another certificate, in the storage of this one.
+    pub fn copy_from(&mut self, other: &Self) {
+        let mut contacts = std::mem::take(&mut self.contacts);
+        contacts.clone_from(&other.contacts);
+        let Self { speed, momentum, joints, natural_map, cone, complementarity, dissipation, .. } = *other;
+        *self = Self { speed, momentum, joints, natural_map, cone, complementarity, dissipation, contacts };
+    }
+
     /// `true` when every residual is at most `tolerance`.
     pub fn passes(&self, tolerance: f64) -> bool {
         self.worst() <= tolerance

@@ -176,10 +176,11 @@ pub(crate) struct Task<'a, 'w> {
 }
 
 /// The dense form of a problem, and the way back.
+#[allow(clippy::large_enum_variant, reason = "a box would be an allocation in every solve")]
 enum Dense<'a> {
     Lcp(&'a Lcp),
-    Free(Box<FreeRows>),
-    Step(Box<Condensed<'a>>),
+    Free(FreeRows),
+    Step(Condensed<'a>),
 }
 
 impl Dense<'_> {
@@ -213,7 +214,10 @@ impl Dense<'_> {
 impl<'a> Task<'a, '_> {
     /// Zero or the guess, if either passes.
     fn cheap(&mut self, guess: Option<&Guess>) -> Option<Solution> {
-        let size = self.problem.size();
+        let size = match self.problem {
+            Problem::Step(_) => self.workspace.prepared.layout.impulses,
+            other => other.size(),
+        };
         let guess = guess.filter(|g| g.z.len() == size);
         let candidates = [(&[][..], Stage::Zero), (guess.map_or(&[][..], |g| &g.z), Stage::Guess)];
         for (z, stage) in &candidates[..=usize::from(guess.is_some())] {
@@ -245,11 +249,11 @@ impl<'a> Task<'a, '_> {
     fn dense(&mut self) -> Result<Dense<'a>, LcpError> {
         let dense = match self.problem {
             Problem::Lcp(lcp) => Ok(Dense::Lcp(lcp)),
-            Problem::Mlcp(mlcp) => Ok(Dense::Free(Box::new(FreeRows::new(mlcp)))),
+            Problem::Mlcp(mlcp) => Ok(Dense::Free(FreeRows::new(mlcp))),
             Problem::Step(step) => {
                 let storage = std::mem::take(&mut self.workspace.condense);
                 match Condensed::in_storage(step, self.workspace.prepared.clone(), storage) {
-                    Ok(condensed) => Ok(Dense::Step(Box::new(condensed))),
+                    Ok(condensed) => Ok(Dense::Step(condensed)),
                     Err((feature, storage)) => {
                         self.workspace.condense = storage;
                         Err(feature)

@@ -189,3 +189,17 @@ fn wedged_bodies_are_solved_to_the_tolerance() {
         assert!(certify(&file.problem, solution.z()).unwrap().certificate.passes(1e-10), "{:?}", file.name);
     }
 }
+
+#[test]
+fn a_contact_on_a_body_with_gyroscopic_coupling_is_solved() {
+    // M̃ that is not symmetric, and no joint: the speed without impulses is that of M̃ itself
+    let mut problem = disk(2.0);
+    problem.bodies[0].mass[(0, 2)] = 0.4;
+    problem.bodies[0].mass[(2, 0)] = -0.4;
+    let solution = solve(&problem, &Solver::default(), None).unwrap();
+    assert!(solution.certificate().worst() < 1e-14, "{:?}", solution.certificate());
+    // slip: c_n = Gh, friction −0.3 Gh; 1·v_x + 0.4 ω = f, −0.4 v_x + 0.5 ω = 1 + f
+    let f = -0.3 * G * H;
+    let spin = (1.0 + f + 0.4 * f) / (0.5 + 0.16);
+    assert_near(solution.velocity(), &[f - 0.4 * spin, 0.0, spin], 1e-14);
+}

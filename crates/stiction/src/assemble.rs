@@ -5,6 +5,7 @@ use crate::state::State;
 use crate::system::{ContactRow, Forces, JointRow, RowKind, Spring, System};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
+use stiction_lcp::problem::Layout;
 use stiction_lcp::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, Row, Solution, StepProblem, Term};
 
 /// Offsets of the rows, which is where the schemes differ.
@@ -26,6 +27,7 @@ pub(crate) fn momentum<S: System + ?Sized>(
     implicit_springs: bool,
     implicit_gyroscopic: bool,
     problem: &mut StepProblem,
+    layout: &mut Layout,
 ) {
     problem.bodies.clear();
     problem.pairs.clear();
@@ -50,9 +52,11 @@ pub(crate) fn momentum<S: System + ?Sized>(
         problem.bodies.push(body);
         start += n;
     }
+    problem.joints.clear();
+    problem.contacts.clear();
+    problem.lay_out(layout);
     if implicit_springs {
-        let starts = problem.layout().velocity;
-        forces.springs.iter().for_each(|s| add_spring(problem, &starts, state, h, s));
+        forces.springs.iter().for_each(|s| add_spring(problem, &layout.velocity, state, h, s));
     }
 }
 
@@ -141,11 +145,12 @@ pub(crate) fn rows(
 /// What each contact did in a solution.
 pub(crate) fn contact_reports(
     problem: &StepProblem,
+    layout: &Layout,
     places: &Places,
     rows: &[ContactRow],
     solution: &Solution,
-) -> Vec<ContactReport> {
-    let layout = problem.layout();
+    out: &mut Vec<ContactReport>,
+) {
     let report = |(k, row): (usize, &ContactRow)| {
         let i = places.first_contact + k;
         let contact = &problem.contacts[i];
@@ -179,17 +184,19 @@ pub(crate) fn contact_reports(
             mode,
         }
     };
-    rows.iter().enumerate().map(report).collect()
+    out.clear();
+    out.extend(rows.iter().enumerate().map(report));
 }
 
 /// The impulse of each joint row in a solution.
 pub(crate) fn joint_reports(
     problem: &StepProblem,
+    layout: &Layout,
     places: &Places,
     rows: &[JointRow],
     solution: &Solution,
-) -> Vec<JointReport> {
-    let layout = problem.layout();
+    out: &mut Vec<JointReport>,
+) {
     let impulse = |place: Place| match place {
         Place::Rigid(i) => solution.z()[i],
         Place::Contact(i) => {
@@ -202,5 +209,6 @@ pub(crate) fn joint_reports(
     };
     let report =
         |(row, place): (&JointRow, &Place)| JointReport { joint: row.joint, impulse: impulse(*place) };
-    rows.iter().zip(&places.joints).map(report).collect()
+    out.clear();
+    out.extend(rows.iter().zip(&places.joints).map(report));
 }

@@ -19,7 +19,7 @@ pub use error::{Mistake, Mistakes, ProjectError, StepError};
 pub use material::{FrictionPoint, Groups, Material};
 pub use report::{ContactReport, JointReport, Mode, PostReport, StepReport, StepWork};
 pub use scheme::{Active, Level, Scheme};
-pub use simulate::Simulation;
+pub use simulate::{Simulation, Stopped, Trajectory};
 pub use state::{Memory, State};
 pub use system::{ContactId, ContactRow, Forces, JointRow, PairId, RowKind, Spring, System};
 

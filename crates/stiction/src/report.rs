@@ -5,7 +5,7 @@ use serde::Serialize;
 use stiction_lcp::{Certificate, Farkas};
 
 /// What a step did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StepReport {
     /// Time at the end of the step [s].
     pub t: f64,

@@ -50,8 +50,75 @@ impl<S: System> Simulation<S> {
 
     /// One step of size `h` [s]. On an error the state is as it was.
     pub fn step(&mut self, h: f64) -> Result<StepReport, StepError> {
-        let (next, report) = euler::step(&self.system, &self.scheme, &self.state, h, &mut self.workspace)?;
-        self.state = next;
+        let mut report = StepReport::default();
+        self.step_into(h, &mut report)?;
         Ok(report)
     }
+
+    /// [`Simulation::step`] into a report that is used again: after the first steps nothing is allocated while the
+    /// number of contacts does not grow.
+    pub fn step_into(&mut self, h: f64, report: &mut StepReport) -> Result<(), StepError> {
+        euler::step(&self.system, &self.scheme, &mut self.state, h, &mut self.workspace, report)
+    }
+
+    /// Steps of size `h` until time `until` [s], the last one shorter if need be, keeping what `pick` makes of each.
+    ///
+    /// ```
+    /// # use nalgebra::{Isometry2, Vector2};
+    /// # use stiction::planar::{Attached, Body, Mass, Shape, World};
+    /// # use stiction::{Scheme, Simulation};
+    /// let mut world = World::new(Vector2::new(0.0, -9.81));
+    /// world.add(Body::fixed("ground").with(Attached::new(Shape::HalfPlane)));
+    /// let ball = Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 1.0));
+    /// let ball = world.add(ball.with(Attached::new(Shape::Disk { radius: 0.1 })));
+    /// let model = world.build()?;
+    /// let state = model.state();
+    /// let mut simulation = Simulation::new(model, state, Scheme::default());
+    /// let heights = simulation.record(1.0, 0.01, |model, state, _| model.centre(state, ball).map_or(0.0, |c| c.y))?;
+    /// assert_eq!(heights.values.len(), 100);
+    /// assert!((heights.values[99] - 0.1).abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn record<T>(
+        &mut self,
+        until: f64,
+        h: f64,
+        mut pick: impl FnMut(&S, &State, &StepReport) -> T,
+    ) -> Result<Trajectory<T>, Stopped<T>>
+    where
+        T: std::fmt::Debug,
+    {
+        let mut trajectory = Trajectory { times: Vec::new(), values: Vec::new() };
+        let mut report = StepReport::default();
+        // a rest below this is round-off of the sum of many steps
+        while until - self.state.t > 1e-9 * h {
+            let rest = until - self.state.t;
+            let size = if rest < (1.0 + 1e-9) * h { rest } else { h };
+            if let Err(error) = self.step_into(size, &mut report) {
+                return Err(Stopped { trajectory, error: Box::new(error) });
+            }
+            trajectory.times.push(self.state.t);
+            trajectory.values.push(pick(&self.system, &self.state, &report));
+        }
+        Ok(trajectory)
+    }
+}
+
+/// What was picked of each step of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trajectory<T> {
+    /// Time at the end of each step [s].
+    pub times: Vec<f64>,
+    /// What was picked there.
+    pub values: Vec<T>,
+}
+
+/// A run that could not go on: what it had until then, and why.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{error}")]
+pub struct Stopped<T: std::fmt::Debug> {
+    /// What was picked until then.
+    pub trajectory: Trajectory<T>,
+    /// Why the next step was not made.
+    pub error: Box<StepError>,
 }

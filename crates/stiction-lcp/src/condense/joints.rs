@@ -142,6 +142,11 @@ impl Joints {
         offset: impl Fn(usize) -> f64,
         impulses: &mut Impulses,
     ) {
+        if self.rows == 0 {
+            impulses.c.clear();
+            prepared.mass.solve(momentum);
+            return;
+        }
         let scaled = &mut impulses.scaled;
         scaled.clear();
         scaled.extend(self.independent.iter().map(|&k| offset(k) * self.scale[k]));

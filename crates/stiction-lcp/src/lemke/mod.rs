@@ -99,7 +99,7 @@ pub(crate) struct Workspace {
     trial: Vec<f64>,
     best: Best,
     spare_z: Vec<f64>,
-    spare_basis: Vec<bool>,
+    spare_bases: Vec<Vec<bool>>,
 }
 
 /// Factors on the pivot and tie tolerances of a run from z = 0, tried in turn while it stalls.
@@ -278,7 +278,8 @@ impl Workspace {
     /// The best point in the units of the original.
     fn report(&mut self, end: End, cost: Cost, restarted: bool) -> Run {
         let scale = self.scaled.q_scale;
-        let (mut z, mut basis) = (std::mem::take(&mut self.spare_z), std::mem::take(&mut self.spare_basis));
+        let (mut z, mut basis) =
+            (std::mem::take(&mut self.spare_z), self.spare_bases.pop().unwrap_or_default());
         z.clear();
         z.extend(self.best.z.iter().zip(&self.scaled.column).map(|(z, c)| z.max(0.0) * c * scale));
         basis.clone_from(&self.best.basis);
@@ -307,7 +308,7 @@ impl Workspace {
 
     /// Takes the basis of a run back.
     pub(crate) fn recycle(&mut self, basis: Basis) {
-        self.spare_basis = basis.0;
+        self.spare_bases.push(basis.0);
     }
 }
 

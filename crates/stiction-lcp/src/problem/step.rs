@@ -158,7 +158,7 @@ impl StepProblem {
     }
 
     /// [`StepProblem::layout`] into an existing value.
-    pub(crate) fn lay_out(&self, layout: &mut Layout) {
+    pub fn lay_out(&self, layout: &mut Layout) {
         fn sums(start: usize, counts: impl Iterator<Item = usize>, out: &mut Vec<usize>) -> usize {
             let mut at = start;
             out.clear();

@@ -42,4 +42,5 @@ pub use body::{Attached, Body, Mass, Motion, Path, Twist};
 pub use force::{Force, Law, Load, Wrench};
 pub use joint::{Joint, JointKind, Motor};
 pub use model::Model;
+pub use stiction_geometry::planar::{Polygon, Shape};
 pub use world::{BodyId, ForceId, JointId, ShapeId, World};

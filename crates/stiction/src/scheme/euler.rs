@@ -6,7 +6,9 @@ use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
 use crate::system::{ContactRow, Forces, JointRow, PairId, RowKind, System};
-use stiction_lcp::{Solution, StepProblem, solve};
+use nalgebra::Matrix6;
+use stiction_lcp::problem::Layout;
+use stiction_lcp::{Solution, StepProblem};
 
 /// Rounds of the position-level iteration at most.
 const ROUNDS: usize = 20;
@@ -16,34 +18,50 @@ const ROUNDS: usize = 20;
 /// bodies creep beside fast ones.
 const ROUND_OFF: f64 = 1e-3;
 
+/// Round-off of positions, as a part of the largest of them. Smaller refuses redundant joints at small steps;
+/// larger lets bodies creep by this much of the positions every step.
+const POSITIONS: f64 = 1e-15;
+
 /// Storage of a step, kept from step to step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Workspace {
     forces: Forces,
     pub(crate) problem: StepProblem,
+    /// Where the velocities, impulses and rows of `problem` stand.
+    pub(crate) layout: Layout,
     pub(crate) joints: Vec<JointRow>,
     pub(crate) contacts: Vec<ContactRow>,
     pub(crate) places: Places,
+    pub(crate) lcp: stiction_lcp::Workspace,
+    /// The displacement of a pass of post-stabilization.
+    pub(crate) displacement: Vec<f64>,
     wanted: Vec<PairId>,
     after: Vec<ContactRow>,
+    /// v_f = M⁻¹ b.
     free: Vec<f64>,
+    expansion: Expansion,
+    /// The configuration a velocity leads to.
+    end: Vec<f64>,
+    next: State,
 }
 
 /// Where rows are taken and what v̂ they are expanded about.
+#[derive(Debug, Clone, Default)]
 struct Expansion {
     t: f64,
     q: Vec<f64>,
     v: Vec<f64>,
 }
 
-/// One step of size `h` from `state`.
+/// One step of size `h`; the state is only changed if it is made, the report is of no use if it is not.
 pub(crate) fn step<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
-    state: &State,
+    state: &mut State,
     h: f64,
     workspace: &mut Workspace,
-) -> Result<(State, StepReport), StepError> {
+    report: &mut StepReport,
+) -> Result<(), StepError> {
     if !(h.is_finite() && h > 0.0) {
         return Err(StepError::StepSize(h));
     }
@@ -60,62 +78,102 @@ pub(crate) fn step<S: System + ?Sized>(
         scheme.implicit_springs,
         scheme.implicit_gyroscopic,
         &mut workspace.problem,
+        &mut workspace.layout,
     );
     workspace.problem.law = scheme.friction;
     free_velocity(workspace, state);
     let fastest = fastest(system, state, workspace);
-    // without gravity bodies that move together close at nothing but the round-off of their speed
-    workspace.problem.speed_scale = (system.gravity() * h).max(ROUND_OFF * fastest);
+    // without gravity bodies that move together close at nothing but the round-off of their speed; redundant
+    // joints disagree by the round-off of positions over the step
+    let positions = POSITIONS * largest(&state.q).max(system.size()) / (h * scheme.solver.tolerance);
+    workspace.problem.speed_scale = (system.gravity() * h).max(ROUND_OFF * fastest).max(positions);
     let reach = reach(system, scheme, state, h, fastest);
     workspace.wanted.clear();
 
-    let mut expansion = expansion(system, scheme, state, h);
-    let mut solution = solve_with_all(system, scheme, state, h, &expansion, reach, &mut work, workspace)?;
+    expand(system, scheme, state, h, workspace);
+    let mut solution = solve_with_all(system, scheme, state, h, reach, &mut work, workspace)?;
     work.rounds = 1;
     if scheme.level == (Level::Position { nonlinear: true }) {
-        work.converged = false;
-        while work.rounds < ROUNDS {
-            expansion = about(system, state, h, solution.velocity());
-            let next = solve_with_all(system, scheme, state, h, &expansion, reach, &mut work, workspace)?;
-            work.rounds += 1;
-            let change = difference(next.velocity(), solution.velocity());
-            solution = next;
-            // velocities are known to the tolerance of the solve
-            if change <= 1e-12 * (1.0 + largest(solution.velocity())) {
-                work.converged = true;
-                break;
-            }
-        }
+        solution = iterate(system, scheme, state, h, reach, solution, &mut work, workspace)?;
     }
 
-    let mut next = state.clone();
+    let mut next = std::mem::take(&mut workspace.next);
+    next.q.clone_from(&state.q);
+    next.v.clear();
+    next.v.extend_from_slice(solution.velocity());
     next.t = state.t + h;
-    next.v.copy_from_slice(solution.velocity());
     system.advance(&mut next.q, &next.v, h);
     next.memory.h = h;
-    let contacts =
-        assemble::contact_reports(&workspace.problem, &workspace.places, &workspace.contacts, &solution);
-    let joints = assemble::joint_reports(&workspace.problem, &workspace.places, &workspace.joints, &solution);
-    let certificate = solution.certificate().clone();
-    let post = (scheme.passes > 0)
-        .then(|| post_stabilize::run(system, scheme, &mut next, h, reach, &mut work, workspace))
-        .transpose()?;
-    let (linear_momentum, angular_momentum) = system.momentum(&next.q, &next.v);
-    let report = StepReport {
-        t: next.t,
-        h,
-        contacts,
-        joints,
-        certificate,
-        kinetic: kinetic(system, &next.v),
-        potential: system.potential(next.t, &next.q),
-        linear_momentum,
-        angular_momentum,
-        infeasibility: infeasibility(system, next.t, &next.q, workspace),
-        work,
-        post,
-    };
-    Ok((next, report))
+    let made = finish(system, scheme, h, reach, &mut next, &solution, work, workspace, report);
+    workspace.lcp.recycle(solution);
+    if made.is_ok() {
+        std::mem::swap(state, &mut next);
+    }
+    workspace.next = next;
+    made
+}
+
+/// Mends the positions if asked for, and reports.
+#[allow(clippy::too_many_arguments)]
+fn finish<S: System + ?Sized>(
+    system: &S,
+    scheme: &Scheme,
+    h: f64,
+    reach: f64,
+    next: &mut State,
+    solution: &Solution,
+    mut work: StepWork,
+    workspace: &mut Workspace,
+    report: &mut StepReport,
+) -> Result<(), StepError> {
+    let Workspace { problem, layout, places, contacts, joints, .. } = &mut *workspace;
+    let mut reported = std::mem::take(report);
+    assemble::contact_reports(problem, layout, places, contacts, solution, &mut reported.contacts);
+    assemble::joint_reports(problem, layout, places, joints, solution, &mut reported.joints);
+    reported.certificate.copy_from(solution.certificate());
+    reported.post = None;
+    if scheme.passes > 0 {
+        match post_stabilize::run(system, scheme, next, h, reach, &mut work, workspace) {
+            Ok(post) => reported.post = Some(post),
+            Err(error) => return Err(error),
+        }
+    }
+    (reported.t, reported.h) = (next.t, h);
+    reported.kinetic = kinetic(system, &next.v);
+    reported.potential = system.potential(next.t, &next.q);
+    (reported.linear_momentum, reported.angular_momentum) = system.momentum(&next.q, &next.v);
+    reported.infeasibility = infeasibility(system, next.t, &next.q, workspace);
+    reported.work = work;
+    *report = reported;
+    Ok(())
+}
+
+/// Rounds of v̂ ← v⁺ until the positions themselves hold.
+#[allow(clippy::too_many_arguments)]
+fn iterate<S: System + ?Sized>(
+    system: &S,
+    scheme: &Scheme,
+    state: &State,
+    h: f64,
+    reach: f64,
+    mut solution: Solution,
+    work: &mut StepWork,
+    workspace: &mut Workspace,
+) -> Result<Solution, StepError> {
+    work.converged = false;
+    while work.rounds < ROUNDS {
+        workspace.expansion.about(system, state, h, solution.velocity());
+        let next = solve_with_all(system, scheme, state, h, reach, work, workspace)?;
+        work.rounds += 1;
+        let change = difference(next.velocity(), solution.velocity());
+        workspace.lcp.recycle(std::mem::replace(&mut solution, next));
+        // velocities are known to the tolerance of the solve
+        if change <= 1e-12 * (1.0 + largest(solution.velocity())) {
+            work.converged = true;
+            break;
+        }
+    }
+    Ok(solution)
 }
 
 /// ½ vᵀ M v.
@@ -150,13 +208,15 @@ fn free_velocity(workspace: &mut Workspace, state: &State) {
     workspace.free.clear();
     for body in &workspace.problem.bodies {
         let n = body.velocities;
-        let block = nalgebra::DMatrix::from_fn(n, n, |i, j| body.mass[(i, j)]);
-        let right = nalgebra::DVector::from_fn(n, |i, _| body.momentum[i]);
-        if let Some(v) = block.lu().solve(&right) {
-            workspace.free.extend(v.iter());
-        } else {
-            let at = workspace.free.len();
-            workspace.free.extend(&state.v[at..at + n]);
+        // velocities the body does not have stand still
+        let block =
+            Matrix6::from_fn(
+                |i, j| if i < n && j < n { body.mass[(i, j)] } else { f64::from(u8::from(i == j)) },
+            );
+        let at = workspace.free.len();
+        match block.lu().solve(&body.momentum) {
+            Some(v) => workspace.free.extend(v.iter().take(n)),
+            None => workspace.free.extend(&state.v[at..at + n]),
         }
     }
 }
@@ -189,47 +249,54 @@ fn reach<S: System + ?Sized>(system: &S, scheme: &Scheme, state: &State, h: f64,
 }
 
 /// The point the rows of this level are taken at.
-fn expansion<S: System + ?Sized>(system: &S, scheme: &Scheme, state: &State, h: f64) -> Expansion {
-    match scheme.level {
-        Level::Position { .. } => about(system, state, h, &state.v),
-        _ => Expansion { t: state.t, q: state.q.clone(), v: Vec::new() },
+fn expand<S: System + ?Sized>(system: &S, scheme: &Scheme, state: &State, h: f64, workspace: &mut Workspace) {
+    let expansion = &mut workspace.expansion;
+    if let Level::Position { .. } = scheme.level {
+        expansion.about(system, state, h, &state.v);
+    } else {
+        expansion.t = state.t;
+        expansion.q.clone_from(&state.q);
+        expansion.v.clear();
     }
 }
 
-/// q̂ = q ⊕ h v̂ at the end of the step.
-fn about<S: System + ?Sized>(system: &S, state: &State, h: f64, v: &[f64]) -> Expansion {
-    let mut q = state.q.clone();
-    system.advance(&mut q, v, h);
-    Expansion { t: state.t + h, q, v: v.to_vec() }
+impl Expansion {
+    /// q̂ = q ⊕ h v̂ at the end of the step.
+    fn about<S: System + ?Sized>(&mut self, system: &S, state: &State, h: f64, v: &[f64]) {
+        self.t = state.t + h;
+        self.q.clone_from(&state.q);
+        self.v.clear();
+        self.v.extend_from_slice(v);
+        system.advance(&mut self.q, v, h);
+    }
 }
 
 /// Solves the step, adds contacts that were missed, and solves again until none is.
-#[allow(clippy::too_many_arguments)]
 fn solve_with_all<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
     state: &State,
     h: f64,
-    expansion: &Expansion,
     reach: f64,
     work: &mut StepWork,
     workspace: &mut Workspace,
 ) -> Result<Solution, StepError> {
     loop {
-        system.joints(expansion.t, &expansion.q, &mut workspace.joints);
+        let Expansion { t, q, .. } = &workspace.expansion;
+        system.joints(*t, q, &mut workspace.joints);
+        system.contacts(*t, q, reach, &workspace.wanted, &mut workspace.contacts);
         if scheme.level == Level::Velocity && !looks_ahead(scheme) {
             // with Δ = 0 a limit that is not reached yet would stop the joint where it is
             workspace.joints.retain(|j| j.kind != RowKind::Limit || j.error <= reach);
         }
-        system.contacts(expansion.t, &expansion.q, reach, &workspace.wanted, &mut workspace.contacts);
         align(workspace);
-        let solution = solve_once(system, scheme, state, h, expansion, work, workspace)?;
+        let solution = solve_once(system, scheme, state, h, work, workspace)?;
         if !looks_ahead(scheme) {
             return Ok(solution);
         }
-        let mut q = state.q.clone();
-        system.advance(&mut q, solution.velocity(), h);
-        system.contacts(state.t + h, &q, 0.0, &[], &mut workspace.after);
+        workspace.end.clone_from(&state.q);
+        system.advance(&mut workspace.end, solution.velocity(), h);
+        system.contacts(state.t + h, &workspace.end, 0.0, &[], &mut workspace.after);
         let known = workspace.wanted.len();
         // penetration below round-off of the positions is none
         let depth = 1e-12 * system.size();
@@ -243,16 +310,17 @@ fn solve_with_all<S: System + ?Sized>(
             return Ok(solution);
         }
         work.additions += 1;
+        workspace.lcp.recycle(solution);
     }
 }
 
 /// Turns the tangents of contacts that ask for it along the slip of the free velocity, so that a facet's edge
 /// lies where the circle would be touched.
 fn align(workspace: &mut Workspace) {
-    let layout = workspace.problem.layout().velocity;
+    let layout = &workspace.layout.velocity;
     for contact in workspace.contacts.iter_mut().filter(|c| c.aligned && c.tangents.len() == 2) {
         let slip =
-            |k: usize| contact.tangents[k].row.dot(&layout, &workspace.free) + contact.tangents[k].offset;
+            |k: usize| contact.tangents[k].row.dot(layout, &workspace.free) + contact.tangents[k].offset;
         let (x, y) = (slip(0), slip(1));
         let length = x.hypot(y);
         if length > 0.0 {
@@ -266,14 +334,14 @@ fn solve_once<S: System + ?Sized>(
     scheme: &Scheme,
     state: &State,
     h: f64,
-    expansion: &Expansion,
     work: &mut StepWork,
     workspace: &mut Workspace,
 ) -> Result<Solution, StepError> {
-    let layout = workspace.problem.layout().velocity;
+    let Workspace { problem, layout, joints, contacts, places, lcp, free, expansion, .. } = workspace;
+    let start = &layout.velocity;
     // when h shrinks by more than 2, errors are corrected over the previous h: Φ/h would throw bodies out
     let slow = if state.memory.h > 2.0 * h { state.memory.h } else { h };
-    let position = |error: f64, row: &stiction_lcp::Row| error / h - row.dot(&layout, &expansion.v);
+    let position = |error: f64, row: &stiction_lcp::Row| error / h - row.dot(start, &expansion.v);
     let limit_speed = scheme.restitution_speed.unwrap_or(2.0 * system.gravity() * h);
     let gap_offset = |gap: f64, row: &stiction_lcp::Row, drift: f64| match scheme.level {
         Level::Velocity if looks_ahead(scheme) => gap.max(0.0) / h + drift,
@@ -292,8 +360,8 @@ fn solve_once<S: System + ?Sized>(
         }
     };
     let contact = |c: &ContactRow| {
-        let closing = c.normal.dot(&layout, &state.v) + c.drift;
-        let closes = || c.gap + h * (c.normal.dot(&layout, &workspace.free) + c.drift) <= 0.0;
+        let closing = c.normal.dot(start, &state.v) + c.drift;
+        let closes = || c.gap + h * (c.normal.dot(start, free) + c.drift) <= 0.0;
         if c.restitution > 0.0 && closing < -limit_speed && closes() {
             return c.restitution * closing + c.drift;
         }
@@ -306,15 +374,10 @@ fn solve_once<S: System + ?Sized>(
         Level::Baumgarte { alpha } => alpha * j.error + j.drift,
     };
     let limit = |j: &JointRow| gap_offset(j.error, &j.row, j.drift);
-    assemble::rows(
-        &mut workspace.problem,
-        &mut workspace.places,
-        h,
-        &workspace.joints,
-        &workspace.contacts,
-        &Offsets { joint: &joint, contact: &contact, limit: &limit },
-    );
-    solved(&workspace.problem, scheme, state.t, work)
+    let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
+    assemble::rows(problem, places, h, joints, contacts, &offsets);
+    problem.lay_out(layout);
+    solved(problem, scheme, state.t, work, lcp)
 }
 
 /// Solves a step problem and counts it.
@@ -323,8 +386,9 @@ pub(crate) fn solved(
     scheme: &Scheme,
     t: f64,
     work: &mut StepWork,
+    lcp: &mut stiction_lcp::Workspace,
 ) -> Result<Solution, StepError> {
-    let solution = solve(problem, &scheme.solver, None).map_err(|error| StepError::Unsolved {
+    let solution = lcp.solve(problem, &scheme.solver, None).map_err(|error| StepError::Unsolved {
         t,
         error: Box::new(error),
         problem: Box::new(problem.clone()),

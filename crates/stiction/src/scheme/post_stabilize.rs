@@ -31,10 +31,9 @@ pub(crate) fn run<S: System + ?Sized>(
     let before = infeasibility(system, state.t, &state.q, workspace);
     let mut report = PostReport { passes: 0, before, after: before, infeasible: None };
     while report.after > tolerance && report.passes < scheme.passes {
-        let (dp, proof) = displacement(system, scheme, state, h, reach, work, workspace)?;
-        leap(system, state, &dp);
+        report.infeasible = displacement(system, scheme, state, h, reach, work, workspace)?;
+        leap(system, state, &workspace.displacement);
         report.passes += 1;
-        report.infeasible = proof;
         report.after = infeasibility(system, state.t, &state.q, workspace);
     }
     Ok(report)
@@ -63,8 +62,8 @@ pub(crate) fn project<S: System + ?Sized>(system: &S, state: &mut State) -> Resu
             return Err(ProjectError::Apart(error));
         }
         // rows that cannot all be met here may be met where the least-squares displacement leads
-        let (dp, _) = displacement(system, &scheme, state, 1.0, reach, &mut work, &mut workspace)?;
-        moved += leap(system, state, &dp);
+        displacement(system, &scheme, state, 1.0, reach, &mut work, &mut workspace)?;
+        moved += leap(system, state, &workspace.displacement);
         passes += 1;
     }
 
@@ -78,7 +77,7 @@ pub(crate) fn project<S: System + ?Sized>(system: &S, state: &mut State) -> Resu
     let drift = |j: &JointRow| j.drift;
     let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
     assemble::rows(problem, &mut workspace.places, 1.0, &workspace.joints, &[], &offsets);
-    let solution = solved(problem, &scheme, state.t, &mut work)?;
+    let solution = solved(problem, &scheme, state.t, &mut work, &mut workspace.lcp)?;
     state.v.copy_from_slice(solution.velocity());
     Ok(moved)
 }
@@ -108,8 +107,8 @@ fn bodies<S: System + ?Sized>(system: &S, v: &[f64], problem: &mut StepProblem) 
     }
 }
 
-/// dp with M dp = Jᵀλ, J_e dp = −g_e, 0 ≤ λ_c ⊥ g_c + J_c dp ≥ 0; the least-squares one with the proof if
-/// there is none.
+/// dp with M dp = Jᵀλ, J_e dp = −g_e, 0 ≤ λ_c ⊥ g_c + J_c dp ≥ 0, left in the workspace; if there is none, the
+/// least-squares one, and the proof is returned.
 fn displacement<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
@@ -118,7 +117,7 @@ fn displacement<S: System + ?Sized>(
     reach: f64,
     work: &mut StepWork,
     workspace: &mut Workspace,
-) -> Result<(Vec<f64>, Option<Farkas>), StepError> {
+) -> Result<Option<Farkas>, StepError> {
     system.joints(state.t, &state.q, &mut workspace.joints);
     // drives hold no position, and compliant joints give way on purpose
     workspace.joints.retain(|j| j.violation().is_some());
@@ -134,17 +133,22 @@ fn displacement<S: System + ?Sized>(
         limit: &|j: &JointRow| j.error,
     };
     assemble::rows(problem, &mut workspace.places, h, &workspace.joints, &workspace.contacts, &offsets);
-    match solved(problem, scheme, state.t, work) {
-        Ok(solution) => Ok((solution.velocity().to_vec(), None)),
-        Err(StepError::Unsolved { error, .. }) if matches!(*error, LcpError::Ray { proof: Some(_), .. }) => {
-            let LcpError::Ray { proof, .. } = *error else { return Ok((Vec::new(), None)) };
-            let n = problem.layout().velocities();
-            let loose = loosened(problem);
-            let solution = solved(&loose, scheme, state.t, work)?;
-            Ok((solution.velocity()[..n].to_vec(), proof))
-        }
-        Err(error) => Err(error),
-    }
+    let n = system.bodies().iter().sum();
+    let (solution, proof) = match solved(problem, scheme, state.t, work, &mut workspace.lcp) {
+        Ok(solution) => (solution, None),
+        Err(StepError::Unsolved { error, problem: unsolved, t }) => match *error {
+            LcpError::Ray { proof: Some(proof), .. } => {
+                let loose = loosened(problem);
+                (solved(&loose, scheme, state.t, work, &mut workspace.lcp)?, Some(proof))
+            }
+            other => return Err(StepError::Unsolved { error: Box::new(other), problem: unsolved, t }),
+        },
+        Err(error) => return Err(error),
+    };
+    workspace.displacement.clear();
+    workspace.displacement.extend_from_slice(&solution.velocity()[..n]);
+    workspace.lcp.recycle(solution);
+    Ok(proof)
 }
 
 /// The same problem in which every row may give way against a heavy slider of its own: always feasible, and in

@@ -223,8 +223,8 @@ fn a_lift_and_a_shuttle_carry_a_box() {
 }
 
 #[test]
-fn a_turning_table_takes_a_ball_along() {
-    // a kinematic capsule that turns about its own axis drives a ball that rests on it
+fn a_slider_along_the_surface_has_no_contact() {
+    // a kinematic capsule that turns about its own axis under a slider whose axis lies in its surface
     let path = Path::new(|t: f64| {
         let turn = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), 2.0 * t)
             * UnitQuaternion::from_axis_angle(&Vector3::y_axis(), std::f64::consts::FRAC_PI_2);
@@ -237,7 +237,7 @@ fn a_turning_table_takes_a_ball_along() {
     let roller = Attached::new(Shape::Capsule { half_length: 1.0, radius: 0.5 }).material(slippery(1.0));
     world.add(Body::kinematic("roller", path).with(roller));
     let slide = Attached::new(Shape::Sphere { radius: 0.1 }).material(slippery(1.0));
-    // a slider along y on top feels the surface speed ω r = −1 m/s there
+    // the surface passes below at ω r = −1 m/s
     let ball = Body::slider("ball", 1.0, Vector3::y()).with(slide).at(Isometry3::translation(0.0, 0.0, 0.6));
     let ball = world.add(ball);
     let mut run = simulation(world, Scheme::ah04());

@@ -5,4 +5,6 @@ mod contacts;
 mod facets;
 mod joints;
 mod motion;
+mod properties;
 mod rows;
+mod worlds;
