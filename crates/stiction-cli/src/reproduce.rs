@@ -29,6 +29,9 @@ enum Paper {
     /// Anitescu and Hart: pendulum, ellipse, 21 disks.
     #[value(name = "AH04")]
     Ah04,
+    /// Cline and Pai: chain, pushed bodies, plank.
+    #[value(name = "CP03")]
+    Cp03,
 }
 
 impl Paper {
@@ -36,6 +39,7 @@ impl Paper {
         match self {
             Self::St00 => papers::st00::reproduce(),
             Self::Ah04 => papers::ah04::reproduce(),
+            Self::Cp03 => papers::cp03::reproduce(),
         }
     }
 }

@@ -2,18 +2,30 @@
 
 use crate::lemke::Lemke;
 use crate::problem::StepProblem;
-use crate::solution::{LcpError, Solution, Stage, Work};
+use crate::solution::{Fallback, LcpError, Solution, Stage, Work};
 use crate::solve::{Method, Solver, Task, solve};
 
-/// Solves convex relaxations with slip shift Γ ← μλ, from Γ = 0, until an answer satisfies Coulomb's law.
+/// Solves convex relaxations with slip shift Γ ← μλ until an answer satisfies Coulomb's law: from Γ = 0, or from
+/// the slip speeds of an answer.
 ///
 /// Each relaxation has a unique velocity; where the slip speeds stop changing, AH04 Theorem 2.1 makes the
 /// answer a solution. Nothing says they must: at high friction the iteration may wander, so it is capped.
-pub(crate) fn fixed_point(step: &StepProblem, task: &mut Task, rounds: usize) -> Result<Solution, LcpError> {
+pub(crate) fn fixed_point(
+    step: &StepProblem,
+    task: &mut Task,
+    start: Option<&[f64]>,
+    rounds: usize,
+) -> Result<Solution, LcpError> {
     let solver = Solver { method: Method::Lemke(Lemke::default()), tolerance: task.tolerance() };
     let mut work = Work { stage: Stage::FixedPoint, ..Work::default() };
+    if start.is_some() {
+        work.fallbacks.push(Fallback::FixedPoint);
+    }
     let mut gamma = vec![0.0; step.contacts.len()];
-    let mut best = task.certify(&[]);
+    let mut best = task.certify(start.unwrap_or(&[]));
+    if start.is_some() {
+        shift(step, best.certificate.contacts.iter().map(|c| c.lambda), &mut gamma);
+    }
     for round in 1..=rounds {
         let relaxed = solve(&step.relaxed(&gamma), &solver, None)?;
         work.rounds = round;
@@ -21,11 +33,7 @@ pub(crate) fn fixed_point(step: &StepProblem, task: &mut Task, rounds: usize) ->
         work.dense_size = work.dense_size.max(relaxed.work().dense_size);
         work.redundant_joints.clone_from(&relaxed.work().redundant_joints);
         let candidate = task.certify(relaxed.z());
-        for ((gamma, contact), own) in
-            gamma.iter_mut().zip(&step.contacts).zip(&candidate.certificate.contacts)
-        {
-            *gamma = contact.mu * own.lambda;
-        }
+        shift(step, candidate.certificate.contacts.iter().map(|c| c.lambda), &mut gamma);
         match task.accept(candidate, work.clone()) {
             Ok(solution) => return Ok(solution),
             Err(candidate) if candidate.certificate.worst() < best.certificate.worst() => best = candidate,
@@ -33,4 +41,10 @@ pub(crate) fn fixed_point(step: &StepProblem, task: &mut Task, rounds: usize) ->
         }
     }
     Err(LcpError::Budget { spent: rounds, unit: "rounds", best: Box::new(best) })
+}
+
+/// Γ = μλ.
+fn shift(step: &StepProblem, lambda: impl Iterator<Item = f64>, gamma: &mut [f64]) {
+    let slips = step.contacts.iter().zip(lambda);
+    gamma.iter_mut().zip(slips).for_each(|(gamma, (contact, lambda))| *gamma = contact.mu * lambda);
 }

@@ -143,6 +143,9 @@ pub enum Fallback {
     /// Lemke's method stalled, which mass ratios beyond 1e3 may cause, and was run again with other pivot and tie
     /// tolerances.
     OtherTolerances,
+    /// The certificate refused the answer of Lemke's method, which rows that all but tie may cause, and the fixed
+    /// point of convex relaxations went on from it.
+    FixedPoint,
 }
 
 /// Why there is no solution to hand out.

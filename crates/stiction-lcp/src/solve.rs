@@ -66,6 +66,10 @@ impl Method {
     }
 }
 
+/// Rounds of the fixed point that may improve an answer: from nearby it takes one or two, and where friction makes
+/// it wander more do not help.
+const IMPROVEMENTS: usize = 10;
+
 /// Solves `problem` and certifies the answer.
 ///
 /// Zero and the guess are tried first and taken if they pass; then the solver runs, and its answer passes the
@@ -104,15 +108,17 @@ impl Workspace {
                 self.run(Problem::Step(&relaxed), solver, guess, |task| task.lemke(&lemke, guess))
             }
             (Method::FixedPoint(rounds), Problem::Step(step)) => {
-                self.run(Problem::Step(step), solver, guess, |task| convex::fixed_point(step, task, rounds))
+                self.run(Problem::Step(step), solver, guess, |task| {
+                    convex::fixed_point(step, task, None, rounds)
+                })
             }
             (Method::Convex(_) | Method::FixedPoint(_), problem) => {
                 problem.check()?;
                 Err(solver.method.unsupported("a problem without bodies"))
             }
-            (Method::Lemke(lemke), problem) => {
-                self.run(problem, solver, guess, |task| task.lemke(&lemke, guess))
-            }
+            (Method::Lemke(lemke), problem) => self.run(problem, solver, guess, |task| {
+                task.lemke(&lemke, guess).or_else(|error| task.improved(error))
+            }),
             (Method::Enumerate(enumerate), problem) => {
                 self.run(problem, solver, None, |task| task.enumerate(&enumerate))
             }
@@ -256,6 +262,16 @@ impl<'a> Task<'a, '_> {
             }
         };
         dense.map_err(|feature| self.solver.method.unsupported(feature))
+    }
+
+    /// A solution near an answer that the certificate refused, or the error as it was.
+    fn improved(&mut self, error: LcpError) -> Result<Solution, LcpError> {
+        match (&error, self.problem) {
+            (LcpError::Uncertified { best, .. }, Problem::Step(step)) if self.law == FrictionLaw::Coulomb => {
+                convex::fixed_point(step, self, Some(&best.z), IMPROVEMENTS).map_err(|_| error)
+            }
+            _ => Err(error),
+        }
     }
 
     fn lemke(&mut self, lemke: &Lemke, guess: Option<&Guess>) -> Result<Solution, LcpError> {

@@ -232,12 +232,19 @@ fn fastest<S: System + ?Sized>(system: &S, state: &State, workspace: &Workspace)
     before.max(system.surface_speed(state.t, &state.q, &workspace.free))
 }
 
+/// Whether contacts that are still apart are rows with Δ = Φ/h. A velocity-level scheme takes those that touch, but
+/// post-stabilization leaves contacts open by the curvature of their gaps and velocities as they were: none would
+/// touch at the start of a step, and a body would run into the same wall again and again, ever faster.
+fn looks_ahead(scheme: &Scheme) -> bool {
+    scheme.active == Active::Swept && (scheme.level != Level::Velocity || scheme.passes > 0)
+}
+
 /// How far apart two surfaces may be and still meet within the step.
 fn reach<S: System + ?Sized>(system: &S, scheme: &Scheme, state: &State, h: f64, fastest: f64) -> f64 {
     match (scheme.active, scheme.level) {
         (Active::Band(band), _) => band,
         // inside a wider band bodies would hover
-        (Active::Swept, Level::Velocity) => 1e-9 * system.size(),
+        (Active::Swept, Level::Velocity) if !looks_ahead(scheme) => 1e-9 * system.size(),
         (Active::Swept, _) => {
             let prescribed = system.prescribed_speed(state.t).max(system.prescribed_speed(state.t + h));
             // two surfaces may both come
@@ -283,14 +290,14 @@ fn solve_with_all<S: System + ?Sized>(
         let Expansion { t, q, .. } = &workspace.expansion;
         system.joints(*t, q, &mut workspace.joints);
         system.contacts(*t, q, reach, &workspace.wanted, &mut workspace.contacts);
-        if scheme.level == Level::Velocity {
+        if scheme.level == Level::Velocity && !looks_ahead(scheme) {
             // with Δ = 0 a limit that is not reached yet would stop the joint where it is
             workspace.joints.retain(|j| j.kind != RowKind::Limit || j.error <= reach);
         }
         carry_back(system, h, workspace);
         align(workspace);
         let solution = solve_once(system, scheme, state, h, work, workspace)?;
-        if scheme.active != Active::Swept || scheme.level == Level::Velocity {
+        if !looks_ahead(scheme) {
             return Ok(solution);
         }
         workspace.end.clone_from(&state.q);
@@ -356,6 +363,7 @@ fn solve_once<S: System + ?Sized>(
     let position = |error: f64, row: &stiction_lcp::Row| error / h - row.dot(start, &expansion.v);
     let limit_speed = scheme.restitution_speed.unwrap_or(2.0 * system.gravity() * h);
     let gap_offset = |gap: f64, row: &stiction_lcp::Row, drift: f64| match scheme.level {
+        Level::Velocity if looks_ahead(scheme) => gap.max(0.0) / h + drift,
         Level::Velocity => drift,
         Level::Stabilized { gamma, everywhere } => {
             let gain = if gap < 0.0 || everywhere { gamma } else { 1.0 };

@@ -59,7 +59,8 @@ pub enum Level {
 #[serde(rename_all = "kebab-case")]
 pub enum Active {
     /// All that could close within the step, found from the speeds; what is missed is added and the step
-    /// solved again. Velocity-level schemes take touching contacts only.
+    /// solved again. Velocity-level schemes take touching contacts only, or, where post-stabilization follows,
+    /// the same ones as the others with Δ = Φ/h where Φ ≥ 0.
     Swept,
     /// All with a gap of at most this [m]: the papers' ε̂.
     Band(f64),
