@@ -9,11 +9,12 @@ SOAK ?= 100000
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## solve a stack of boxes, print its certificate and draw it
+demo: ## solve a step, simulate a wrecking ball; certificates, report, pictures
 	cargo run --locked --release -p stiction-cli -- demo --out out/demo
 	@test -f out/demo/stack.svg || { echo "make demo: out/demo/stack.svg was not written" >&2; exit 1; }
 	@echo
-	@echo "Open out/demo/stack.svg in a browser: the boxes, and the impulse at every contact."
+	@echo "Open in a browser: out/demo/stack.svg, the impulse at every contact of one step,"
+	@echo "and out/demo/wrecking.svg, a wrecking ball that hits a tower."
 
 test: ## formatting, clippy, documentation, tests and doc tests
 	@bash scripts/test.sh

@@ -1,9 +1,10 @@
-//! `stiction demo`: a tower of boxes under a push and a crate that slides, for one time step.
+//! `stiction demo`: a tower of boxes under a push and a crate that slides, for one time step; then a wrecking
+//! ball hits a tower.
 
 use crate::draw;
 use crate::mode::{ContactState, Mode, contact_states};
 use crate::report::{certificate_lines, residual};
-use crate::{BadInput, Outcome, print, write_file};
+use crate::{BadInput, Outcome, print, wrecking, write_file};
 use std::fmt::Write;
 use std::path::PathBuf;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
@@ -18,7 +19,7 @@ pub(crate) const MU: f64 = 0.5;
 /// Corners farther than this from what is below them are no contacts [m].
 const REACH: f64 = 0.1;
 
-/// Solve a stack of boxes, print its certificate and draw bodies and impulses.
+/// Solve one step of a stack of boxes and simulate a wrecking ball: certificates, reports, pictures.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Where the picture and the problem are written
@@ -244,6 +245,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     let mut text = report(&scene, &solution, &states);
     let _ = writeln!(text, "\nopen {} to see it", picture_path.display());
     let _ = writeln!(text, "solve it again: stiction solve {}", problem_path.display());
+    let _ = write!(text, "\n{}", wrecking::run(&arguments.out)?);
     print(&text)?;
     Ok(Outcome::Solved)
 }

@@ -13,6 +13,7 @@ mod report;
 mod reproduce;
 mod soak;
 mod solve;
+mod wrecking;
 
 use clap::{Parser, Subcommand};
 use std::fmt;

@@ -1,0 +1,176 @@
+//! The moving half of `stiction demo`: a wrecking ball swings into a tower.
+
+use crate::report::residual;
+use crate::{BadInput, plot, write_file};
+use nalgebra::{Isometry2, Point2, Vector2};
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+use stiction::papers::{Content, Figure, Frame, Outline};
+use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Model, Polygon, Shape, World};
+use stiction::{Material, Mistakes, Mode, Scheme, Simulation, State, StepReport};
+
+/// Time step and end of the run [s].
+const H: f64 = 0.005;
+const END: f64 = 4.0;
+/// Where the rope hangs [m].
+const HOOK: [f64; 2] = [-0.8, 4.2];
+/// Centre of the ball at the start, and its radius [m].
+const BALL: [f64; 2] = [-4.2, 3.6];
+const RADIUS: f64 = 0.35;
+/// Half the width and height of the boxes of the tower, from below [m].
+const BOXES: [[f64; 2]; 6] = [[0.5, 0.2], [0.4, 0.25], [0.35, 0.2], [0.4, 0.15], [0.3, 0.3], [0.2, 0.2]];
+/// When the bodies are drawn [s].
+const FRAMES: [f64; 6] = [0.0, 0.8, 1.0, 1.3, 2.0, 4.0];
+
+struct Scene {
+    simulation: Simulation<Model>,
+    ball: BodyId,
+    boxes: Vec<(BodyId, [f64; 2])>,
+}
+
+fn scene() -> Result<Scene, Mistakes> {
+    let material = Material { friction: 0.5, restitution: 0.0 };
+    let mut world = World::new(Vector2::new(0.0, -9.81));
+    world.add(Body::fixed("ground").with(Attached::new(Shape::HalfPlane).material(material)));
+    let crane = world.add(Body::fixed("crane"));
+    let mut boxes = Vec::new();
+    let mut top = 0.0;
+    for (i, half) in BOXES.into_iter().enumerate() {
+        // boxes of positive size
+        let Ok(polygon) = Polygon::rectangle(half) else { continue };
+        let body = Body::rigid(format!("box {i}"), Mass::Density(200.0))
+            .at(Isometry2::translation(0.4, top + half[1]))
+            .with(Attached::new(Shape::Polygon(polygon)).material(material));
+        boxes.push((world.add(body), half));
+        top += 2.0 * half[1];
+    }
+    let ball = Body::rigid("ball", Mass::Density(800.0))
+        .at(Isometry2::translation(BALL[0], BALL[1]))
+        .with(Attached::new(Shape::Disk { radius: RADIUS }).material(material));
+    let ball = world.add(ball);
+    let (hook, centre) = (Point2::from(HOOK), Point2::from(BALL));
+    let length = (centre - hook).norm();
+    // a rope: it holds, and it goes slack
+    let rope = Joint::distance("rope", &world, (crane, hook), (ball, centre)).limits(0.0, length);
+    world.join(rope);
+    let model = world.build()?;
+    let state = model.state();
+    Ok(Scene { simulation: Simulation::new(model, state, Scheme::default()), ball, boxes })
+}
+
+/// What is told of the run.
+#[derive(Default)]
+struct Summary {
+    steps: usize,
+    problems: usize,
+    worst: f64,
+    penetration: f64,
+    contacts: usize,
+}
+
+/// Runs the scene, draws it into `folder` and returns the report.
+pub(crate) fn run(folder: &Path) -> Result<String, BadInput> {
+    let failed = |e: &dyn std::fmt::Display| BadInput(format!("the wrecking ball: {e}"));
+    let mut scene = scene().map_err(|e| failed(&e))?;
+    let mut text = format!(
+        "A wrecking ball hits a tower: {} bodies, {END} s in steps of {H} s, friction 0.5\n\n\
+         \x20     t [s]   kinetic [J]  potential [J]   stick  slip   certificate  penetration [m]\n",
+        scene.boxes.len() + 1
+    );
+    let mut summary = Summary::default();
+    let mut frames = vec![scene.frame()];
+    let mut report = StepReport::default();
+    let mut lines = 0.5;
+    let begun = Instant::now();
+    while scene.simulation.state().t < END - 0.5 * H {
+        scene.simulation.step_into(H, &mut report).map_err(|e| failed(&e))?;
+        summary.add(&report);
+        if report.t >= lines - 0.5 * H {
+            lines += 0.5;
+            let _ = writeln!(text, "{}", line(&report));
+        }
+        if FRAMES.get(frames.len()).is_some_and(|t| report.t >= t - 0.5 * H) {
+            frames.push(scene.frame());
+        }
+    }
+    let speed = END / begun.elapsed().as_secs_f64();
+    let figure = Figure {
+        name: "wrecking".into(),
+        title: "A wrecking ball hits a tower".into(),
+        content: Content::Frames(frames),
+    };
+    let path = folder.join("wrecking.svg");
+    let svg = plot::draw(&figure).map_err(|e| BadInput::file(&path, &e))?;
+    write_file(&path, &svg)?;
+    let _ = write!(
+        text,
+        "\n{} steps, {} complementarity problems, up to {} contacts: every one solved and certified,\n\
+         worst residual {}, deepest penetration {:.1e} m; {speed:.0} times faster than it happens\n\
+         open {} to see it\n",
+        summary.steps,
+        summary.problems,
+        summary.contacts,
+        residual(summary.worst),
+        summary.penetration,
+        path.display()
+    );
+    Ok(text)
+}
+
+fn line(report: &StepReport) -> String {
+    let count = |mode: Mode| report.contacts.iter().filter(|c| c.mode == mode).count();
+    format!(
+        "{:>11.1}{:>14.1}{:>15.1}{:>8}{:>6}{:>14}{:>17.1e}",
+        report.t,
+        report.kinetic,
+        report.potential,
+        count(Mode::Stick),
+        count(Mode::Slip),
+        residual(report.certificate.worst()),
+        report.infeasibility
+    )
+}
+
+impl Summary {
+    fn add(&mut self, report: &StepReport) {
+        self.steps += 1;
+        self.problems += report.work.problems;
+        self.worst = self.worst.max(report.certificate.worst());
+        self.penetration = self.penetration.max(report.infeasibility);
+        let touching = report.contacts.iter().filter(|c| c.mode != Mode::Open).count();
+        self.contacts = self.contacts.max(touching);
+    }
+}
+
+impl Scene {
+    fn frame(&self) -> Frame {
+        let state = self.simulation.state();
+        let mut outlines: Vec<Outline> =
+            self.boxes.iter().map(|(id, half)| self.outline(state, *id, *half)).collect();
+        let ball = self.pose(state, self.ball);
+        let rim = |k: u8| {
+            let angle = std::f64::consts::TAU * f64::from(k) / 48.0;
+            point(&ball, [RADIUS * angle.cos(), RADIUS * angle.sin()])
+        };
+        outlines.push(Outline { closed: true, points: (0..48).map(rim).collect() });
+        outlines.push(Outline { closed: false, points: vec![HOOK, point(&ball, [0.0, 0.0])] });
+        outlines.push(Outline { closed: false, points: vec![[-4.8, 0.0], [6.5, 0.0]] });
+        Frame { t: state.t, outlines }
+    }
+
+    fn pose(&self, state: &State, id: BodyId) -> Isometry2<f64> {
+        self.simulation.system().pose(state, id).unwrap_or_else(Isometry2::identity)
+    }
+
+    fn outline(&self, state: &State, id: BodyId, [x, y]: [f64; 2]) -> Outline {
+        let pose = self.pose(state, id);
+        let points = [[-x, -y], [x, -y], [x, y], [-x, y]].map(|corner| point(&pose, corner));
+        Outline { closed: true, points: points.to_vec() }
+    }
+}
+
+fn point(pose: &Isometry2<f64>, [x, y]: [f64; 2]) -> [f64; 2] {
+    let p = pose * Point2::new(x, y);
+    [p.x, p.y]
+}
