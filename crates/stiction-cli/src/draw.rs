@@ -252,7 +252,7 @@ impl Canvas<'_> {
     }
 }
 
-fn rounded([x, y]: [f64; 2]) -> (i32, i32) {
+pub(crate) fn rounded([x, y]: [f64; 2]) -> (i32, i32) {
     // pictures are far smaller than 2³¹ pixels
     #[allow(clippy::cast_possible_truncation)]
     let whole = |x: f64| x.round() as i32;

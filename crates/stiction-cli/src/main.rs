@@ -7,8 +7,10 @@ mod bench;
 mod demo;
 mod draw;
 mod mode;
+mod plot;
 mod recheck;
 mod report;
+mod reproduce;
 mod soak;
 mod solve;
 
@@ -38,6 +40,7 @@ enum Command {
     #[command(after_help = EXIT_CODES)]
     Soak(soak::Arguments),
     Demo(demo::Arguments),
+    Reproduce(reproduce::Arguments),
     #[command(subcommand)]
     Bench(bench::Benchmark),
 }
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Solve(arguments) => solve::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(benchmark) => bench::run(&benchmark),
     };
     match outcome {

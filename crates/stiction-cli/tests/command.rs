@@ -345,3 +345,35 @@ fn a_reader_that_leaves_early_is_no_reason_to_panic() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((code(&output), stderr(&output)), (1, String::new()));
 }
+
+#[test]
+fn papers_are_reproduced_with_numbers_and_figures() {
+    for (paper, experiment) in [("ST00", "four balls"), ("ah04", "21 disks"), ("CP03", "chain")] {
+        let folder = Folder::new(&format!("reproduce-{paper}"));
+        let (lines, figures) = (folder.0.join("lines.jsonl"), folder.0.join("figures"));
+        let (lines_path, figures_path) = (lines.to_str().unwrap(), figures.to_str().unwrap());
+        let output = stiction(&["reproduce", paper, "--json", lines_path, "--figures", figures_path]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(stdout(&output).contains(experiment), "{paper}");
+        let text = fs::read_to_string(&lines).unwrap();
+        let mut published = 0;
+        for line in text.lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
+            assert_eq!(keys, ["case", "experiment", "paper", "published", "quantity", "value"]);
+            assert_eq!(line["paper"].as_str().unwrap(), paper.to_uppercase());
+            assert!(line["value"].is_number(), "{line}");
+            published += usize::from(line["published"].is_number());
+        }
+        assert!(published > 0, "{paper} has published numbers");
+        let drawn: Vec<PathBuf> = fs::read_dir(&figures).unwrap().map(|f| f.unwrap().path()).collect();
+        assert!(drawn.len() >= 4, "{paper}: {drawn:?}");
+        for figure in drawn {
+            let svg = fs::read_to_string(&figure).unwrap();
+            assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{}", figure.display());
+            assert!(!svg.contains("NaN"), "{}", figure.display());
+        }
+    }
+    assert_eq!(code(&stiction(&["reproduce", "nobody99"])), 2);
+    assert_eq!(code(&stiction(&["reproduce", "ST00", "--json", "/nowhere/at/all.jsonl"])), 2);
+}

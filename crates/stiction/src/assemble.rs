@@ -19,6 +19,7 @@ pub(crate) struct Offsets<'a> {
 }
 
 /// M̃ and b of the Euler family: M̃ = M − h k̃_v − h² k̃_q, b = M v + h (k − k̃_v v).
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn momentum<S: System + ?Sized>(
     system: &S,
     state: &State,

@@ -45,6 +45,14 @@ pub enum StepError {
     /// The step size is not a positive number.
     #[error("the step size {0} must be positive and finite")]
     StepSize(f64),
+    /// The state is not one of this model.
+    #[error("the state has {got:?} coordinates and velocities, the model {expected:?}")]
+    Size {
+        /// Coordinates and velocities of the state.
+        got: [usize; 2],
+        /// Coordinates and velocities of the model.
+        expected: [usize; 2],
+    },
     /// The step problem has no certified solution.
     #[error("the step at t = {t} s: {error}")]
     Unsolved {

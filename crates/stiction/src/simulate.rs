@@ -43,11 +43,6 @@ impl<S: System> Simulation<S> {
         self.state = state;
     }
 
-    /// Model and state, to be replaced together.
-    pub(crate) fn parts_mut(&mut self) -> (&mut S, &mut State) {
-        (&mut self.system, &mut self.state)
-    }
-
     /// One step of size `h` [s]. On an error the state is as it was.
     pub fn step(&mut self, h: f64) -> Result<StepReport, StepError> {
         let mut report = StepReport::default();

@@ -10,8 +10,17 @@ pub trait System {
     /// Number of velocities of each moving body, 1 to 6.
     fn bodies(&self) -> &[usize];
 
+    /// Number of coordinates in q; as many as velocities unless a body turns in space.
+    fn coordinate_count(&self) -> usize {
+        self.bodies().iter().sum()
+    }
+
     /// `q ← q ⊕ h v`.
     fn advance(&self, q: &mut [f64], v: &[f64], h: f64);
+
+    /// Turns a row taken at q ⊕ h v into the axes that velocities are measured along at q. Nothing to do unless
+    /// angular velocities are measured along axes that turn with the body.
+    fn carry_back(&self, _v: &[f64], _h: f64, _row: &mut Row) {}
 
     /// A body's block of the mass matrix, constant in these velocities. AH04 (D1)
     fn mass(&self, body: usize) -> Matrix6<f64>;

@@ -2,6 +2,7 @@
 //!
 //! Each paper is a file that builds its scenes, runs them and measures; nothing here is drawn or printed.
 
+pub mod ah04;
 pub mod cp03;
 pub mod st00;
 

@@ -65,6 +65,11 @@ pub(crate) fn step<S: System + ?Sized>(
     if !(h.is_finite() && h > 0.0) {
         return Err(StepError::StepSize(h));
     }
+    let got = [state.q.len(), state.v.len()];
+    let expected = [system.coordinate_count(), system.bodies().iter().sum()];
+    if got != expected {
+        return Err(StepError::Size { got, expected });
+    }
     let mut work = StepWork { converged: true, ..StepWork::default() };
     system.forces(state.t, &state.q, &state.v, &mut workspace.forces);
     if let Some(i) = workspace.forces.k.iter().position(|k| !k.is_finite()) {
@@ -289,6 +294,7 @@ fn solve_with_all<S: System + ?Sized>(
             // with Δ = 0 a limit that is not reached yet would stop the joint where it is
             workspace.joints.retain(|j| j.kind != RowKind::Limit || j.error <= reach);
         }
+        carry_back(system, h, workspace);
         align(workspace);
         let solution = solve_once(system, scheme, state, h, work, workspace)?;
         if !looks_ahead(scheme) {
@@ -311,6 +317,19 @@ fn solve_with_all<S: System + ?Sized>(
         }
         work.additions += 1;
         workspace.lcp.recycle(solution);
+    }
+}
+
+/// Turns rows taken at q̂ into the axes of the velocities, so that impulses act where they point.
+fn carry_back<S: System + ?Sized>(system: &S, h: f64, workspace: &mut Workspace) {
+    let Workspace { expansion, joints, contacts, .. } = workspace;
+    if expansion.v.is_empty() {
+        return;
+    }
+    joints.iter_mut().for_each(|j| system.carry_back(&expansion.v, h, &mut j.row));
+    for contact in contacts {
+        system.carry_back(&expansion.v, h, &mut contact.normal);
+        contact.tangents.iter_mut().for_each(|t| system.carry_back(&expansion.v, h, &mut t.row));
     }
 }
 

@@ -29,7 +29,7 @@ impl Simulation<Model> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn edit<T>(&mut self, change: impl FnOnce(&mut World) -> T) -> Result<T, Mistakes> {
-        let (model, state) = self.parts_mut();
+        let (model, state) = (self.system(), self.state());
         let mut world = model.world().clone();
         world.load(state)?;
         let mut overlaps = BTreeMap::new();
@@ -41,7 +41,7 @@ impl Simulation<Model> {
         let answer = change(&mut world);
         world.check_but(&overlaps)?;
         let next = crate::State { memory: state.memory.clone(), ..world.state() };
-        (*model, *state) = (Model::new(world), next);
+        self.replace(Model::new(world), next);
         Ok(answer)
     }
 }

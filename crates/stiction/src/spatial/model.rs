@@ -10,9 +10,10 @@ use super::world::{BodyId, JointId, World};
 use crate::error::Mistakes;
 use crate::state::State;
 use crate::system::{ContactRow, Forces, JointRow, PairId, System};
-use nalgebra::{Isometry3, Matrix6, Point3, Vector3};
+use nalgebra::{Isometry3, Matrix6, Point3, UnitQuaternion, Vector3};
 use std::ops::Range;
 use stiction_geometry::spatial::MassProperties;
+use stiction_lcp::Row;
 
 /// A checked world, laid out for stepping.
 #[derive(Debug, Clone)]
@@ -120,12 +121,30 @@ impl Model {
 }
 
 impl System for Model {
+    fn coordinate_count(&self) -> usize {
+        self.tables.parts.iter().map(|part| part.freedom.counts().0).sum()
+    }
+
     fn bodies(&self) -> &[usize] {
         &self.tables.velocities
     }
 
     fn advance(&self, q: &mut [f64], v: &[f64], h: f64) {
         self.tables.moving.iter().for_each(|&i| self.tables.parts[i].advance(q, v, h));
+    }
+
+    fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
+        let Row::Bodies(terms) = row else { return };
+        for term in terms {
+            let part = &self.tables.parts[self.tables.moving[term.body]];
+            if let Freedom::Rigid(_) = part.freedom {
+                let turn = UnitQuaternion::from_scaled_axis(
+                    h * Vector3::from_column_slice(&v[part.v + 3..part.v + 6]),
+                );
+                let angular = turn * Vector3::from_column_slice(&term.j[3..]);
+                term.j[3..].copy_from_slice(angular.as_slice());
+            }
+        }
     }
 
     fn mass(&self, body: usize) -> Matrix6<f64> {

@@ -7,8 +7,7 @@ use crate::scheme::Scheme;
 use crate::simulate::Simulation;
 use crate::spatial::{Attached, Body, BodyId, Facets, Mass, Model, Shape, Twist, World};
 use crate::state::State;
-use crate::system::{ContactRow, Forces, JointRow, PairId, System};
-use nalgebra::{Isometry3, Matrix6, Vector3};
+use nalgebra::{Isometry3, Vector3};
 use std::ops::Range;
 
 /// Radius of the balls [m].
@@ -23,15 +22,6 @@ pub const STEPS: [usize; 5] = [50, 100, 200, 400, 800];
 /// Positions or velocities of all balls along the axes of the world: linear, then angular, ball after ball. The
 /// angles are integrals of the angular velocity [m, rad; m/s, rad/s].
 pub type Motion = [f64; 24];
-
-/// In which frame angular velocities are unknowns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Axes {
-    /// In the world's, as ST00 has them.
-    World,
-    /// In the balls' own, as the spatial world has them.
-    Body,
-}
 
 /// Which components an error is measured over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,63 +66,6 @@ pub struct Collision {
     pub contacts: Vec<ContactReport>,
 }
 
-/// A world of balls that keeps no orientations. A ball of isotropic inertia has no use for one, and without it
-/// body axes stay world axes: v = (ẋ, ω) with ω in the world, as ST00 has it.
-#[derive(Debug, Clone)]
-struct Unturned(Model);
-
-impl System for Unturned {
-    fn bodies(&self) -> &[usize] {
-        self.0.bodies()
-    }
-
-    fn advance(&self, q: &mut [f64], v: &[f64], h: f64) {
-        for (q, v) in q.chunks_exact_mut(7).zip(v.chunks_exact(6)) {
-            (0..3).for_each(|i| q[i] += h * v[i]);
-        }
-    }
-
-    fn mass(&self, body: usize) -> Matrix6<f64> {
-        self.0.mass(body)
-    }
-
-    fn forces(&self, t: f64, q: &[f64], v: &[f64], out: &mut Forces) {
-        self.0.forces(t, q, v, out);
-    }
-
-    fn gyroscopic(&self, _: usize, _: &[f64]) -> Option<Matrix6<f64>> {
-        None
-    }
-
-    fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>) {
-        self.0.joints(t, q, out);
-    }
-
-    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
-        self.0.contacts(t, q, reach, wanted, out);
-    }
-
-    fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
-        self.0.surface_speed(t, q, v)
-    }
-
-    fn size(&self) -> f64 {
-        self.0.size()
-    }
-
-    fn gravity(&self) -> f64 {
-        self.0.gravity()
-    }
-
-    fn potential(&self, t: f64, q: &[f64]) -> f64 {
-        self.0.potential(t, q)
-    }
-
-    fn momentum(&self, q: &[f64], v: &[f64]) -> ([f64; 3], [f64; 3]) {
-        self.0.momentum(q, v)
-    }
-}
-
 /// The balls on their table, the thrown one first.
 fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
     let material = Material { friction: 0.4, restitution: 0.0 };
@@ -156,28 +89,16 @@ fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
 }
 
 /// Follows the balls in this many steps.
-pub fn run(gravity: f64, axes: Axes, scheme: Scheme, steps: usize) -> Result<Run, ExperimentError> {
+pub fn run(gravity: f64, scheme: Scheme, steps: usize) -> Result<Run, ExperimentError> {
     let (model, balls) = model(gravity)?;
-    match axes {
-        Axes::World => follow(Unturned(model.clone()), &model, balls, scheme, steps),
-        Axes::Body => follow(model.clone(), &model, balls, scheme, steps),
-    }
-}
-
-fn follow<S: System>(
-    system: S,
-    model: &Model,
-    balls: [BodyId; 4],
-    scheme: Scheme,
-    steps: usize,
-) -> Result<Run, ExperimentError> {
-    let mut simulation = Simulation::new(system, model.state(), scheme);
+    let start = model.state();
+    let mut simulation = Simulation::new(model, start, scheme);
     let h = DURATION / steps as f64;
-    let start = positions(model, balls, simulation.state());
+    let start = positions(simulation.system(), balls, simulation.state());
     let mut run = Run {
         h,
         positions: vec![start],
-        velocities: vec![velocities(model, balls, simulation.state())],
+        velocities: vec![velocities(simulation.system(), balls, simulation.state())],
         landing: None,
         collision: None,
         size: 0,
@@ -188,7 +109,7 @@ fn follow<S: System>(
     for step in 1..=steps {
         let report = simulation.step(h)?;
         let t = step as f64 * h;
-        let velocity = velocities(model, balls, simulation.state());
+        let velocity = velocities(simulation.system(), balls, simulation.state());
         position.iter_mut().zip(velocity).for_each(|(x, v)| *x += h * v);
         run.positions.push(position);
         run.velocities.push(velocity);
