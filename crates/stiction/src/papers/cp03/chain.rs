@@ -111,7 +111,7 @@ pub struct Slopes {
 pub fn slopes() -> Result<Slopes, ExperimentError> {
     let mut points = [const { Vec::new() }; 4];
     for halvings in 0..4 {
-        let steps = 150 << halvings;
+        let steps = 150_u32 << halvings;
         let h = 0.3 / f64::from(steps);
         let errors = |scheme: &Scheme| run(&SI, scheme, h, steps as usize);
         let none = errors(&Scheme::ap97())?;
