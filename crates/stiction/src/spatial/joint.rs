@@ -265,8 +265,8 @@ fn local(world: &World, body: BodyId, frame: &Isometry3<f64>) -> Isometry3<f64> 
 fn frame(point: Point3<f64>, axis: Vector3<f64>) -> Isometry3<f64> {
     let z = axis.normalize();
     // any direction across: the least aligned axis of the world
-    let helper = if z.x.abs() < 0.6 { Vector3::x() } else { Vector3::y() };
-    let x = (helper - z * z.dot(&helper)).normalize();
+    let aside = if z.x.abs() < 0.6 { Vector3::x() } else { Vector3::y() };
+    let x = (aside - z * z.dot(&aside)).normalize();
     let columns = nalgebra::Matrix3::from_columns(&[x, z.cross(&x), z]);
     let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(columns));
     Isometry3::from_parts(point.into(), rotation)

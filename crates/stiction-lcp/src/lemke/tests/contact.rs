@@ -25,8 +25,8 @@ struct Touch {
 }
 
 fn tangents(normal: &Vector3<f64>) -> (Vector3<f64>, Vector3<f64>) {
-    let helper = if normal.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() };
-    let first = (helper - normal * normal.dot(&helper)).normalize();
+    let aside = if normal.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() };
+    let first = (aside - normal * normal.dot(&aside)).normalize();
     (first, normal.cross(&first))
 }
 
