@@ -1,0 +1,39 @@
+//! What several modules use.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use stiction::{Scheme, Simulation, planar, spatial};
+
+pub(crate) const G: f64 = 9.81;
+
+/// A scheme by its name.
+pub(crate) type Named = (&'static str, fn() -> Scheme);
+
+/// The schemes that look ahead: the default and the two papers'.
+pub(crate) const SCHEMES: [Named; 3] =
+    [("default", Scheme::default), ("AH04", Scheme::ah04), ("ST00", Scheme::st00)];
+
+pub(crate) fn random(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// A number between −size and size.
+pub(crate) fn number(rng: &mut ChaCha8Rng, size: f64) -> f64 {
+    rng.random_range(-size..size)
+}
+
+pub(crate) fn largest(v: &[f64]) -> f64 {
+    v.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+}
+
+pub(crate) fn in_plane(world: &planar::World, scheme: Scheme) -> Simulation<planar::Model> {
+    let model = world.clone().build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let state = model.state();
+    Simulation::new(model, state, scheme)
+}
+
+pub(crate) fn in_space(world: &spatial::World, scheme: Scheme) -> Simulation<spatial::Model> {
+    let model = world.clone().build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let state = model.state();
+    Simulation::new(model, state, scheme)
+}

@@ -1,0 +1,242 @@
+//! Worlds of the plane laid into space: (x, y) becomes (x, 0, y), and a turn by θ one about −y.
+
+use nalgebra::{
+    Isometry2, Isometry3, Matrix3, Point2, Point3, Translation3, UnitQuaternion, Vector2, Vector3,
+};
+use std::f64::consts::FRAC_PI_2;
+use std::sync::Arc;
+use stiction::{State, planar, spatial};
+
+/// A direction of the plane.
+fn vector(v: &Vector2<f64>) -> Vector3<f64> {
+    Vector3::new(v.x, 0.0, v.y)
+}
+
+fn point(p: &Point2<f64>) -> Point3<f64> {
+    Point3::new(p.x, 0.0, p.y)
+}
+
+fn turn(angle: f64) -> UnitQuaternion<f64> {
+    UnitQuaternion::from_axis_angle(&-Vector3::y_axis(), angle)
+}
+
+fn pose(pose: &Isometry2<f64>) -> Isometry3<f64> {
+    Isometry3::from_parts(Translation3::from(vector(&pose.translation.vector)), turn(pose.rotation.angle()))
+}
+
+fn twist(twist: &planar::Twist) -> spatial::Twist {
+    spatial::Twist::new(vector(&twist.linear), -twist.angular * Vector3::y())
+}
+
+fn wrench(wrench: &planar::Wrench) -> spatial::Wrench {
+    spatial::Wrench { force: vector(&wrench.force), torque: -wrench.torque * Vector3::y() }
+}
+
+/// Takes local z to local x.
+fn along() -> Isometry3<f64> {
+    Isometry3::rotation(FRAC_PI_2 * Vector3::y())
+}
+
+/// Takes local z to −y.
+fn about() -> Isometry3<f64> {
+    Isometry3::rotation(FRAC_PI_2 * Vector3::x())
+}
+
+/// A shape and its pose in that of the planar one. Third sizes are as the others, so that the sizes of bodies, which
+/// tolerances are measured by, do not grow.
+fn shape(shape: &planar::Shape) -> (spatial::Shape, Isometry3<f64>) {
+    let here = Isometry3::identity();
+    match shape {
+        planar::Shape::Disk { radius } => (spatial::Shape::Sphere { radius: *radius }, here),
+        planar::Shape::Ellipse { semi_axes: [a, b] } => {
+            (spatial::Shape::Ellipsoid { semi_axes: [*a, 0.5 * (a + b), *b] }, here)
+        }
+        planar::Shape::Capsule { half_length, radius } => {
+            (spatial::Shape::Capsule { half_length: *half_length, radius: *radius }, along())
+        }
+        planar::Shape::Polygon(polygon) => {
+            // rectangles about the origin are boxes
+            let corner = polygon.vertices()[2];
+            assert!(polygon.vertices().len() == 4 && polygon.vertices()[0] == -corner);
+            (spatial::Shape::Cuboid { half_extents: [corner.x, 0.3 * corner.y, corner.y] }, here)
+        }
+        planar::Shape::HalfPlane => (spatial::Shape::HalfSpace, here),
+    }
+}
+
+fn attached(on: &planar::Attached) -> spatial::Attached {
+    let (shape, within) = shape(&on.shape);
+    // a surface that runs around a bounded shape has no twin
+    assert!(on.surface_velocity == 0.0 || on.shape == planar::Shape::HalfPlane);
+    spatial::Attached {
+        pose: pose(&on.pose) * within,
+        material: on.material,
+        groups: on.groups,
+        sensor: on.sensor,
+        surface_velocity: on.surface_velocity * Vector3::x(),
+        ..spatial::Attached::new(shape)
+    }
+}
+
+fn body(body: &planar::Body) -> spatial::Body {
+    let motion = match &body.motion {
+        planar::Motion::Rigid => spatial::Motion::Rigid,
+        planar::Motion::Point => spatial::Motion::Point,
+        planar::Motion::Slider(axis) => spatial::Motion::Slider(vector(axis)),
+        planar::Motion::Fixed => spatial::Motion::Fixed,
+        planar::Motion::Kinematic(path) => {
+            let path = path.clone();
+            spatial::Motion::Kinematic(spatial::Path::new(move |t| {
+                let (at, velocity) = path.0(t);
+                (pose(&at), twist(&velocity))
+            }))
+        }
+    };
+    let planar::Mass::Given { mass, centre, inertia: i } = body.mass else { panic!("masses must be given") };
+    // what stands across the plane may be anything that a body can have
+    let inertia = i * Matrix3::new(0.7, 0.0, 0.1, 0.0, 1.0, 0.0, 0.1, 0.0, 0.8);
+    spatial::Body {
+        name: body.name.clone(),
+        motion,
+        mass: spatial::Mass::Given { mass, centre: point(&centre), inertia },
+        pose: pose(&body.pose),
+        velocity: twist(&body.velocity),
+        shapes: body.shapes.iter().map(attached).collect(),
+    }
+}
+
+fn joint(joint: &planar::Joint) -> spatial::Joint {
+    let (kind, within) = match joint.kind {
+        planar::JointKind::Revolute => (spatial::JointKind::Revolute, about()),
+        planar::JointKind::Prismatic => (spatial::JointKind::Prismatic, along()),
+        planar::JointKind::Weld => (spatial::JointKind::Fixed, Isometry3::identity()),
+        planar::JointKind::Distance(length) => (spatial::JointKind::Distance(length), Isometry3::identity()),
+    };
+    let motor = joint.motor.map(|motor| match motor {
+        planar::Motor::Velocity { speed, force } => spatial::Motor::Velocity { speed, force },
+        planar::Motor::Position { target, gain, force } => spatial::Motor::Position { target, gain, force },
+    });
+    let on = |id: planar::BodyId, frame: &Isometry2<f64>| (spatial::BodyId(id.0), pose(frame) * within);
+    spatial::Joint {
+        limits: joint.limits,
+        motor,
+        friction: joint.friction,
+        compliance: joint.compliance,
+        collide: joint.collide,
+        ..spatial::Joint::new(&joint.name, kind, on(joint.a, &joint.frame_a), on(joint.b, &joint.frame_b))
+    }
+}
+
+fn force(force: &planar::Force) -> spatial::Force {
+    let id = |id: planar::BodyId| spatial::BodyId(id.0);
+    match force {
+        planar::Force::Constant { body, point: at, wrench: w } => {
+            spatial::Force::Constant { body: id(*body), point: at.as_ref().map(point), wrench: wrench(w) }
+        }
+        planar::Force::Timed { body, point: at, load } => {
+            let load = load.clone();
+            let load = Arc::new(move |t: f64| wrench(&load(t)));
+            spatial::Force::Timed { body: id(*body), point: at.as_ref().map(point), load }
+        }
+        planar::Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length } => {
+            spatial::Force::Spring {
+                a: id(*a),
+                point_a: point(point_a),
+                b: id(*b),
+                point_b: point(point_b),
+                stiffness: *stiffness,
+                damping: *damping,
+                rest_length: *rest_length,
+            }
+        }
+        planar::Force::Rail { body, point: at, axis, origin, stiffness, damping } => spatial::Force::Rail {
+            body: id(*body),
+            point: point(at),
+            axis: vector(axis),
+            origin: *origin,
+            stiffness: *stiffness,
+            damping: *damping,
+        },
+        planar::Force::Custom(_) => panic!("a force of the state has no twin"),
+    }
+}
+
+/// The same world laid into space. Bodies, shapes, joints and forces keep their numbers.
+pub(crate) fn laid(plane: &planar::World, facets: spatial::Facets) -> spatial::World {
+    let mut space = spatial::World::new(vector(&plane.gravity));
+    space.t = plane.t;
+    space.facets = facets;
+    space.friction_point = plane.friction_point;
+    space.allow_overlap = plane.allow_overlap;
+    for (id, own) in plane.bodies() {
+        assert_eq!(space.add(body(own)).0, id.0);
+    }
+    for (id, own) in plane.joints() {
+        assert_eq!(space.join(joint(own)).0, id.0);
+    }
+    for own in (0..).map_while(|k| plane.force(planar::ForceId(k))) {
+        space.push(force(own));
+    }
+    space
+}
+
+/// A state of the plane laid into space.
+pub(crate) fn laid_state(plane: &planar::Model, space: &spatial::Model, flat: &State) -> State {
+    let mut state = State { t: flat.t, memory: flat.memory.clone(), ..space.state() };
+    for (id, _) in plane.world().bodies() {
+        let twin = spatial::BodyId(id.0);
+        let (q, v) = (&flat.q[plane.coordinates(id).unwrap()], &flat.v[plane.velocities(id).unwrap()]);
+        let q3 = &mut state.q[space.coordinates(twin).unwrap()];
+        match *q {
+            [x, y, angle] => {
+                let r = turn(angle);
+                q3.copy_from_slice(&[x, 0.0, y, r.w, r.i, r.j, r.k]);
+            }
+            [x, y] => q3.copy_from_slice(&[x, 0.0, y]),
+            _ => q3.copy_from_slice(q),
+        }
+        let v3 = &mut state.v[space.velocities(twin).unwrap()];
+        match *v {
+            [x, y, angular] => v3.copy_from_slice(&[x, 0.0, y, 0.0, -angular, 0.0]),
+            [x, y] => v3.copy_from_slice(&[x, 0.0, y]),
+            _ => v3.copy_from_slice(v),
+        }
+    }
+    state
+}
+
+/// Largest differences of velocities in the plane, of velocities out of it from zero, and of positions in the plane.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Apart {
+    pub(crate) in_plane: f64,
+    pub(crate) across: f64,
+    pub(crate) position: f64,
+}
+
+impl Apart {
+    pub(crate) fn of(plane: &planar::Model, space: &spatial::Model, flat: &State, full: &State) -> Self {
+        let mut apart = Self::default();
+        let worst = |limit: &mut f64, x: f64| *limit = limit.max(x.abs());
+        for (id, _) in plane.world().bodies() {
+            let twin = spatial::BodyId(id.0);
+            let (v, w) = (plane.velocity(flat, id).unwrap(), space.velocity(full, twin).unwrap());
+            let (flat_pose, full_pose) = (plane.pose(flat, id).unwrap(), space.pose(full, twin).unwrap());
+            for x in [w.linear.x - v.linear.x, w.linear.z - v.linear.y, w.angular.y + v.angular] {
+                worst(&mut apart.in_plane, x);
+            }
+            [w.linear.y, w.angular.x, w.angular.z].into_iter().for_each(|x| worst(&mut apart.across, x));
+            let moved = pose(&flat_pose).inverse() * full_pose;
+            moved.translation.vector.iter().for_each(|x| worst(&mut apart.position, *x));
+            worst(&mut apart.position, moved.rotation.imag().norm());
+        }
+        apart
+    }
+
+    pub(crate) fn max(self, other: Self) -> Self {
+        Self {
+            in_plane: self.in_plane.max(other.in_plane),
+            across: self.across.max(other.across),
+            position: self.position.max(other.position),
+        }
+    }
+}
