@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stiction::{Scheme, Simulation, planar, spatial};
+use stiction::{Scheme, Simulation, State, planar, spatial};
 
 pub(crate) const G: f64 = 9.81;
 
@@ -36,4 +36,10 @@ pub(crate) fn in_space(world: &spatial::World, scheme: Scheme) -> Simulation<spa
     let model = world.clone().build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let state = model.state();
     Simulation::new(model, state, scheme)
+}
+
+/// All bits of a state.
+pub(crate) fn bits(state: &State) -> Vec<u64> {
+    let State { t, q, v, memory } = state;
+    [*t, memory.h].iter().chain(q).chain(v).map(|x| x.to_bits()).collect()
 }

@@ -412,6 +412,28 @@ fn scatter_conveyor(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     set(model, state, BodyId(2), [rod[0], rod[1], 0.1], w);
 }
 
+/// Two bodies of several shapes each, on the floor and on each other.
+fn dumbbells() -> Scene {
+    let mut world = earth();
+    world.add(floor(rough(0.4)));
+    for name in ["one", "other"] {
+        let body = Body::rigid(name, Mass::Given { mass: 2.0, centre: Point2::new(0.05, 0.0), inertia: 0.2 });
+        let body = body.with(disk(0.2).at(at(-0.4, 0.0)).material(rough(0.3)));
+        let bar = capsule(0.3, 0.1).at(Isometry2::rotation(0.1)).material(rough(0.4));
+        world.add(body.with(bar).with(disk(0.15).at(at(0.5, 0.0)).material(rough(0.5))));
+    }
+    Scene { name: "dumbbells", world, scatter: scatter_dumbbells }
+}
+
+fn scatter_dumbbells(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
+    for (i, y) in [(1, 0.2), (2, 0.6)] {
+        let angle = number(rng, 0.1);
+        let v = velocity(rng, 2.0, 5.0);
+        let q = [number(rng, 0.1), y + 0.4 * f64::sin(angle).abs() + gap(rng, 0.3), angle];
+        set(model, state, BodyId(i), q, v);
+    }
+}
+
 /// AH04's pile of 21 disks between two slanted walls.
 fn pile() -> Scene {
     let mut world = earth();
@@ -454,8 +476,14 @@ pub(crate) fn all() -> Vec<Scene> {
         driven_chain(),
         slide(),
         rods(),
+        dumbbells(),
         springs(),
         conveyor(),
         pile(),
     ]
+}
+
+/// The one of this name.
+pub(crate) fn named(name: &str) -> Scene {
+    all().into_iter().find(|scene| scene.name == name).unwrap()
 }

@@ -1,0 +1,108 @@
+//! Scenes of space that are no scenes of the plane.
+
+use crate::common::{G, number, random};
+use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use rand_chacha::ChaCha8Rng;
+use stiction::spatial::{Attached, Body, Force, Joint, Mass, Shape, Twist, World};
+use stiction::{Groups, Material};
+
+pub(crate) fn earth() -> World {
+    World::new(Vector3::new(0.0, 0.0, -G))
+}
+
+pub(crate) fn at(x: f64, y: f64, z: f64) -> Isometry3<f64> {
+    Isometry3::translation(x, y, z)
+}
+
+pub(crate) fn floor(material: Material) -> Body {
+    let mut floor = Attached::new(Shape::HalfSpace).material(material);
+    floor.groups = Groups { member: 1 | FLOOR_ONLY, collides: u32::MAX };
+    Body::fixed("floor").with(floor)
+}
+
+/// The group of the floor for shapes that have no gap to anything else.
+const FLOOR_ONLY: u32 = 4;
+
+/// A shape that meets the floor and nothing else.
+pub(crate) fn on_floor_only(shape: Shape, material: Material) -> Attached {
+    Attached::new(shape).material(material).groups(Groups { member: 2, collides: FLOOR_ONLY })
+}
+
+/// A shape that meets the floor and all that is not [`on_floor_only`].
+pub(crate) fn sociable(shape: Shape, material: Material) -> Attached {
+    Attached::new(shape).material(material).groups(Groups { member: 1, collides: 1 })
+}
+
+pub(crate) fn vector(rng: &mut ChaCha8Rng, size: f64) -> Vector3<f64> {
+    Vector3::from_fn(|_, _| number(rng, size))
+}
+
+pub(crate) fn turned(rng: &mut ChaCha8Rng) -> UnitQuaternion<f64> {
+    UnitQuaternion::from_scaled_axis(vector(rng, 3.0))
+}
+
+/// Spheres, capsules, a box and an ellipsoid that fall on the floor, spinning.
+fn falling() -> World {
+    let mut rng = random(5);
+    let mut world = earth();
+    let material = Material { friction: 0.4, restitution: 0.3 };
+    world.add(floor(material));
+    let shapes = [
+        Shape::Sphere { radius: 0.2 },
+        Shape::Capsule { half_length: 0.2, radius: 0.1 },
+        Shape::Sphere { radius: 0.15 },
+        Shape::Capsule { half_length: 0.1, radius: 0.15 },
+    ];
+    for (k, shape) in (0_u32..).zip(shapes) {
+        let place = at(0.5 * f64::from(k % 2), 0.5 * f64::from(k / 2), 0.4);
+        let body = Body::rigid(format!("body {k}"), Mass::Density(500.0)).at(place * turned(&mut rng));
+        let velocity = Twist::new(vector(&mut rng, 2.0), vector(&mut rng, 8.0));
+        world.add(body.moving(velocity).with(sociable(shape, material)));
+    }
+    for (x, shape) in [
+        (4.0, Shape::Cuboid { half_extents: [0.2, 0.15, 0.1] }),
+        (6.0, Shape::Ellipsoid { semi_axes: [0.3, 0.2, 0.15] }),
+    ] {
+        let body = Body::rigid(format!("body at {x}"), Mass::Density(500.0));
+        let body = body.at(at(x, 0.0, 0.4) * turned(&mut rng));
+        let velocity = Twist::new(vector(&mut rng, 2.0), vector(&mut rng, 5.0));
+        world.add(body.moving(velocity).with(on_floor_only(shape, material)));
+    }
+    world
+}
+
+/// A closed loop of bars on hinges and balls, with a spring, that swings and spins.
+fn loop_of_bars() -> World {
+    let mut world = earth();
+    let ground = world.add(Body::fixed("ground"));
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.2], [1.2, 0.8, -0.1], [0.0, 1.0, 0.0]].map(Point3::from);
+    let mut last = ground;
+    for k in 0..3 {
+        let middle = nalgebra::center(&corners[k], &corners[k + 1]);
+        let bar = Body::rigid(format!("bar {k}"), Mass::given(1.0, [0.1, 0.2, 0.25]));
+        let bar = world.add(bar.at(Isometry3::from_parts(middle.into(), UnitQuaternion::identity())));
+        let joint = if k == 0 {
+            Joint::revolute("hinge", &world, last, bar, corners[k], Vector3::new(0.3, 1.0, 0.2)).friction(0.1)
+        } else {
+            Joint::spherical(format!("ball {k}"), &world, last, bar, corners[k])
+        };
+        world.join(joint);
+        last = bar;
+    }
+    world.join(Joint::spherical("last", &world, last, ground, corners[3]));
+    world.push(Force::Spring {
+        a: ground,
+        point_a: Point3::new(0.5, 0.5, 1.0),
+        b: last,
+        point_b: Point3::origin(),
+        stiffness: 40.0,
+        damping: 0.5,
+        rest_length: 0.5,
+    });
+    world
+}
+
+/// All of them, by name.
+pub(crate) fn all() -> Vec<(&'static str, World)> {
+    vec![("falling bodies", falling()), ("loop of bars", loop_of_bars())]
+}
