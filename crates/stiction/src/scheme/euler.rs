@@ -380,7 +380,13 @@ fn solve_once<S: System + ?Sized>(
     };
     let contact = |c: &ContactRow| {
         let closing = c.normal.dot(start, &state.v) + c.drift;
-        let closes = || c.gap + h * (c.normal.dot(start, free) + c.drift) <= 0.0;
+        // the gap at the end of the free step; a gap taken at q̂ has gone along with v̂ and the prescribed motion
+        let closes = || match scheme.level {
+            Level::Position { .. } => {
+                c.gap + h * (c.normal.dot(start, free) - c.normal.dot(start, &expansion.v)) <= 0.0
+            }
+            _ => c.gap + h * (c.normal.dot(start, free) + c.drift) <= 0.0,
+        };
         if c.restitution > 0.0 && closing < -limit_speed && closes() {
             return c.restitution * closing + c.drift;
         }
