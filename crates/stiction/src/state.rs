@@ -18,6 +18,7 @@ pub struct State {
 /// What schemes remember from step to step.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Size of the last step [s]; 0 before the first.
+    /// Size of the last step, or what is left of a larger one before it: the time over which errors of positions
+    /// are corrected when steps shrink [s]; 0 before the first.
     pub h: f64,
 }

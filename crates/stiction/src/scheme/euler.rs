@@ -108,7 +108,8 @@ pub(crate) fn step<S: System + ?Sized>(
     next.v.extend_from_slice(solution.velocity());
     next.t = state.t + h;
     system.advance(&mut next.q, &next.v, h);
-    next.memory.h = h;
+    // what is left of the time over which errors are corrected; see `solve_once`
+    next.memory.h = (slow(state, h) - h).max(h);
     let made = finish(system, scheme, h, reach, &mut next, &solution, work, workspace, report);
     workspace.lcp.recycle(solution);
     if made.is_ok() {
@@ -348,6 +349,13 @@ fn align(workspace: &mut Workspace) {
     }
 }
 
+/// The time over which errors of positions are corrected: h, but when h shrinks by more than 2 what is left of the
+/// previous one. Φ/h would throw bodies out, now or in the next step; spread over the previous h they leave at no
+/// more than twice the speed they would have had without the change.
+fn slow(state: &State, h: f64) -> f64 {
+    if state.memory.h > 2.0 * h { state.memory.h } else { h }
+}
+
 fn solve_once<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
@@ -358,9 +366,13 @@ fn solve_once<S: System + ?Sized>(
 ) -> Result<Solution, StepError> {
     let Workspace { problem, layout, joints, contacts, places, lcp, free, expansion, .. } = workspace;
     let start = &layout.velocity;
-    // when h shrinks by more than 2, errors are corrected over the previous h: Φ/h would throw bodies out
-    let slow = if state.memory.h > 2.0 * h { state.memory.h } else { h };
-    let position = |error: f64, row: &stiction_lcp::Row| error / h - row.dot(start, &expansion.v);
+    let slow = slow(state, h);
+    // the error at the start of the step, linearized, over h, and prescribed motion
+    let position = |error: f64, row: &stiction_lcp::Row, drift: f64, unilateral: bool| {
+        let offset = error / h - row.dot(start, &expansion.v);
+        let corrected = slow > h && (offset < drift || !unilateral);
+        if corrected { (offset - drift) * (h / slow) + drift } else { offset }
+    };
     let limit_speed = scheme.restitution_speed.unwrap_or(2.0 * system.gravity() * h);
     let gap_offset = |gap: f64, row: &stiction_lcp::Row, drift: f64| match scheme.level {
         Level::Velocity if looks_ahead(scheme) => gap.max(0.0) / h + drift,
@@ -369,7 +381,7 @@ fn solve_once<S: System + ?Sized>(
             let gain = if gap < 0.0 || everywhere { gamma } else { 1.0 };
             gain * gap / (if gap < 0.0 { slow } else { h }) + drift
         }
-        Level::Position { .. } => position(gap, row),
+        Level::Position { .. } => position(gap, row, drift, true),
         Level::Baumgarte { alpha } => {
             if gap < 0.0 {
                 alpha * gap + drift
@@ -395,7 +407,7 @@ fn solve_once<S: System + ?Sized>(
     let joint = |j: &JointRow| match scheme.level {
         Level::Velocity => j.drift,
         Level::Stabilized { gamma, .. } => gamma * j.error / slow + j.drift,
-        Level::Position { .. } => position(j.error, &j.row),
+        Level::Position { .. } => position(j.error, &j.row, j.drift, false),
         Level::Baumgarte { alpha } => alpha * j.error + j.drift,
     };
     let limit = |j: &JointRow| gap_offset(j.error, &j.row, j.drift);
