@@ -5,5 +5,6 @@ mod orders;
 mod parity;
 mod permutation;
 mod planes;
+mod scenes;
 mod spaces;
 mod twins;
