@@ -42,7 +42,8 @@ pub trait System {
     /// that a displacement in place of a velocity gives the farthest that any point goes [m].
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64;
 
-    /// The largest speed of any surface whose motion is prescribed [m/s].
+    /// The largest speed of any surface whose motion is prescribed [m/s]; not a number when a prescribed pose or
+    /// velocity is not finite.
     fn prescribed_speed(&self, _t: f64) -> f64 {
         0.0
     }

@@ -266,7 +266,14 @@ impl System for Model {
 
     fn prescribed_speed(&self, t: f64) -> f64 {
         let prescribed = self.parts.iter().filter(|p| p.moving.is_none());
-        prescribed.map(|p| surface_speed(&p.place(t, &[]).drift, p.radius)).fold(0.0, f64::max)
+        let speed = |part: &Part| {
+            let Place { centre, angle, drift, .. } = part.place(t, &[]);
+            let numbers = [centre.x, centre.y, angle, drift.linear.x, drift.linear.y, drift.angular];
+            let finite = numbers.iter().all(|x| x.is_finite());
+            if finite { surface_speed(&drift, part.radius) } else { f64::NAN }
+        };
+        // f64::max would pass over what is not a number
+        prescribed.map(speed).fold(0.0, |most: f64, s| if s > most || s.is_nan() { s } else { most })
     }
 
     fn size(&self) -> f64 {

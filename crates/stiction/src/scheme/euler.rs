@@ -70,6 +70,7 @@ pub(crate) fn step<S: System + ?Sized>(
     if got != expected {
         return Err(StepError::Size { got, expected });
     }
+    check_finite(system, state, h)?;
     let mut work = StepWork { converged: true, ..StepWork::default() };
     system.forces(state.t, &state.q, &state.v, &mut workspace.forces);
     if let Some(i) = workspace.forces.k.iter().position(|k| !k.is_finite()) {
@@ -117,6 +118,25 @@ pub(crate) fn step<S: System + ?Sized>(
     }
     workspace.next = next;
     made
+}
+
+/// Bodies that are nowhere would touch nothing and fall for ever without a word.
+fn check_finite<S: System + ?Sized>(system: &S, state: &State, h: f64) -> Result<(), StepError> {
+    let not_finite = |what: String| Err(StepError::NotFinite { t: state.t, what });
+    if !state.t.is_finite() {
+        return not_finite("the time".to_string());
+    }
+    for (name, numbers) in [("coordinate", &state.q), ("velocity", &state.v)] {
+        if let Some(i) = numbers.iter().position(|x| !x.is_finite()) {
+            return not_finite(format!("{name} {i}"));
+        }
+    }
+    for t in [state.t, state.t + h] {
+        if system.prescribed_speed(t).is_nan() {
+            return not_finite(format!("a prescribed motion at {t} s"));
+        }
+    }
+    Ok(())
 }
 
 /// Mends the positions if asked for, and reports.
