@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stiction::{Scheme, Simulation, State, planar, spatial};
+use stiction::{Scheme, Simulation, State, System, planar, spatial};
 
 pub(crate) const G: f64 = 9.81;
 
@@ -42,4 +42,18 @@ pub(crate) fn in_space(world: &spatial::World, scheme: Scheme) -> Simulation<spa
 pub(crate) fn bits(state: &State) -> Vec<u64> {
     let State { t, q, v, memory } = state;
     [*t, memory.h].iter().chain(q).chain(v).map(|x| x.to_bits()).collect()
+}
+
+/// ½ vᵀMv.
+pub(crate) fn kinetic<S: System>(system: &S, v: &[f64]) -> f64 {
+    let mut start = 0;
+    let mut energy = 0.0;
+    for (i, &n) in system.bodies().iter().enumerate() {
+        let (mass, v) = (system.mass(i), &v[start..start + n]);
+        for r in 0..n {
+            energy += 0.5 * v[r] * (0..n).map(|c| mass[(r, c)] * v[c]).sum::<f64>();
+        }
+        start += n;
+    }
+    energy
 }
