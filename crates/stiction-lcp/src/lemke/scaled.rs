@@ -3,7 +3,8 @@
 // what is not inlined into the dispatch is compiled without the wide registers
 #![allow(clippy::inline_always)]
 
-use super::dictionary::{Dictionary, WIDTH};
+use super::dictionary::Dictionary;
+use super::kernels::padded;
 use crate::problem::Lcp;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -21,6 +22,8 @@ pub(super) struct Scaled {
     pub(super) m_scale: f64,
     /// The covering vector d of `w = q + M z + d z₀`.
     pub(super) cover: Vec<f64>,
+    /// The cover of a first try, empty if it would be d = 1.
+    bias: Vec<f64>,
     /// Work: largest entries of rows.
     largest: Vec<f64>,
 }
@@ -30,6 +33,9 @@ pub(super) struct Scaled {
 /// For positive semidefinite M and for contact with friction, dividing by the diagonal leaves no entry above
 /// one, so the factor only has to absorb rounding; it is passed by matrices whose diagonal says nothing.
 const OVERFLOWING_ROW: f64 = 4.0;
+
+const ACTED_ON: f64 = 10.0;
+const BOUND: f64 = 3.0;
 
 impl Scaled {
     /// Chooses the scales of a problem.
@@ -48,6 +54,10 @@ impl Scaled {
             // an unscaled problem may be small throughout, never too large: the growth of w = q + z₀ counts from one
             let largest = lcp.m.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
             self.m_scale = if largest > 0.0 { largest.min(1.0) } else { 1.0 };
+        }
+        self.bias.clear();
+        if scaling {
+            self.bias_cover(lcp);
         }
         self.scale_q(lcp);
     }
@@ -144,38 +154,43 @@ impl Scaled {
         }
     }
 
-    /// The dictionary `w = q' + M' z + d z₀`.
+    /// Writes M' where the dictionary wants it.
     pub(super) fn write(&self, lcp: &Lcp, d: &mut Dictionary) {
         let n = lcp.q.len();
-        d.reset(n);
+        Arch::new().dispatch(Write { scaled: self, m: lcp.m.as_slice(), matrix: d.reserve(n) });
+    }
+
+    /// Whether [`Scaled::choose_cover`] has a choice.
+    pub(super) fn is_biased(&self) -> bool {
+        !self.bias.is_empty()
+    }
+
+    /// Covers z = 0: with d = 1, or biased, with more where friction acts.
+    pub(super) fn choose_cover(&mut self, biased: bool) {
+        if biased {
+            self.cover.clone_from(&self.bias);
+        } else {
+            self.cover.fill(1.0);
+        }
+    }
+
+    /// Finds the rows that variables without diagonal act on (those of β, which λ moves), and their own.
+    fn bias_cover(&mut self, lcp: &Lcp) {
+        let n = lcp.q.len();
+        self.bias.clear();
         let m = lcp.m.as_slice();
-        // eight columns of M at a time become one lane of every row
-        for lane in 0..n.div_ceil(WIDTH) {
-            let first = lane * WIDTH;
-            let width = WIDTH.min(n - first);
-            if width == WIDTH {
-                let mut columns = [&m[..0]; WIDTH];
-                let mut scales = [0.0; WIDTH];
-                for k in 0..WIDTH {
-                    columns[k] = &m[(first + k) * n..(first + k + 1) * n];
-                    scales[k] = self.column[first + k];
-                }
-                for i in 0..n {
-                    let mut values = [0.0; WIDTH];
-                    for k in 0..WIDTH {
-                        values[k] = self.row[i] * columns[k][i] * scales[k];
-                    }
-                    d.set_lane(i, lane, values);
-                }
-            } else {
-                for j in first..n {
-                    for i in 0..n {
-                        d.set(i, j, self.row[i] * m[j * n + i] * self.column[j]);
-                    }
+        for j in 0..n {
+            if m[j * n + j] != 0.0 {
+                continue;
+            }
+            self.bias.resize(n, 1.0);
+            for (bias, &entry) in self.bias.iter_mut().zip(&m[j * n..(j + 1) * n]) {
+                if entry > 0.0 {
+                    *bias = ACTED_ON;
                 }
             }
+            self.bias[j] = BOUND;
         }
-        d.rhs[..n].copy_from_slice(&self.q);
     }
 
     /// w' = M' z' + q' (+ d z₀) from the original data.
@@ -194,6 +209,31 @@ impl Scaled {
         }
         for i in 0..n {
             w[i] = w[i] * self.row[i] + (self.q[i] + self.cover[i] * z0);
+        }
+    }
+}
+
+/// [`Scaled::write`] as one dispatch.
+struct Write<'a> {
+    scaled: &'a Scaled,
+    m: &'a [f64],
+    matrix: &'a mut [f64],
+}
+
+impl WithSimd for Write<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { scaled, m, matrix } = self;
+        let n = scaled.row.len();
+        let columns = matrix.chunks_exact_mut(padded(n)).zip(m.chunks_exact(n)).zip(&scaled.column);
+        for ((scaled_column, column), &c) in columns {
+            let (entries, padding) = scaled_column.split_at_mut(n);
+            for ((entry, m), r) in entries.iter_mut().zip(column).zip(&scaled.row) {
+                *entry = r * m * c;
+            }
+            padding.fill(0.0);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What a path has found, held against the original data and corrected by it.
 
-use super::dictionary::Place;
-use super::{Workspace, is_row};
+use super::Workspace;
 use crate::problem::Lcp;
 
 /// The point with the smallest residual so far.
@@ -39,7 +38,7 @@ impl Workspace {
         self.trial.clear();
         self.trial.extend_from_slice(&self.z);
         self.support.clear();
-        self.support.extend((0..n).filter(|&k| is_row(self.d.place(n + k))));
+        self.support.extend((0..n).filter(|&k| self.d.is_basic(n + k)));
         let mut residual = self.consider(lcp);
         // the dictionary holds the inverse of its basis: refining with it needs no factorization
         for _ in 0..2 {
@@ -57,7 +56,6 @@ impl Workspace {
 
     /// Whether the complementary basis with these z solves the problem.
     pub(super) fn solves(&mut self, lcp: &Lcp, basis: &[bool]) -> bool {
-        self.d.n = lcp.q.len();
         self.best.forget();
         self.support.clear();
         self.support.extend((0..basis.len()).filter(|&k| basis[k]));
@@ -94,19 +92,18 @@ impl Workspace {
         Some(least)
     }
 
-    /// Subtracts `(M'_BB)⁻¹ w_B` from `z_B`, the inverse read from the dictionary.
+    /// Subtracts `(M'_BB)⁻¹ w_B` from `z_B`, with the inverse at hand.
     fn correct_by_dictionary(&mut self) {
-        let n = self.d.n;
-        for &z in &self.support {
-            let Place::Row(row) = self.d.place(n + z) else { continue };
-            let mut change = 0.0;
-            for &k in &self.support {
-                if let Place::Column(column) = self.d.place(k) {
-                    change += self.d.entry(row, column) * self.w[k];
+        let (n, w, trial) = (self.d.n, &self.w, &mut self.trial);
+        self.d.solve(
+            |row| w[row],
+            |z, change| {
+                // on a ray z₀ is still basic, and no part of z
+                if z < n {
+                    trial[z] -= change;
                 }
-            }
-            self.trial[z] -= change;
-        }
+            },
+        );
     }
 
     /// The relative natural residual of the trial point, remembered if it is the least so far.
