@@ -29,8 +29,8 @@ impl Line {
     /// Makes room for `length` numbers; whatever they are if there was room before.
     pub(super) fn reserve(&mut self, length: usize) {
         if self.data.len() < length + WIDTH {
-            self.data.clear();
-            self.data.resize(length + WIDTH, 0.0);
+            // zeros from the system are not touched before they are used
+            self.data = vec![0.0; length + WIDTH];
             self.start = self.data.as_ptr().align_offset(WIDTH * size_of::<f64>()).min(WIDTH);
         }
         self.length = length;
@@ -57,7 +57,7 @@ impl DerefMut for Line {
     }
 }
 
-/// `sum ← sign · (start + Σ x_k column_k) ∘ mask`, column k of `matrix` being the one at `columns[k]`.
+/// `sum ← start + Σ x_k column_k` over terms (column, x) of `matrix`; an empty start is zero.
 ///
 /// The sums stay in registers while the columns pass: twelve of the sixteen that AVX2 has.
 #[inline(always)]
@@ -65,29 +65,26 @@ pub(super) fn combine<S: Simd>(
     simd: S,
     matrix: &[f64],
     stride: usize,
-    columns: impl Iterator<Item = (usize, f64)> + Clone,
+    terms: &(impl Iterator<Item = (usize, f64)> + Clone),
+    start: &[f64],
     sum: &mut [f64],
 ) {
-    let width = S::F64_LANES;
-    let (matrix, _) = S::as_simd_f64s(matrix);
-    let stride = stride / width;
-    let (sums, _) = S::as_mut_simd_f64s(sum);
+    let ((matrix, _), (start, _)) = (S::as_simd_f64s(matrix), S::as_simd_f64s(start));
+    let stride = stride / S::F64_LANES;
+    let (mut rest, _) = S::as_mut_simd_f64s(sum);
     let mut first = 0;
-    let mut rest = sums;
-    while rest.len() >= 12 {
-        let (block, others) = rest.split_at_mut(12);
-        combine_block::<S, 12>(simd, matrix, stride, first, columns.clone(), block);
-        (first, rest) = (first + 12, others);
-    }
-    while rest.len() >= 4 {
-        let (block, others) = rest.split_at_mut(4);
-        combine_block::<S, 4>(simd, matrix, stride, first, columns.clone(), block);
-        (first, rest) = (first + 4, others);
-    }
     while !rest.is_empty() {
-        let (block, others) = rest.split_at_mut(1);
-        combine_block::<S, 1>(simd, matrix, stride, first, columns.clone(), block);
-        (first, rest) = (first + 1, others);
+        let length = [12, 6, 4, 2, 1].into_iter().find(|&length| length <= rest.len()).unwrap_or(1);
+        let (block, others) = rest.split_at_mut(length);
+        let terms = terms.clone();
+        match length {
+            12 => combine_block::<S, 12>(simd, matrix, stride, first, terms, start, block),
+            6 => combine_block::<S, 6>(simd, matrix, stride, first, terms, start, block),
+            4 => combine_block::<S, 4>(simd, matrix, stride, first, terms, start, block),
+            2 => combine_block::<S, 2>(simd, matrix, stride, first, terms, start, block),
+            _ => combine_block::<S, 1>(simd, matrix, stride, first, terms, start, block),
+        }
+        (first, rest) = (first + length, others);
     }
 }
 
@@ -97,12 +94,15 @@ fn combine_block<S: Simd, const B: usize>(
     matrix: &[S::f64s],
     stride: usize,
     first: usize,
-    columns: impl Iterator<Item = (usize, f64)>,
+    terms: impl Iterator<Item = (usize, f64)>,
+    start: &[S::f64s],
     block: &mut [S::f64s],
 ) {
     let mut sums = [simd.splat_f64s(0.0); B];
-    sums.copy_from_slice(block);
-    for (column, x) in columns {
+    if !start.is_empty() {
+        sums.copy_from_slice(&start[first..first + B]);
+    }
+    for (column, x) in terms {
         let at = column * stride + first;
         let x = simd.splat_f64s(x);
         let entries = &matrix[at..at + B];
@@ -113,15 +113,22 @@ fn combine_block<S: Simd, const B: usize>(
     block.copy_from_slice(&sums);
 }
 
-/// x · y
+/// x · y, in four sums: one would wait for itself.
 #[inline(always)]
 pub(super) fn dot<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
     let ((x, _), (y, _)) = (S::as_simd_f64s(x), S::as_simd_f64s(y));
-    let mut sum = simd.splat_f64s(0.0);
-    for (&x, &y) in x.iter().zip(y) {
-        sum = simd.mul_add_e_f64s(x, y, sum);
+    let ((x, last_x), (y, last_y)) = (x.as_chunks::<4>(), y.as_chunks::<4>());
+    let mut sums = [simd.splat_f64s(0.0); 4];
+    for (x, y) in x.iter().zip(y) {
+        for k in 0..4 {
+            sums[k] = simd.mul_add_e_f64s(x[k], y[k], sums[k]);
+        }
     }
-    simd.reduce_sum_f64s(sum)
+    for (k, (&x, &y)) in last_x.iter().zip(last_y).enumerate() {
+        sums[k & 3] = simd.mul_add_e_f64s(x, y, sums[k & 3]);
+    }
+    let [a, b, c, d] = sums;
+    simd.reduce_sum_f64s(simd.add_f64s(simd.add_f64s(a, b), simd.add_f64s(c, d)))
 }
 
 /// `y ← y + a x`
@@ -131,6 +138,40 @@ pub(super) fn add_multiple<S: Simd>(simd: S, a: f64, x: &[f64], y: &mut [f64]) {
     let a = simd.splat_f64s(a);
     for (y, &x) in y.iter_mut().zip(x) {
         *y = simd.mul_add_e_f64s(a, x, *y);
+    }
+}
+
+/// Where the row f of [`subtract_product`] comes from.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    /// A row of the matrix.
+    Row(usize),
+    /// A combination of its rows, less one at a column (if there is such).
+    Combination(&'a [f64], usize),
+}
+
+/// `matrix ← matrix − y fᵀ`, column by column, f a row or combination of rows times `over`.
+#[inline(always)]
+pub(super) fn subtract_product<S: Simd>(
+    simd: S,
+    matrix: &mut [f64],
+    stride: usize,
+    source: Source,
+    over: f64,
+    y: &[f64],
+    factors: &mut [f64],
+) {
+    for (r, (factor, column)) in factors.iter_mut().zip(matrix.chunks_exact_mut(stride)).enumerate() {
+        let column = &mut column[..y.len()];
+        *factor = match source {
+            Source::Row(row) => column[row] * over,
+            Source::Combination(row, less) => {
+                dot(simd, row, column) * over - if r == less { over } else { 0.0 }
+            }
+        };
+        if *factor != 0.0 {
+            add_multiple(simd, -*factor, y, column);
+        }
     }
 }
 
@@ -147,35 +188,49 @@ pub(super) struct Ratios {
 ///
 /// A right-hand side that rounding has left below zero blocks at once.
 #[inline(always)]
-pub(super) fn ratios(rhs: &[f64], column: &[f64], ratio: &mut [f64], smallest_pivot: f64) -> Ratios {
-    let mut least = [f64::INFINITY; WIDTH];
-    let mut largest = [1.0; WIDTH];
-    let mut greatest = [1.0; WIDTH];
-    let (rhs, _) = rhs.as_chunks::<WIDTH>();
-    let (column, _) = column.as_chunks::<WIDTH>();
-    let (ratio, _) = ratio.as_chunks_mut::<WIDTH>();
-    for (column, rhs) in column.iter().zip(rhs) {
-        for k in 0..WIDTH {
-            largest[k] = if column[k].abs() > largest[k] { column[k].abs() } else { largest[k] };
-            greatest[k] = if rhs[k] > greatest[k] { rhs[k] } else { greatest[k] };
-        }
+pub(super) fn ratios<S: Simd>(
+    simd: S,
+    rhs: &[f64],
+    column: &[f64],
+    ratio: &mut [f64],
+    smallest_pivot: f64,
+) -> Ratios {
+    let ((rhs, _), (column, _)) = (S::as_simd_f64s(rhs), S::as_simd_f64s(column));
+    let (ratio, _) = S::as_mut_simd_f64s(ratio);
+    let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+    // what is no number stands first, and is passed over
+    let (mut largest, mut greatest) = (one, one);
+    for (&entry, &value) in column.iter().zip(rhs) {
+        largest = simd.max_f64s(simd.abs_f64s(entry), largest);
+        greatest = simd.max_f64s(value, greatest);
     }
-    let smallest_pivot = smallest_pivot * largest.iter().fold(1.0, |a, &b| if b > a { b } else { a });
-    for ((rhs, column), ratio) in rhs.iter().zip(column).zip(ratio) {
-        // on copies, which the compiler knows to be apart
-        let (rhs, column, mut steps) = (*rhs, *column, [0.0; WIDTH]);
-        for k in 0..WIDTH {
-            let value = if rhs[k] > 0.0 { rhs[k] } else { 0.0 };
-            let blocks = column[k] < -smallest_pivot;
-            steps[k] = if blocks { value } else { f64::INFINITY } / if blocks { -column[k] } else { 1.0 };
-        }
-        for k in 0..WIDTH {
-            least[k] = if steps[k] < least[k] { steps[k] } else { least[k] };
-        }
-        *ratio = steps;
+    let pivot = simd.splat_f64s(-smallest_pivot * simd.reduce_max_f64s(largest));
+    let infinite = simd.splat_f64s(f64::INFINITY);
+    let mut least = infinite;
+    for ((&value, &entry), ratio) in rhs.iter().zip(column).zip(ratio) {
+        let blocks = simd.less_than_f64s(entry, pivot);
+        let step = simd.div_f64s(simd.max_f64s(value, zero), simd.neg_f64s(entry));
+        *ratio = simd.select_f64s(blocks, step, infinite);
+        least = simd.min_f64s(*ratio, least);
     }
-    Ratios {
-        least: least.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a }),
-        largest: greatest.iter().fold(1.0, |a, &b| if b > a { b } else { a }),
+    Ratios { least: simd.reduce_min_f64s(least), largest: simd.reduce_max_f64s(greatest) }
+}
+
+/// The positions of ratios up to `cutoff`.
+#[inline(always)]
+pub(super) fn within<S: Simd>(simd: S, ratio: &[f64], cutoff: f64, positions: &mut Vec<usize>) {
+    positions.clear();
+    let bound = simd.splat_f64s(cutoff);
+    for (lane, ratios) in ratio.chunks_exact(WIDTH).enumerate() {
+        let (registers, _) = S::as_simd_f64s(ratios);
+        let mut least = bound;
+        for &register in registers {
+            least = simd.min_f64s(least, register);
+        }
+        // nearly all lanes end here
+        if simd.reduce_min_f64s(least) < cutoff || ratios.contains(&cutoff) {
+            let own = (lane * WIDTH..).zip(ratios);
+            positions.extend(own.filter(|(_, ratio)| **ratio <= cutoff).map(|(position, _)| position));
+        }
     }
 }

@@ -154,8 +154,7 @@ impl Lemke {
             workspace.want(basis);
             // a start that needs more pivots than a run from z = 0 is no start
             let short = budget.min(2 * n + 50);
-            if workspace.build()
-                && self.follow_paths(lcp, workspace, false, short, &mut cost) == End::Solved
+            if workspace.build() && self.follow_paths(lcp, workspace, false, short, &mut cost) == End::Solved
             {
                 return workspace.report(End::Solved, cost, false);
             }

@@ -1,6 +1,6 @@
 //! The path of almost complementary bases: from a complementary dictionary to the next one, or to a ray.
 
-use super::kernels::{Ratios, WIDTH};
+use super::kernels::Ratios;
 use super::{Lemke, Workspace};
 use crate::problem::Lcp;
 
@@ -133,19 +133,12 @@ impl Workspace {
         {
             return Some(row);
         }
-        self.ties.clear();
-        let (ratios, _) = self.d.ratio[..self.d.positions()].as_chunks::<WIDTH>();
-        for (lane, ratios) in ratios.iter().enumerate() {
-            if ratios.iter().fold(false, |any, &ratio| any | (ratio <= cutoff)) {
-                for (k, &ratio) in ratios.iter().enumerate() {
-                    if ratio <= cutoff {
-                        self.ties.push(lane * WIDTH + k);
-                    }
-                }
-            }
-        }
+        self.d.within(cutoff, &mut self.ties);
         if self.ties.len() > 1 {
             self.break_ties(tie_tolerance, cutoff);
+        }
+        if let [only] = self.ties[..] {
+            return Some(only);
         }
         // rounding may leave rows that cannot be told apart: the largest pivot is the safest
         let larger = |&&a: &&usize, &&b: &&usize| self.d.column[b].total_cmp(&self.d.column[a]);
