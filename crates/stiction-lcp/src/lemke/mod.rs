@@ -99,6 +99,8 @@ pub(crate) struct Workspace {
     support: Vec<usize>,
     correction: Vec<f64>,
     trial: Vec<f64>,
+    /// Largest entry of the trial point, at least one.
+    size: f64,
     best: Best,
     spare_z: Vec<f64>,
     spare_basis: Vec<bool>,

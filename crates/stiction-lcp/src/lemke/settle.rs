@@ -19,12 +19,13 @@ impl Best {
     }
 }
 
-/// Residuals up to this are not worth a correction [-].
+/// Points with max|min(z', w')| up to this, q' having a largest entry of one, are not worth a correction [-].
 ///
-/// All three are bounds on max|min(z', w')| / max(1, max z') with q' of largest entry one.
+/// Not relative to z': the certificate measures in units of q, and a body a thousand times heavier than what it
+/// stands on has z' of 1e3. Smaller values correct rounding; larger ones fail certificates at such mass ratios.
 const PLAIN: f64 = 1e-13;
 
-/// Residuals up to this end the run. Smaller values send well solved problems into repairs.
+/// Residuals, max|min(z', w')| / max(1, max z'), up to this end the run. Smaller values send well solved problems into repairs.
 pub(super) const TINY: f64 = 1e-12;
 
 /// Residuals up to this are still called a solution when repairs do not improve them; the certificate decides.
@@ -42,7 +43,7 @@ impl Workspace {
         let mut residual = self.consider(lcp);
         // the dictionary holds the inverse of its basis: refining with it needs no factorization
         for _ in 0..2 {
-            if residual <= PLAIN {
+            if residual * self.size <= PLAIN {
                 return residual;
             }
             self.correct_by_dictionary();
@@ -85,7 +86,7 @@ impl Workspace {
                 self.trial[k] -= correction;
             }
             least = least.min(self.consider(lcp));
-            if least <= PLAIN {
+            if least * self.size <= PLAIN {
                 break;
             }
         }
@@ -117,6 +118,7 @@ impl Workspace {
             size = if z > size { z } else { size };
         }
         let residual = if finite { worst / size } else { f64::INFINITY };
+        self.size = size;
         if residual < self.best.residual || self.best.residual == f64::INFINITY {
             self.best.residual = residual;
             self.best.z.clear();
