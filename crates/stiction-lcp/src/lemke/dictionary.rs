@@ -27,6 +27,8 @@ pub(super) struct Dictionary {
     /// A = [M', d] by columns, and the part of each that is not zero, padded.
     matrix: Line,
     extent: Vec<(usize, usize)>,
+    /// Work: terms of a sum of columns, one more than there can be.
+    split: Vec<(usize, f64)>,
     /// K⁻¹ by columns, one for each of `rows`, `stride` apart; zeros wherever K is not.
     inverse: Line,
     stride: usize,
@@ -75,6 +77,8 @@ impl Dictionary {
         self.row_of.resize(n, ABSENT);
         self.slot_of.clear();
         self.slot_of.resize(n + 1, ABSENT);
+        self.split.clear();
+        self.split.resize(n + 2, (0, 0.0));
         self.extent.clear();
         self.extent.resize(n + 1, (0, self.wide));
         (&mut self.matrix, &mut self.extent)

@@ -36,13 +36,15 @@ fn look<S: Simd>(simd: S, d: &mut Dictionary, entering: usize, smallest_pivot: f
         }
         let terms = gathered[..d.rows.len()].iter().copied().enumerate();
         combine(simd, inverse, stride, &terms, &[], below);
-        combine_extents(simd, matrix, &d.extent, &d.slots, below, entries, above);
+        let terms = d.slots.iter().copied().zip(below.iter().copied());
+        combine_extents(simd, matrix, &d.extent, &terms, &mut d.split, entries, above);
     } else {
         let start = d.row_of[entering] * stride;
         for (y, x) in below.iter_mut().zip(&inverse[start..]) {
             *y = *x;
         }
-        combine_extents(simd, matrix, &d.extent, &d.slots, below, &[], above);
+        let terms = d.slots.iter().copied().zip(below.iter().copied());
+        combine_extents(simd, matrix, &d.extent, &terms, &mut d.split, &[], above);
     }
     // rows whose w is not basic say 0 = 0
     for (entry, open) in above.iter_mut().zip(&*d.open) {
@@ -51,22 +53,36 @@ fn look<S: Simd>(simd: S, d: &mut Dictionary, entering: usize, smallest_pivot: f
     d.found = ratios(simd, &d.rhs[..wide + size], column, &mut d.ratio[..wide + size], smallest_pivot);
 }
 
-/// `sum ← start + Σ x_k column_k`, of columns that are mostly zeros only the part that is not.
+/// Columns from this length on are looked at for zeros: in shorter ones the look costs more than it saves.
+const LONG: usize = 128;
+
+/// `sum ← start + Σ x_k column_k`, of long columns that are mostly zeros only the part that is not.
 #[inline(always)]
 fn combine_extents<S: Simd>(
     simd: S,
     matrix: &[f64],
     extent: &[(usize, usize)],
-    columns: &[usize],
-    x: &[f64],
+    terms: &(impl Iterator<Item = (usize, f64)> + Clone),
+    split: &mut [(usize, f64)],
     start: &[f64],
     sum: &mut [f64],
 ) {
     let wide = sum.len();
-    let short = |column: usize| 2 * (extent[column].1 - extent[column].0) <= wide;
-    let terms = || columns.iter().copied().zip(x.iter().copied());
-    combine(simd, matrix, wide, &terms().filter(|&(column, _)| !short(column)), start, sum);
-    for (column, x) in terms().filter(|&(column, _)| short(column)) {
+    if wide < LONG {
+        return combine(simd, matrix, wide, terms, start, sum);
+    }
+    // full columns to the front, others to the back: without a branch, which could not be predicted
+    let (mut front, mut back) = (0, split.len());
+    for term in terms.clone() {
+        let (first, end) = extent[term.0];
+        let full = usize::from(2 * (end - first) > wide);
+        split[front] = term;
+        split[back - 1] = term;
+        front += full;
+        back -= 1 - full;
+    }
+    combine(simd, matrix, wide, &split[..front].iter().copied(), start, sum);
+    for &(column, x) in &split[back..] {
         let (first, end) = extent[column];
         let start = column * wide;
         add_multiple(simd, x, &matrix[start + first..start + end], &mut sum[first..end]);
