@@ -24,8 +24,10 @@ use settle::{Best, TINY, TOLERABLE};
 #[serde(default, deny_unknown_fields)]
 pub struct Lemke {
     /// Equilibrate first: `r_i = c_i = 1/√|M_ii|`, rows and columns without diagonal by their neighbours.
-    /// Default `true`. Without it entries of M far from one meet the tolerances below, and the path depends
-    /// on the units; q is divided by max|q| either way.
+    /// Default `true`. The first path then covers rows of friction ten times as much as others, which saves
+    /// pivots; should it not end in a solution, d = 1 follows. Without scaling d = 1 from the start, entries of M
+    /// far from one meet the tolerances below, and the path depends on the units; q is divided by max|q| either
+    /// way.
     pub scaling: bool,
     /// Smallest pivot [-]: a row blocks the entering variable if its entry is below −`pivot_tolerance` times
     /// the largest entry of that column, taken as one if it is smaller (as max|M| if not even that is one and
@@ -108,7 +110,7 @@ pub(crate) struct Workspace {
 
 /// One way to run from z = 0.
 struct Attempt {
-    /// With the cover that leads contact problems fewer pivots, [`Scaled::choose_cover`].
+    /// With the cover that takes contact problems fewer pivots, [`Scaled::choose_cover`].
     biased: bool,
     /// Factors on the tolerances.
     pivot: f64,
@@ -122,8 +124,8 @@ const fn attempt(biased: bool, pivot: f64, tie: f64) -> Attempt {
 /// Ways to run from z = 0, tried in turn while they stall.
 ///
 /// Mass ratios beyond 1e3 leave entries of very different size in one dictionary, of which no one tolerance
-/// tells rounding from data. Exhausted budgets are not tried again, and rays only those of the first cover:
-/// the ray that is reported is that of d = 1.
+/// tells rounding from data. An exhausted budget is not tried again. A ray under the biased cover is not
+/// believed but followed by d = 1, whose ray is the one reported.
 const ATTEMPTS: [Attempt; 5] = [
     attempt(true, 1.0, 1.0),
     attempt(false, 1.0, 1.0),
