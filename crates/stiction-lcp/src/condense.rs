@@ -211,7 +211,7 @@ impl<'a> Condensed<'a> {
     }
 
     fn assemble(&mut self) {
-        let Storage { lcp, start, first, rows, delassus, free, .. } = &mut self.storage;
+        let Storage { lcp, start, first, rows, delassus, free, velocity: speeds, .. } = &mut self.storage;
         let contacts = &self.problem.contacts;
         let n = start[contacts.len()];
         let Lcp { m, q } =
@@ -226,15 +226,21 @@ impl<'a> Condensed<'a> {
                 couple(&mut lcp.m, start[i], start[i + 1] - 1, a, self.problem.law);
             }
         }
+        let n = rows.len();
         for (j, b) in contacts.iter().enumerate() {
             for (l, (g, column)) in directions(b).enumerate() {
+                // what one unit of this impulse does to all rows, then to all unknowns
+                let first_row = &delassus[(first[j] + column) * n..][..n];
+                speeds.clear();
+                speeds.extend(first_row.iter().map(|w| g[0] * w));
+                if g[1] != 0.0 {
+                    let second_row = &delassus[(first[j] + column + 1) * n..][..n];
+                    speeds.iter_mut().zip(second_row).for_each(|(s, w)| *s += g[1] * w);
+                }
                 let mut into = lcp.m.column_mut(start[j] + l);
-                let column = (first[j] + column) * rows.len();
                 for (i, a) in contacts.iter().enumerate() {
                     for (k, (f, row)) in directions(a).enumerate() {
-                        let at =
-                            |r: usize| combine(g, |c| delassus[column + c * rows.len() + first[i] + row + r]);
-                        into[start[i] + k] += combine(f, at);
+                        into[start[i] + k] += combine(f, |r| speeds[first[i] + row + r]);
                     }
                 }
             }
