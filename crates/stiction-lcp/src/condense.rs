@@ -237,13 +237,29 @@ impl<'a> Condensed<'a> {
                     let second_row = &delassus[(first[j] + column + 1) * n..][..n];
                     speeds.iter_mut().zip(second_row).for_each(|(s, w)| *s += g[1] * w);
                 }
-                let mut into = lcp.m.column_mut(start[j] + l);
+                let size = lcp.q.len();
+                let into = &mut lcp.m.as_mut_slice()[(start[j] + l) * size..][..size];
                 for (i, a) in contacts.iter().enumerate() {
-                    for (k, (f, row)) in directions(a).enumerate() {
-                        into[start[i] + k] += combine(f, |r| speeds[first[i] + row + r]);
-                    }
+                    expand(a, &speeds[first[i]..], &mut into[start[i]..]);
                 }
             }
+        }
+    }
+}
+
+/// The speeds of a contact's unknowns from those of its rows; λ is left as it is.
+fn expand(contact: &Contact, rows: &[f64], out: &mut [f64]) {
+    let normal = usize::from(contact.normal.is_some());
+    if normal == 1 {
+        out[0] += rows[0];
+    }
+    if let (FrictionSet::Polygon(generators), true) = (&contact.set, has_friction(contact)) {
+        let (out, tangents) = (&mut out[normal..], &rows[normal..]);
+        if contact.tangents.len() == 1 {
+            out.iter_mut().zip(&**generators).for_each(|(o, f)| *o += f[0] * tangents[0]);
+        } else {
+            let (x, y) = (tangents[0], tangents[1]);
+            out.iter_mut().zip(&**generators).for_each(|(o, f)| *o += f[0] * x + f[1] * y);
         }
     }
 }
