@@ -1,11 +1,13 @@
 //! `stiction reproduce`: the experiments of the papers beside the published numbers.
 
-use crate::{BadInput, Outcome, plot, print};
+use crate::{BadInput, Outcome, plot, print, write_file};
 use clap::{Args, ValueEnum};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
+use stiction::StepError;
 use stiction::papers::{self, ExperimentError, Line, Reproduction};
+use stiction_lcp::problem::{AnyProblem, ProblemFile};
 
 /// Run the experiments of a paper and print every figure beside the published one.
 #[derive(Args)]
@@ -55,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     let reproduction = match arguments.paper.reproduce() {
         Ok(reproduction) => reproduction,
         Err(error) => {
-            print(&format!("not reproduced: {error}\n"))?;
+            print(&format!("not reproduced: {error}\n{}", saved(&error, arguments)?))?;
             return Ok(Outcome::NotSolved);
         }
     };
@@ -73,6 +75,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     }
     print(&report)?;
     Ok(Outcome::Solved)
+}
+
+/// Where the problem of a step that was not solved is kept, to be solved again.
+fn saved(error: &ExperimentError, arguments: &Arguments) -> Result<String, BadInput> {
+    let ExperimentError::Step(StepError::Unsolved { problem, .. }) = error else { return Ok(String::new()) };
+    let folder = arguments.figures.clone().unwrap_or_else(|| PathBuf::from("out"));
+    let path = folder.join("unsolved.json");
+    write_file(&path, &ProblemFile::from(AnyProblem::Step((**problem).clone())).to_json())?;
+    Ok(format!("the step's problem is in {}: stiction solve {}\n", path.display(), path.display()))
 }
 
 fn json_lines(lines: &[Line]) -> String {

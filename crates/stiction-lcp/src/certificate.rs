@@ -108,7 +108,6 @@ pub(crate) enum Judge<'a> {
 /// Storage of a judge, kept from problem to problem.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Storage {
-    weight: Vec<f64>,
     contacts: Vec<Mobility>,
     momentum: Vec<f64>,
     left: Vec<f64>,
@@ -152,9 +151,7 @@ pub(crate) struct DenseJudge<'a> {
 }
 
 impl<'a> DenseJudge<'a> {
-    fn new(m: &'a DMatrix<f64>, q: &'a DVector<f64>, free: &'a [bool], mut storage: Storage) -> Self {
-        storage.weight.clear();
-        storage.weight.extend((0..q.len()).map(|j| weight(m, j)));
+    fn new(m: &'a DMatrix<f64>, q: &'a DVector<f64>, free: &'a [bool], storage: Storage) -> Self {
         let speed = q.amax().max(f64::MIN_POSITIVE);
         Self { m, q, free, storage, speed }
     }
@@ -162,10 +159,10 @@ impl<'a> DenseJudge<'a> {
     fn certify(&self, z: &[f64], out: &mut Candidate) {
         out.begin(z, self.q.len(), self.speed);
         out.w.copy_from_slice(self.q.as_slice());
-        for (column, &z) in self.m.column_iter().zip(&out.z) {
-            // most unknowns of a solution are zero
+        // column after column, as the matrix is stored; most unknowns of a solution are zero
+        for (column, &z) in self.m.as_slice().chunks_exact(self.q.len()).zip(&out.z) {
             if z != 0.0 {
-                out.w.iter_mut().zip(column.iter()).for_each(|(w, m)| *w += m * z);
+                out.w.iter_mut().zip(column).for_each(|(w, m)| *w += m * z);
             }
         }
         let residual = &mut out.certificate;
@@ -174,7 +171,8 @@ impl<'a> DenseJudge<'a> {
             if self.free.get(j).copied().unwrap_or(false) {
                 residual.joints = larger(residual.joints, w.abs() / self.speed);
             } else {
-                rows.pair(self.storage.weight[j] * z, w);
+                // zero weighs nothing, and most unknowns of a solution are zero
+                rows.pair(if z == 0.0 { 0.0 } else { weight(self.m, j) * z }, w);
             }
         }
         (residual.natural_map, residual.cone) = (rows.natural_map, rows.cone);
@@ -468,9 +466,10 @@ struct Rows {
 impl Rows {
     /// An impulse in units of speed against its complement.
     fn pair(&mut self, z: f64, w: f64) {
-        self.natural_map = larger(self.natural_map, smaller(z, w).abs() / self.speed);
-        self.cone = larger(self.cone, (-z).max(0.0) / self.speed);
-        self.complementarity = larger(self.complementarity, (z / self.speed * (w / self.speed)).abs());
+        let (z, w) = (z / self.speed, w / self.speed);
+        self.natural_map = larger(self.natural_map, smaller(z, w).abs());
+        self.cone = larger(self.cone, (-z).max(0.0));
+        self.complementarity = larger(self.complementarity, (z * w).abs());
     }
 
     /// The circle's natural map |W p − P(W p − u)|, P the projection onto the disc of radius W·bound.

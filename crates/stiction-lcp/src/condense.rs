@@ -211,7 +211,7 @@ impl<'a> Condensed<'a> {
     }
 
     fn assemble(&mut self) {
-        let Storage { lcp, start, first, rows, delassus, free, .. } = &mut self.storage;
+        let Storage { lcp, start, first, rows, delassus, free, velocity: speeds, .. } = &mut self.storage;
         let contacts = &self.problem.contacts;
         let n = start[contacts.len()];
         let Lcp { m, q } =
@@ -226,18 +226,40 @@ impl<'a> Condensed<'a> {
                 couple(&mut lcp.m, start[i], start[i + 1] - 1, a, self.problem.law);
             }
         }
+        let n = rows.len();
         for (j, b) in contacts.iter().enumerate() {
             for (l, (g, column)) in directions(b).enumerate() {
-                let mut into = lcp.m.column_mut(start[j] + l);
-                let column = (first[j] + column) * rows.len();
+                // what one unit of this impulse does to all rows, then to all unknowns
+                let first_row = &delassus[(first[j] + column) * n..][..n];
+                speeds.clear();
+                speeds.extend(first_row.iter().map(|w| g[0] * w));
+                if g[1] != 0.0 {
+                    let second_row = &delassus[(first[j] + column + 1) * n..][..n];
+                    speeds.iter_mut().zip(second_row).for_each(|(s, w)| *s += g[1] * w);
+                }
+                let size = lcp.q.len();
+                let into = &mut lcp.m.as_mut_slice()[(start[j] + l) * size..][..size];
                 for (i, a) in contacts.iter().enumerate() {
-                    for (k, (f, row)) in directions(a).enumerate() {
-                        let at =
-                            |r: usize| combine(g, |c| delassus[column + c * rows.len() + first[i] + row + r]);
-                        into[start[i] + k] += combine(f, at);
-                    }
+                    expand(a, &speeds[first[i]..], &mut into[start[i]..]);
                 }
             }
+        }
+    }
+}
+
+/// The speeds of a contact's unknowns from those of its rows; λ is left as it is.
+fn expand(contact: &Contact, rows: &[f64], out: &mut [f64]) {
+    let normal = usize::from(contact.normal.is_some());
+    if normal == 1 {
+        out[0] += rows[0];
+    }
+    if let (FrictionSet::Polygon(generators), true) = (&contact.set, has_friction(contact)) {
+        let (out, tangents) = (&mut out[normal..], &rows[normal..]);
+        if contact.tangents.len() == 1 {
+            out.iter_mut().zip(&**generators).for_each(|(o, f)| *o += f[0] * tangents[0]);
+        } else {
+            let (x, y) = (tangents[0], tangents[1]);
+            out.iter_mut().zip(&**generators).for_each(|(o, f)| *o += f[0] * x + f[1] * y);
         }
     }
 }

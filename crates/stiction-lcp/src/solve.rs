@@ -265,9 +265,14 @@ impl<'a> Task<'a, '_> {
     }
 
     /// A solution near an answer that the certificate refused, or the error as it was.
+    ///
+    /// Rounding may end a path on a ray a little short of a solution, so rays without a proof are tried too.
     fn improved(&mut self, error: LcpError) -> Result<Solution, LcpError> {
-        match (&error, self.problem) {
-            (LcpError::Uncertified { best, .. }, Problem::Step(step)) if self.law == FrictionLaw::Coulomb => {
+        let Problem::Step(step) = self.problem else { return Err(error) };
+        match &error {
+            LcpError::Uncertified { best, .. } | LcpError::Ray { proof: None, best, .. }
+                if self.law == FrictionLaw::Coulomb =>
+            {
                 convex::fixed_point(step, self, Some(&best.z), IMPROVEMENTS).map_err(|_| error)
             }
             _ => Err(error),

@@ -4,6 +4,7 @@
 //! problem. Whatever it ends in is compared with the original data before it is called a solution.
 
 mod dictionary;
+mod kernels;
 mod path;
 mod scaled;
 mod settle;
@@ -12,7 +13,7 @@ mod tests;
 
 use crate::lu::Lu;
 use crate::problem::Lcp;
-use dictionary::{Dictionary, Place};
+use dictionary::Dictionary;
 use path::{Cost, Outcome};
 use scaled::Scaled;
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,10 @@ use settle::{Best, TINY, TOLERABLE};
 #[serde(default, deny_unknown_fields)]
 pub struct Lemke {
     /// Equilibrate first: `r_i = c_i = 1/√|M_ii|`, rows and columns without diagonal by their neighbours.
-    /// Default `true`. Without it entries of M far from one meet the tolerances below, and the path depends
-    /// on the units; q is divided by max|q| either way.
+    /// Default `true`. The first path then covers rows of friction ten times as much as others, which saves
+    /// pivots; should it not end in a solution, d = 1 follows. Without scaling d = 1 from the start, entries of M
+    /// far from one meet the tolerances below, and the path depends on the units; q is divided by max|q| either
+    /// way.
     pub scaling: bool,
     /// Smallest pivot [-]: a row blocks the entering variable if its entry is below −`pivot_tolerance` times
     /// the largest entry of that column, taken as one if it is smaller (as max|M| if not even that is one and
@@ -78,7 +81,7 @@ pub(crate) struct Run {
     pub(crate) refactorizations: usize,
     /// The start from the given basis led nowhere and the run began again from z = 0.
     pub(crate) restarted: bool,
-    /// Times the run was tried again with other tolerances.
+    /// Times the run was tried again with other tolerances; again with d = 1 is not counted.
     pub(crate) retries: usize,
 }
 
@@ -91,22 +94,45 @@ pub(crate) struct Workspace {
     /// The basis the path started from, in lexicographic order.
     origin: Vec<usize>,
     ties: Vec<usize>,
+    entries: Vec<f64>,
     wanted: Vec<bool>,
     z: Vec<f64>,
     w: Vec<f64>,
     support: Vec<usize>,
     correction: Vec<f64>,
     trial: Vec<f64>,
+    /// Largest entry of the trial point, at least one.
+    size: f64,
     best: Best,
     spare_z: Vec<f64>,
     spare_bases: Vec<Vec<bool>>,
 }
 
-/// Factors on the pivot and tie tolerances of a run from z = 0, tried in turn while it stalls.
+/// One way to run from z = 0.
+struct Attempt {
+    /// With the cover that takes contact problems fewer pivots, [`Scaled::choose_cover`].
+    biased: bool,
+    /// Factors on the tolerances.
+    pivot: f64,
+    tie: f64,
+}
+
+const fn attempt(biased: bool, pivot: f64, tie: f64) -> Attempt {
+    Attempt { biased, pivot, tie }
+}
+
+/// Ways to run from z = 0, tried in turn while they stall.
 ///
 /// Mass ratios beyond 1e3 leave entries of very different size in one dictionary, of which no one tolerance
-/// tells rounding from data. Rays and exhausted budgets are not tried again.
-const RETRIES: [(f64, f64); 4] = [(1.0, 1.0), (100.0, 10.0), (1000.0, 1.0), (10.0, 0.1)];
+/// tells rounding from data. An exhausted budget is not tried again. A ray under the biased cover is not
+/// believed but followed by d = 1, whose ray is the one reported.
+const ATTEMPTS: [Attempt; 5] = [
+    attempt(true, 1.0, 1.0),
+    attempt(false, 1.0, 1.0),
+    attempt(false, 100.0, 10.0),
+    attempt(false, 1000.0, 1.0),
+    attempt(false, 10.0, 0.1),
+];
 
 /// Paths tried from one starting basis, the first included.
 const PATHS: usize = 6;
@@ -124,6 +150,7 @@ impl Lemke {
         let mut restarted = false;
         let budget = self.max_pivots.unwrap_or(50 * n + 1000);
         workspace.scaled.prepare(lcp, self.scaling);
+        workspace.scaled.write(lcp, &mut workspace.d);
         if let Some(Basis(basis)) = warm.filter(|basis| basis.0.len() == n) {
             if workspace.solves(lcp, basis) {
                 return workspace.report(End::Solved, cost, false);
@@ -131,22 +158,24 @@ impl Lemke {
             workspace.want(basis);
             // a start that needs more pivots than a run from z = 0 is no start
             let short = budget.min(2 * n + 50);
-            if workspace.build(lcp)
-                && self.follow_paths(lcp, workspace, false, short, &mut cost) == End::Solved
+            if workspace.build() && self.follow_paths(lcp, workspace, false, short, &mut cost) == End::Solved
             {
                 return workspace.report(End::Solved, cost, false);
             }
             restarted = true;
         }
-        let mut end = End::Stalled;
         workspace.best.forget();
-        let mut retries = 0;
-        for (attempt, (pivot, tie)) in RETRIES.into_iter().enumerate() {
+        let (mut end, mut retries) = (End::Stalled, 0);
+        for (attempt, Attempt { biased, pivot, tie }) in ATTEMPTS.into_iter().enumerate() {
+            if biased && !workspace.scaled.is_biased() {
+                continue;
+            }
             let (pivot_tolerance, tie_tolerance) = (pivot * self.pivot_tolerance, tie * self.tie_tolerance);
             let lemke = Self { pivot_tolerance, tie_tolerance, ..*self };
-            workspace.scaled.write(lcp, &mut workspace.d);
-            retries = attempt;
-            end = lemke.follow_paths(lcp, workspace, attempt == 0, budget, &mut cost);
+            workspace.scaled.choose_cover(biased);
+            workspace.d.reset(&workspace.scaled.q);
+            retries = attempt.saturating_sub(1);
+            end = lemke.follow_paths(lcp, workspace, attempt == 1, budget, &mut cost);
             if end != End::Stalled {
                 break;
             }
@@ -174,17 +203,17 @@ impl Lemke {
                     // rebuild where the path ended; what is negative there is repaired by another path
                     cost.refactorizations += 1;
                     workspace.want_present();
-                    if !workspace.build(lcp) {
+                    if !workspace.build() {
                         break;
                     }
                 }
-                Outcome::Ray(column) => {
+                Outcome::Ray(entering) => {
                     // z₀ may have reached zero without leaving
                     if workspace.settle(lcp) <= TINY {
                         return End::Solved;
                     }
                     if path == 0 && trust_rays {
-                        return workspace.ray(column);
+                        return workspace.ray(entering);
                     }
                     break;
                 }
@@ -202,7 +231,7 @@ impl Lemke {
 
 impl Workspace {
     fn starts_at_w(&self) -> bool {
-        (0..self.d.n).all(|w| matches!(self.d.place(w), Place::Row(_)))
+        (0..self.d.n).all(|w| self.d.is_basic(w))
     }
 
     /// Asks for the complementary basis with these z.
@@ -211,58 +240,53 @@ impl Workspace {
         self.wanted.extend(basis.iter().map(|z| !z).chain(basis.iter().copied()).chain([false]));
     }
 
-    /// Asks for the present complementary basis.
+    /// Asks for the present basis.
     fn want_present(&mut self) {
         self.wanted.clear();
-        self.wanted.resize(2 * self.d.n + 1, false);
-        for &variable in &self.d.basic {
-            self.wanted[variable] = true;
-        }
+        self.wanted.extend((0..=2 * self.d.n).map(|variable| self.d.is_basic(variable)));
     }
 
-    /// Builds the wanted dictionary from the original data; `false` if its basis is singular.
-    fn build(&mut self, lcp: &Lcp) -> bool {
-        self.scaled.write(lcp, &mut self.d);
+    /// Builds the wanted dictionary from the scaled data; `false` if its basis is singular.
+    fn build(&mut self) -> bool {
+        self.d.reset(&self.scaled.q);
         self.enter_wanted()
     }
 
-    /// Covers the present complementary dictionary: z₀ enters every row with coefficient one.
+    /// Covers the present complementary dictionary.
     ///
-    /// In terms of the original, d = 1 on basic w minus M' times 1 on basic z.
+    /// Where w is basic with the d that was chosen; elsewhere z₀ enters every row with coefficient one: in
+    /// terms of the original, d = 1 on basic w minus M' times 1 on basic z.
     fn cover(&mut self, lcp: &Lcp, at_w: bool) {
         let n = self.d.n;
-        let Place::Column(column) = self.d.place(2 * n) else { return };
-        self.d.set_column(column, |_| 1.0);
         // degenerate rows come last in contact problems (the friction bounds), so the order starts there
         self.origin.clear();
-        self.origin.extend((0..n).rev().map(|k| if is_row(self.d.place(k)) { k } else { n + k }));
-        self.scaled.cover.fill(1.0);
+        self.origin.extend((0..n).rev().map(|k| if self.d.is_basic(k) { k } else { n + k }));
         if !at_w {
             self.z.clear();
-            self.z.extend((n..2 * n).map(|z| if is_row(self.d.place(z)) { 1.0 } else { 0.0 }));
+            self.z.extend((n..2 * n).map(|z| if self.d.is_basic(z) { 1.0 } else { 0.0 }));
             self.scaled.w(lcp, &self.z, 0.0, &mut self.w);
             for k in 0..n {
                 self.scaled.cover[k] = 1.0 - self.z[k] - (self.w[k] - self.scaled.q[k]);
             }
         }
+        self.d.set_cover(&self.scaled.cover);
     }
 
-    /// The ray along which the variable of `column` grows, and its base.
-    fn ray(&mut self, column: usize) -> End {
+    /// The ray along which the entering variable grows, and its base.
+    fn ray(&mut self, entering: usize) -> End {
         let n = self.d.n;
         self.take_z();
         self.best.z.clear();
         self.best.z.extend_from_slice(&self.z);
         self.best.basis.clear();
-        self.best.basis.extend((n..2 * n).map(|z| is_row(self.d.place(z))));
+        self.best.basis.extend((n..2 * n).map(|z| self.d.is_basic(z)));
+        self.d.look_at(entering, 0.0);
         let mut direction = vec![0.0; n];
-        let along = |row: usize| self.d.entry(row, column).max(0.0);
-        for (row, &variable) in self.d.basic.iter().enumerate() {
-            if (n..2 * n).contains(&variable) {
-                direction[variable - n] = along(row) * self.scaled.column[variable - n];
+        for (z, x) in direction.iter_mut().enumerate() {
+            if let Some(position) = self.d.position(n + z) {
+                *x = self.d.column[position].max(0.0) * self.scaled.column[z];
             }
         }
-        let entering = self.d.nonbasic[column];
         if (n..2 * n).contains(&entering) {
             direction[entering - n] = self.scaled.column[entering - n];
         }
@@ -310,8 +334,4 @@ impl Workspace {
     pub(crate) fn recycle(&mut self, basis: Basis) {
         self.spare_bases.push(basis.0);
     }
-}
-
-fn is_row(place: Place) -> bool {
-    matches!(place, Place::Row(_))
 }

@@ -1,7 +1,6 @@
 //! What a path has found, held against the original data and corrected by it.
 
-use super::dictionary::Place;
-use super::{Workspace, is_row};
+use super::Workspace;
 use crate::problem::Lcp;
 
 /// The point with the smallest residual so far.
@@ -20,12 +19,13 @@ impl Best {
     }
 }
 
-/// Residuals up to this are not worth a correction [-].
+/// Points with max|min(z', w')| up to this, q' having a largest entry of one, are not worth a correction [-].
 ///
-/// All three are bounds on max|min(z', w')| / max(1, max z') with q' of largest entry one.
+/// Not relative to z': the certificate measures in units of q, and a body a thousand times heavier than what it
+/// stands on has z' of 1e3. Smaller values correct rounding; larger ones fail certificates at such mass ratios.
 const PLAIN: f64 = 1e-13;
 
-/// Residuals up to this end the run. Smaller values send well solved problems into repairs.
+/// Residuals, max|min(z', w')| / max(1, max z'), up to this end the run. Smaller values send well solved problems into repairs.
 pub(super) const TINY: f64 = 1e-12;
 
 /// Residuals up to this are still called a solution when repairs do not improve them; the certificate decides.
@@ -39,11 +39,11 @@ impl Workspace {
         self.trial.clear();
         self.trial.extend_from_slice(&self.z);
         self.support.clear();
-        self.support.extend((0..n).filter(|&k| is_row(self.d.place(n + k))));
+        self.support.extend((0..n).filter(|&k| self.d.is_basic(n + k)));
         let mut residual = self.consider(lcp);
         // the dictionary holds the inverse of its basis: refining with it needs no factorization
         for _ in 0..2 {
-            if residual <= PLAIN {
+            if residual * self.size <= PLAIN {
                 return residual;
             }
             self.correct_by_dictionary();
@@ -57,7 +57,6 @@ impl Workspace {
 
     /// Whether the complementary basis with these z solves the problem.
     pub(super) fn solves(&mut self, lcp: &Lcp, basis: &[bool]) -> bool {
-        self.d.n = lcp.q.len();
         self.best.forget();
         self.support.clear();
         self.support.extend((0..basis.len()).filter(|&k| basis[k]));
@@ -87,26 +86,25 @@ impl Workspace {
                 self.trial[k] -= correction;
             }
             least = least.min(self.consider(lcp));
-            if least <= PLAIN {
+            if least * self.size <= PLAIN {
                 break;
             }
         }
         Some(least)
     }
 
-    /// Subtracts `(M'_BB)⁻¹ w_B` from `z_B`, the inverse read from the dictionary.
+    /// Subtracts `(M'_BB)⁻¹ w_B` from `z_B`, with the inverse at hand.
     fn correct_by_dictionary(&mut self) {
-        let n = self.d.n;
-        for &z in &self.support {
-            let Place::Row(row) = self.d.place(n + z) else { continue };
-            let mut change = 0.0;
-            for &k in &self.support {
-                if let Place::Column(column) = self.d.place(k) {
-                    change += self.d.entry(row, column) * self.w[k];
+        let (n, w, trial) = (self.d.n, &self.w, &mut self.trial);
+        self.d.solve(
+            |row| w[row],
+            |z, change| {
+                // on a ray z₀ is still basic, and no part of z
+                if z < n {
+                    trial[z] -= change;
                 }
-            }
-            self.trial[z] -= change;
-        }
+            },
+        );
     }
 
     /// The relative natural residual of the trial point, remembered if it is the least so far.
@@ -120,6 +118,7 @@ impl Workspace {
             size = if z > size { z } else { size };
         }
         let residual = if finite { worst / size } else { f64::INFINITY };
+        self.size = size;
         if residual < self.best.residual || self.best.residual == f64::INFINITY {
             self.best.residual = residual;
             self.best.z.clear();

@@ -20,7 +20,12 @@ pub struct MassFactor {
     cholesky: Vec<f64>,
     /// LU factors, likewise; empty when M̃ is symmetric.
     lu: Vec<f64>,
+    /// Inverses of blocks of at most six velocities, likewise: many rows ask for one body's response.
+    inverse: Vec<f64>,
 }
+
+/// Velocities of a body at most.
+const SMALL: usize = 6;
 
 #[derive(Debug, Clone, Copy)]
 struct Block {
@@ -65,7 +70,24 @@ impl MassFactor {
                 lu(&mut self.lu[block.entry..][..block.n * block.n], block.n);
             }
         }
+        self.invert(entries);
         Ok(())
+    }
+
+    /// The inverses of the small blocks, column by column.
+    fn invert(&mut self, entries: usize) {
+        let mut inverse = std::mem::take(&mut self.inverse);
+        inverse.clear();
+        inverse.resize(entries, 0.0);
+        for block in self.blocks.iter().filter(|b| b.n <= SMALL) {
+            for j in 0..block.n {
+                let mut column = [0.0; SMALL];
+                column[j] = 1.0;
+                self.solve_part(block, &mut column[..block.n]);
+                (0..block.n).for_each(|i| inverse[block.entry + i * block.n + j] = column[i]);
+            }
+        }
+        self.inverse = inverse;
     }
 
     /// Bodies that pairs connect share a block, in order of their first body; returns the number of entries.
@@ -129,7 +151,18 @@ impl MassFactor {
     /// `out ← M̃⁻¹ Jᵀ` for an `out` that is zero where the row reaches.
     pub(crate) fn respond(&self, row: &Row, start: &[usize], out: &mut [f64]) {
         row.add_transposed(start, 1.0, out);
-        self.for_each_block(row, start, |block| self.solve_block(block, out));
+        self.for_each_block(row, start, |block| {
+            if block.n > SMALL {
+                return self.solve_block(block, out);
+            }
+            let members = self.members(block);
+            let mut x = [0.0; SMALL];
+            x.iter_mut().zip(members).for_each(|(x, &i)| *x = out[i]);
+            let rows = self.inverse[block.entry..][..block.n * block.n].chunks_exact(block.n);
+            for (&i, row) in members.iter().zip(rows) {
+                out[i] = row.iter().zip(&x).map(|(a, x)| a * x).sum();
+            }
+        });
     }
 
     /// Makes `out` zero again after [`MassFactor::respond`].
@@ -172,16 +205,20 @@ impl MassFactor {
     }
 
     fn solve_block(&self, block: &Block, x: &mut [f64]) {
+        self.in_block(block, &self.cholesky, x, |_, _, x| self.solve_part(block, x));
+    }
+
+    /// `x ← M̃⁻¹ x` for the velocities of one block.
+    fn solve_part(&self, block: &Block, x: &mut [f64]) {
+        let (entry, n) = (block.entry, block.n);
         if self.is_symmetric() {
-            self.in_block(block, &self.cholesky, x, |l, n, x| {
-                forward(l, n, x, false);
-                backward(x, n, |i, j| l[j * n + i]);
-            });
+            let l = &self.cholesky[entry..][..n * n];
+            forward(l, n, x, false);
+            backward(x, n, |i, j| l[j * n + i]);
         } else {
-            self.in_block(block, &self.lu, x, |lu, n, x| {
-                forward(lu, n, x, true);
-                backward(x, n, |i, j| lu[i * n + j]);
-            });
+            let lu = &self.lu[entry..][..n * n];
+            forward(lu, n, x, true);
+            backward(x, n, |i, j| lu[i * n + j]);
         }
     }
 

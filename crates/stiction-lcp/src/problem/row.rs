@@ -48,9 +48,10 @@ impl Row {
 
     /// `J v`.
     pub fn dot(&self, start: &[usize], v: &[f64]) -> f64 {
-        let mut sum = 0.0;
-        self.for_each(start, |i, x| sum += x * v[i]);
-        sum
+        match self {
+            Self::Bodies(terms) => terms.iter().map(|t| t.dot(&v[start[t.body]..start[t.body + 1]])).sum(),
+            Self::Sparse(entries) => entries.iter().map(|&(i, x)| x * v[i]).sum(),
+        }
     }
 
     /// `out += c Jᵀ`.
@@ -65,6 +66,16 @@ impl Term {
         let mut padded = [0.0; 6];
         padded.iter_mut().zip(j).for_each(|(p, &x)| *p = x);
         Self { body, j: padded }
+    }
+
+    /// The coefficients against the body's velocities.
+    fn dot(&self, v: &[f64]) -> f64 {
+        if let Ok(v) = <&[f64; 6]>::try_from(v) {
+            let [a, b, c, d, e, f] = std::array::from_fn(|i| v[i] * self.j[i]);
+            // in pairs, so that one sum need not wait for the next
+            return (a + b) + (c + d) + (e + f);
+        }
+        v.iter().zip(&self.j).map(|(v, j)| v * j).sum()
     }
 }
 
