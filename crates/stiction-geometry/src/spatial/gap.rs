@@ -48,14 +48,15 @@ impl Gap {
     }
 }
 
-/// Whether the pair has a gap function. Two half-spaces have none, and an ellipsoid or a box has one with a
-/// half-space only.
+/// Whether the pair has a gap function. Two half-spaces have none, and an ellipsoid, a box or a polyhedron has
+/// one with a half-space only.
 pub fn has_gap(a: &Shape, b: &Shape) -> bool {
-    use Shape::{Cuboid, Ellipsoid, HalfSpace};
+    use Shape::{Cuboid, Ellipsoid, HalfSpace, Polyhedron};
     match (a, b) {
         (HalfSpace, HalfSpace) => false,
         (HalfSpace, _) | (_, HalfSpace) => true,
-        (Ellipsoid { .. } | Cuboid { .. }, _) | (_, Ellipsoid { .. } | Cuboid { .. }) => false,
+        (Ellipsoid { .. } | Cuboid { .. } | Polyhedron(_), _)
+        | (_, Ellipsoid { .. } | Cuboid { .. } | Polyhedron(_)) => false,
         _ => true,
     }
 }
@@ -103,8 +104,9 @@ fn rank(shape: &Shape) -> u8 {
     match shape {
         Shape::HalfSpace => 0,
         Shape::Cuboid { .. } => 1,
-        Shape::Capsule { .. } => 2,
-        Shape::Sphere { .. } | Shape::Ellipsoid { .. } => 3,
+        Shape::Polyhedron(_) => 2,
+        Shape::Capsule { .. } => 3,
+        Shape::Sphere { .. } | Shape::Ellipsoid { .. } => 4,
     }
 }
 
@@ -172,6 +174,11 @@ fn half_space(
             for feature in 0..8 {
                 let side = |bit: u32, h: f64| if feature >> bit & 1 == 0 { -h } else { h };
                 add(Point3::new(side(0, *x), side(1, *y), side(2, *z)), 0.0, feature);
+            }
+        }
+        Shape::Polyhedron(polyhedron) => {
+            for (feature, vertex) in (0..).zip(polyhedron.vertices()) {
+                add(*vertex, 0.0, feature);
             }
         }
         Shape::HalfSpace => {}

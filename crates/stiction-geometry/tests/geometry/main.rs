@@ -5,6 +5,7 @@ mod degenerate;
 mod mass;
 mod parity;
 mod planar_gaps;
+mod ratio;
 mod scenes;
 mod shapes;
 mod spatial_gaps;
