@@ -25,6 +25,8 @@ pub(crate) struct Facets<'a, const D: usize> {
     /// Where the neighbours of each facet begin; one more than there are facets.
     pub(crate) starts: &'a [u32],
     pub(crate) neighbours: &'a [u32],
+    /// Distance of the farthest vertex from the centre [m].
+    pub(crate) size: f64,
     /// `None` for a box or rectangle in its usual order: facets 2i and 2i + 1 on both sides of axis i.
     pub(crate) chart: Option<&'a Chart<D>>,
 }
@@ -208,8 +210,12 @@ const FEW: usize = 16;
 
 impl<const D: usize> Chart<D> {
     /// `None` when the facets do not enclose the origin.
-    pub(crate) fn new(a: &[SVector<f64, D>], starts: &[u32], neighbours: &[u32]) -> Option<Self> {
-        let home = if D == 2 { seidel::home::<D, 3>(a)?.to_vec() } else { seidel::home::<D, 4>(a)?.to_vec() };
+    pub(crate) fn new(a: &[SVector<f64, D>], starts: &[u32], neighbours: &[u32], size: f64) -> Option<Self> {
+        let home = if D == 2 {
+            seidel::home::<D, 3>(a, size)?.to_vec()
+        } else {
+            seidel::home::<D, 4>(a, size)?.to_vec()
+        };
         let mut chart = Self { home, cells: 0, starts: Vec::new() };
         if a.len() <= FEW {
             return Some(chart);
@@ -218,7 +224,7 @@ impl<const D: usize> Chart<D> {
         #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "a small positive number")]
         let cells = (a.len() as f64 / (8 * D) as f64).powf(1.0 / (D as f64 - 1.0)).ceil() as usize;
         let per_side = cells.pow(u32::try_from(D - 1).unwrap_or(0));
-        let facets = Facets { a, starts, neighbours, chart: None };
+        let facets = Facets { a, starts, neighbours, size, chart: None };
         let mut found = Vec::with_capacity(2 * D * per_side);
         let mut near = 0;
         for side in 0..2 * D {

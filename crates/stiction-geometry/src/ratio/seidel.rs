@@ -170,7 +170,6 @@ fn scale<const N: usize>(a: &[f64; N]) -> f64 {
 pub(crate) fn solve<const D: usize, const N: usize>(pair: &Pair<'_, D>) -> Option<Optimum<D, N>> {
     // lengths by the distance of the nearest facet, so that all coefficients are at least 1 / aspect
     let steepest = pair.bodies[0].a.iter().fold(0.0, |s: f64, a| s.max(a.norm()));
-    let flattest = pair.bodies[0].a.iter().fold(f64::INFINITY, |s: f64, a| s.min(a.norm()));
     let unit = 1.0 / steepest;
     if !(unit > 0.0 && pair.offset.norm().is_finite()) {
         return None;
@@ -191,7 +190,7 @@ pub(crate) fn solve<const D: usize, const N: usize>(pair: &Pair<'_, D>) -> Optio
 
     // r <= |d| max |a|, and the solution lies in the first body scaled by r
     let most = 1.0 + steepest * pair.offset.norm();
-    let mut bound = [4.0 * most * (1.0 + D as f64 * steepest / flattest); N];
+    let mut bound = [4.0 * most * steepest * pair.bodies[0].size; N];
     bound[D] = 4.0 * most;
     let mut objective = [0.0; N];
     objective[D] = 1.0;
@@ -210,9 +209,8 @@ pub(crate) fn solve<const D: usize, const N: usize>(pair: &Pair<'_, D>) -> Optio
 
 /// D + 1 facets around the origin, `None` when there are none: the basis of a program with arbitrary right-hand
 /// sides, as only the facets decide whether a basis is dual feasible.
-pub(crate) fn home<const D: usize, const N: usize>(a: &[SVector<f64, D>]) -> Option<[u32; N]> {
+pub(crate) fn home<const D: usize, const N: usize>(a: &[SVector<f64, D>], size: f64) -> Option<[u32; N]> {
     let steepest = a.iter().fold(0.0, |s: f64, a| s.max(a.norm()));
-    let flattest = a.iter().fold(f64::INFINITY, |s: f64, a| s.min(a.norm()));
     let mut state = 1;
     let mut rows: Vec<_> = (0..)
         .zip(a)
@@ -225,8 +223,9 @@ pub(crate) fn home<const D: usize, const N: usize>(a: &[SVector<f64, D>]) -> Opt
             Row { a: coefficients, b, scale: scale(&coefficients), name }
         })
         .collect();
-    let mut bound = [100.0 * steepest / flattest; N];
-    bound[D] = 100.0;
+    // the solution has t <= 0 and lies in the body scaled by at most two
+    let mut bound = [8.0 * steepest * size; N];
+    bound[D] = 8.0;
     let mut objective = [0.0; N];
     objective[D] = 1.0;
     let (found, _) = program(objective, &mut rows, bound);

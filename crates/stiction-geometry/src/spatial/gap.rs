@@ -3,6 +3,9 @@
 use nalgebra::{Isometry3, Point3, Translation3, Vector3};
 
 use super::capsule::{Segment, capsule_gaps, sphere_gaps};
+use super::events::events;
+use super::ratio::Basis;
+use super::solid::{BoxForm, Solid};
 use super::{Shape, support};
 use crate::error::NoGap;
 
@@ -48,16 +51,17 @@ impl Gap {
     }
 }
 
-/// Whether the pair has a gap function. Two half-spaces have none, and an ellipsoid, a box or a polyhedron has
-/// one with a half-space only.
+/// Whether the pair has a gap function. Two half-spaces have none, an ellipsoid has one with a half-space only,
+/// and boxes and polyhedra have none with spheres and capsules.
 pub fn has_gap(a: &Shape, b: &Shape) -> bool {
-    use Shape::{Cuboid, Ellipsoid, HalfSpace, Polyhedron};
+    use Shape::{Capsule, Cuboid, HalfSpace, Polyhedron, Sphere};
     match (a, b) {
         (HalfSpace, HalfSpace) => false,
-        (HalfSpace, _) | (_, HalfSpace) => true,
-        (Ellipsoid { .. } | Cuboid { .. } | Polyhedron(_), _)
-        | (_, Ellipsoid { .. } | Cuboid { .. } | Polyhedron(_)) => false,
-        _ => true,
+        (HalfSpace, _)
+        | (_, HalfSpace)
+        | (Cuboid { .. } | Polyhedron(_), Cuboid { .. } | Polyhedron(_))
+        | (Capsule { .. } | Sphere { .. }, Capsule { .. } | Sphere { .. }) => true,
+        _ => false,
     }
 }
 
@@ -66,12 +70,28 @@ pub fn has_gap(a: &Shape, b: &Shape) -> bool {
 /// Where the normal is not determined a fixed one is taken: +z of the world for concentric spheres, local +x
 /// of the capsule for a point on its axis, the common perpendicular for crossing axes. Poses that are not
 /// finite give no gap.
+///
+/// Boxes and polyhedra have none when the gap of their ratio metric exceeds the reach, as its normal separates
+/// them by that much; a vertex may still be nearer to the plane of a facet that it is going to miss.
 pub fn gaps(
     a: &Shape,
     pose_a: &Isometry3<f64>,
     b: &Shape,
     pose_b: &Isometry3<f64>,
     reach: f64,
+    out: &mut Vec<Gap>,
+) -> Result<(), NoGap> {
+    gaps_from(a, pose_a, b, pose_b, reach, &mut Basis::default(), out)
+}
+
+/// As [`gaps`], faster where the pair has the ratio metric: from the basis of its last call, which is replaced.
+pub fn gaps_from(
+    a: &Shape,
+    pose_a: &Isometry3<f64>,
+    b: &Shape,
+    pose_b: &Isometry3<f64>,
+    reach: f64,
+    basis: &mut Basis,
     out: &mut Vec<Gap>,
 ) -> Result<(), NoGap> {
     if !has_gap(a, b) {
@@ -86,9 +106,9 @@ pub fn gaps(
     let first = out.len();
     let swapped = rank(a) > rank(b);
     if swapped {
-        ordered_gaps(b, &pose_b, a, &pose_a, reach, out);
+        ordered_gaps(b, &pose_b, a, &pose_a, reach, basis, out);
     } else {
-        ordered_gaps(a, &pose_a, b, &pose_b, reach, out);
+        ordered_gaps(a, &pose_a, b, &pose_b, reach, basis, out);
     }
     for gap in &mut out[first..] {
         gap.on_a += place;
@@ -117,10 +137,17 @@ fn ordered_gaps(
     b: &Shape,
     pose_b: &Isometry3<f64>,
     reach: f64,
+    basis: &mut Basis,
     out: &mut Vec<Gap>,
 ) {
     match (a, b) {
         (Shape::HalfSpace, _) => half_space(pose_a, b, pose_b, reach, out),
+        (Shape::Cuboid { .. } | Shape::Polyhedron(_), Shape::Cuboid { .. } | Shape::Polyhedron(_)) => {
+            let forms = [BoxForm::of(a), BoxForm::of(b)];
+            if let (Some(a), Some(b)) = (Solid::of(a, forms[0].as_ref()), Solid::of(b, forms[1].as_ref())) {
+                events((&a, pose_a), (&b, pose_b), basis, reach, out);
+            }
+        }
         (Shape::Sphere { radius: r_a }, Shape::Sphere { radius: r_b }) => {
             let p = Point3::from(pose_a.translation.vector);
             let q = Point3::from(pose_b.translation.vector);

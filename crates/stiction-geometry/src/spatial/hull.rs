@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::{Matrix3, Point3, Vector3};
 use parry3d_f64::math::Vector3 as Theirs;
 use parry3d_f64::transformation::try_convex_hull;
 
@@ -30,11 +30,13 @@ pub(super) fn hull(points: &[Point3<f64>]) -> Result<Hull, ShapeError> {
     let fail = |reason| ShapeError::Hull { given, reason };
     let extent = check_thickness(points)?;
 
-    // about the first point, so that digits are not lost far from the origin; duplicates are found by their bits
+    // a hull is the same after a linear map: made round, as flat hulls lose their thickness otherwise.
+    // Duplicates are found by their bits
+    let round = rounding(points);
     let mut first = HashMap::new();
     let mut distinct = Vec::new();
     for (i, p) in points.iter().enumerate() {
-        let d = p - points[0];
+        let d = round * (p - points[0]);
         // −0 is 0
         let key = [d.x + 0.0, d.y + 0.0, d.z + 0.0].map(f64::to_bits);
         first.entry(key).or_insert_with(|| {
@@ -48,7 +50,7 @@ pub(super) fn hull(points: &[Point3<f64>]) -> Result<Hull, ShapeError> {
         .map(|v| first.get(&[v.x + 0.0, v.y + 0.0, v.z + 0.0].map(f64::to_bits)).copied())
         .collect();
     let given_index = given_index.ok_or(fail("a corner is none of the points"))?;
-    let vertices: Vec<Vector3<f64>> = vertices.iter().map(|v| Vector3::new(v.x, v.y, v.z)).collect();
+    let vertices: Vec<Vector3<f64>> = given_index.iter().map(|&i| points[i] - points[0]).collect();
 
     let facets = merged(&vertices, &triangles, COPLANAR * extent).map_err(fail)?;
 
@@ -71,6 +73,22 @@ pub(super) fn hull(points: &[Point3<f64>]) -> Result<Hull, ShapeError> {
         .collect();
     facets.sort_unstable();
     Ok(Hull { corners, facets })
+}
+
+/// The linear map, without reflection, that gives the points the same spread in all directions.
+fn rounding(points: &[Point3<f64>]) -> Matrix3<f64> {
+    let count = points.len() as f64;
+    let mean = points.iter().map(|p| p - points[0]).sum::<Vector3<f64>>() / count;
+    let mut spread = Matrix3::zeros();
+    for p in points {
+        let d = p - points[0] - mean;
+        spread += d * d.transpose() / count;
+    }
+    let axes = spread.symmetric_eigen();
+    let most = axes.eigenvalues.max();
+    let scale = axes.eigenvalues.map(|l| 1.0 / l.max(1e-24 * most).sqrt());
+    let map = Matrix3::from_diagonal(&scale) * axes.eigenvectors.transpose();
+    if map.determinant() < 0.0 { -map } else { map }
 }
 
 /// Extent of the points, which must not lie in a plane.

@@ -23,6 +23,8 @@ pub struct Polyhedron {
     facets: Vec<Vector3<f64>>,
     chart: Chart<3>,
     moments: Moments,
+    /// Distance of the farthest vertex from the centre [m].
+    size: f64,
 }
 
 /// Volume, and second moments about the centroid.
@@ -149,10 +151,10 @@ impl Polyhedron {
                 }
             }
         }
-        let chart =
-            Chart::new(&facets, &topology.starts, &topology.neighbours).ok_or("its facets do not close")?;
+        let chart = Chart::new(&facets, &topology.starts, &topology.neighbours, size)
+            .ok_or("its facets do not close")?;
         let normals = planes.into_iter().map(|(n, _)| n).collect();
-        Ok(Self { vertices, topology, normals, centre, facets, chart, moments })
+        Ok(Self { vertices, topology, normals, centre, facets, chart, moments, size })
     }
 
     /// Corners [m].
@@ -196,6 +198,10 @@ impl Polyhedron {
 
     pub(super) fn moments(&self) -> &Moments {
         &self.moments
+    }
+
+    pub(super) fn size(&self) -> f64 {
+        self.size
     }
 
     pub(super) fn chart(&self) -> &Chart<3> {

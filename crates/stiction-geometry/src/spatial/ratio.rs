@@ -29,6 +29,10 @@ pub struct Ratio {
     pub multipliers: [Multiplier; 4],
     /// What it took.
     pub work: Work,
+    /// Displacement of b to where the two just touch [m].
+    shift: Vector3<f64>,
+    /// The point where they then touch [m].
+    touching: Point3<f64>,
 }
 
 /// Gradient of a function of two poses, as it enters its rate: Σ linear · v + angular · ω, with v the velocity
@@ -102,6 +106,16 @@ impl Ratio {
         Gradient { linear: [-n, n], angular: [-lever(0), lever(1)] }
     }
 
+    /// Displacement of b along the line of the centroids to where the two just touch [m].
+    pub fn shift(&self) -> Vector3<f64> {
+        self.shift
+    }
+
+    /// The point where the two touch when b is displaced by `shift()` [m].
+    pub fn touching_point(&self) -> Point3<f64> {
+        self.touching
+    }
+
     /// The proof, recomputed over all facets.
     pub fn certificate(
         &self,
@@ -146,7 +160,7 @@ pub fn ratio_by_seidel(
     (b, pose_b): (&Polyhedron, &Isometry3<f64>),
 ) -> Option<Ratio> {
     let (a, b) = (Solid::from(a), Solid::from(b));
-    in_world((&a, pose_a), (&b, pose_b), |pair| seidel::solve(pair))
+    in_world((&a, pose_a), (&b, pose_b), seidel::solve)
 }
 
 pub(super) fn solid_ratio(
@@ -168,6 +182,9 @@ fn in_world(
 ) -> Option<Ratio> {
     let mut pair = Solid::pair(a, pose_a, b, pose_b);
     let distance = pair.offset.norm_squared();
+    if !(distance.is_finite() && pair.rotation.sum().is_finite()) {
+        return None;
+    }
     let nearest =
         || a.facets.iter().copied().reduce(|m, f| if f.norm_squared() > m.norm_squared() { f } else { m });
     let mut coincident = false;
@@ -193,6 +210,8 @@ fn in_world(
         near: centres,
         multipliers: found.multipliers,
         work: found.work,
+        shift: pose_a.rotation * (pair.offset / found.r) - (centres[1] - centres[0]),
+        touching: centres[0] + pose_a.rotation * found.point / found.r,
     };
     ratio.near = near(&ratio, &pair, pose_a, &found);
     ratio.r.is_finite().then_some(ratio)

@@ -39,6 +39,8 @@ pub(super) struct Solid<'a> {
     pub(super) topology: &'a Topology,
     chart: Option<&'a Chart<3>>,
     pub(super) centre: Point3<f64>,
+    /// Distance of the farthest vertex from the centre [m].
+    pub(super) size: f64,
 }
 
 impl<'a> Solid<'a> {
@@ -52,6 +54,7 @@ impl<'a> Solid<'a> {
                 topology: Topology::of_box(),
                 chart: None,
                 centre: Point3::origin(),
+                size: vertices[7].coords.norm(),
             }),
             _ => None,
         }
@@ -59,7 +62,7 @@ impl<'a> Solid<'a> {
 
     fn lp(&self) -> Facets<'a, 3> {
         let Topology { starts, neighbours, .. } = self.topology;
-        Facets { a: self.facets, starts, neighbours, chart: self.chart }
+        Facets { a: self.facets, starts, neighbours, size: self.size, chart: self.chart }
     }
 
     /// Two solids in the frame of the first, about its centre.
@@ -78,6 +81,7 @@ impl<'a> From<&'a Polyhedron> for Solid<'a> {
             topology: polyhedron.topology(),
             chart: Some(polyhedron.chart()),
             centre: polyhedron.centre(),
+            size: polyhedron.size(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod brute_force;
 mod degenerate;
+mod events;
 mod mass;
 mod parity;
 mod planar_gaps;

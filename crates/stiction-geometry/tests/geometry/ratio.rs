@@ -120,13 +120,13 @@ fn gradients_are_those_of_r_rho_and_gap() {
                     kinks += 1;
                     continue;
                 }
-                let functions: [(fn(&Ratio) -> f64, _); 3] = [
-                    (|r| r.r, at.r_gradient()),
-                    (Ratio::rho, at.rho_gradient()),
-                    (Ratio::gap, at.gap_gradient()),
+                let functions = [
+                    (plus.r - minus.r, at.r_gradient()),
+                    (plus.rho() - minus.rho(), at.rho_gradient()),
+                    (plus.gap() - minus.gap(), at.gap_gradient()),
                 ];
-                for (k, (f, gradient)) in functions.into_iter().enumerate() {
-                    let difference = (f(&plus) - f(&minus)) / (2.0 * h);
+                for (k, (change, gradient)) in functions.into_iter().enumerate() {
+                    let difference = change / (2.0 * h);
                     let side = if direction < 3 { gradient.linear } else { gradient.angular };
                     let scale = gradient.linear[0].norm() + gradient.angular[body].norm();
                     let row = side[body][direction % 3];
