@@ -7,6 +7,7 @@ mod mass;
 mod parity;
 mod planar_gaps;
 mod ratio;
+mod ratio_oracle;
 mod scenes;
 mod shapes;
 mod spatial_gaps;
