@@ -139,14 +139,14 @@ fn mistakes_of_shapes_and_pairs_are_named() {
     one(&["bodies floor and ball", "overlap by"], |w, _, b| {
         w.body_mut(b).unwrap().pose.translation.z = 0.09;
     });
-    let cuboid = |name: &str, x: f64| {
-        let shape = Attached::new(Shape::Cuboid { half_extents: [0.1; 3] });
+    let ellipsoid = |name: &str, x: f64| {
+        let shape = Attached::new(Shape::Ellipsoid { semi_axes: [0.1; 3] });
         Body::rigid(name, Mass::Density(1.0)).with(shape).at(Isometry3::translation(x, 3.0, 0.1))
     };
-    one(&["bodies left and right", "no gap function yet between box and box"], |w, _, b| {
+    one(&["bodies left and right", "no gap function yet between ellipsoid and ellipsoid"], |w, _, b| {
         w.remove(b);
-        w.add(cuboid("left", 1.0));
-        w.add(cuboid("right", 2.0));
+        w.add(ellipsoid("left", 1.0));
+        w.add(ellipsoid("right", 2.0));
     });
     // overlap by round-off, or allowed, is no mistake; nor are boxes that cannot meet
     assert!(mistakes(|w, _, b| w.body_mut(b).unwrap().pose.translation.z -= 1e-12).is_empty());
