@@ -55,6 +55,66 @@ pub enum ShapeError {
         /// The corner [m].
         vertex: [f64; 2],
     },
+    /// A point of a polyhedron is not a number or infinite.
+    #[error("polyhedron: vertices[{index}] = {vertex:?}, but it must be finite")]
+    PointNotFinite {
+        /// Place in the list given.
+        index: usize,
+        /// The point [m].
+        vertex: [f64; 3],
+    },
+    /// A facet of a polyhedron has no direction, or a number in it is not finite.
+    #[error(
+        "polyhedron: facets[{index}] = {normal:?} · x <= {offset}, but it must be finite and its normal not zero"
+    )]
+    Facet {
+        /// Place in the list given.
+        index: usize,
+        /// Its normal [1].
+        normal: [f64; 3],
+        /// Its offset [m].
+        offset: f64,
+    },
+    /// Facets whose half-spaces share no ball.
+    #[error("polyhedron: {given} facets leave no interior (the largest ball inside has radius {radius} m)")]
+    NoInterior {
+        /// Facets given.
+        given: usize,
+        /// Radius of the largest ball, negative when there is none [m].
+        radius: f64,
+    },
+    /// Facets that do not close the polyhedron on all sides.
+    #[error("polyhedron: {given} facets leave it unbounded")]
+    Open {
+        /// Facets given.
+        given: usize,
+    },
+    /// Points on a plane, a line or a point, up to round-off.
+    #[error("polyhedron: {given} vertices are flat (thickness {thickness} m at an extent of {extent} m)")]
+    Flat {
+        /// Points given.
+        given: usize,
+        /// Greatest distance from the plane of three far points [m].
+        thickness: f64,
+        /// Greatest distance of two coordinates [m].
+        extent: f64,
+    },
+    /// The hull found does not close: its facets do not meet along edges as those of a polyhedron do.
+    #[error("polyhedron: no closed convex surface through {given} vertices ({reason})")]
+    Hull {
+        /// Points given.
+        given: usize,
+        /// What was found instead.
+        reason: &'static str,
+    },
+    /// More vertices, edges and facets than a feature identifier can name.
+    #[error("polyhedron: {features} vertices, edges and facets, but contact names at most {most}")]
+    TooManyFeatures {
+        /// Vertices, edges and facets together.
+        features: usize,
+        /// The most allowed.
+        most: usize,
+    },
 }
 
 /// Checks one size, so that the message names the field and the value.

@@ -38,6 +38,8 @@
 
 mod error;
 pub mod planar;
+mod ratio;
 pub mod spatial;
 
 pub use error::{MassError, NoGap, ShapeError};
+pub use ratio::{Multiplier, Work};

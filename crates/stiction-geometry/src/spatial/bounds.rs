@@ -66,6 +66,7 @@ pub fn size(shape: &Shape) -> f64 {
         Shape::Ellipsoid { semi_axes: [a, b, c] } => a.max(*b).max(*c),
         Shape::Capsule { half_length, radius } => half_length + radius,
         Shape::Cuboid { half_extents } => Vector3::from(*half_extents).norm(),
+        Shape::Polyhedron(p) => p.vertices().iter().map(|v| v.coords.norm()).fold(0.0, f64::max),
         Shape::HalfSpace => f64::INFINITY,
     }
 }
@@ -91,6 +92,11 @@ pub fn support(shape: &Shape, direction: &Vector3<f64>) -> Option<Point3<f64>> {
             let side = |i: usize| if d[i] < 0.0 { -half_extents[i] } else { half_extents[i] };
             Some(Point3::new(side(0), side(1), side(2)))
         }
+        Shape::Polyhedron(polyhedron) => polyhedron
+            .vertices()
+            .iter()
+            .copied()
+            .reduce(|best, v| if d.dot(&(v - best)) > 0.0 { v } else { best }),
         Shape::HalfSpace => (d.x == 0.0 && d.y == 0.0 && d.z > 0.0).then(Point3::origin),
     }
 }

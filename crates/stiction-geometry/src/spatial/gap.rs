@@ -3,6 +3,9 @@
 use nalgebra::{Isometry3, Point3, Translation3, Vector3};
 
 use super::capsule::{Segment, capsule_gaps, sphere_gaps};
+use super::events::events;
+use super::ratio::Basis;
+use super::solid::{BoxForm, Solid};
 use super::{Shape, support};
 use crate::error::NoGap;
 
@@ -48,15 +51,17 @@ impl Gap {
     }
 }
 
-/// Whether the pair has a gap function. Two half-spaces have none, and an ellipsoid or a box has one with a
-/// half-space only.
+/// Whether the pair has a gap function. Two half-spaces have none, an ellipsoid has one with a half-space only,
+/// and boxes and polyhedra have none with spheres and capsules.
 pub fn has_gap(a: &Shape, b: &Shape) -> bool {
-    use Shape::{Cuboid, Ellipsoid, HalfSpace};
+    use Shape::{Capsule, Cuboid, HalfSpace, Polyhedron, Sphere};
     match (a, b) {
         (HalfSpace, HalfSpace) => false,
-        (HalfSpace, _) | (_, HalfSpace) => true,
-        (Ellipsoid { .. } | Cuboid { .. }, _) | (_, Ellipsoid { .. } | Cuboid { .. }) => false,
-        _ => true,
+        (HalfSpace, _)
+        | (_, HalfSpace)
+        | (Cuboid { .. } | Polyhedron(_), Cuboid { .. } | Polyhedron(_))
+        | (Capsule { .. } | Sphere { .. }, Capsule { .. } | Sphere { .. }) => true,
+        _ => false,
     }
 }
 
@@ -65,12 +70,28 @@ pub fn has_gap(a: &Shape, b: &Shape) -> bool {
 /// Where the normal is not determined a fixed one is taken: +z of the world for concentric spheres, local +x
 /// of the capsule for a point on its axis, the common perpendicular for crossing axes. Poses that are not
 /// finite give no gap.
+///
+/// Boxes and polyhedra have none when the gap of their ratio metric exceeds the reach, as its normal separates
+/// them by that much; a vertex may still be nearer to the plane of a facet that it is going to miss.
 pub fn gaps(
     a: &Shape,
     pose_a: &Isometry3<f64>,
     b: &Shape,
     pose_b: &Isometry3<f64>,
     reach: f64,
+    out: &mut Vec<Gap>,
+) -> Result<(), NoGap> {
+    gaps_from(a, pose_a, b, pose_b, reach, &mut Basis::default(), out)
+}
+
+/// As [`gaps`], faster where the pair has the ratio metric: from the basis of its last call, which is replaced.
+pub fn gaps_from(
+    a: &Shape,
+    pose_a: &Isometry3<f64>,
+    b: &Shape,
+    pose_b: &Isometry3<f64>,
+    reach: f64,
+    basis: &mut Basis,
     out: &mut Vec<Gap>,
 ) -> Result<(), NoGap> {
     if !has_gap(a, b) {
@@ -85,9 +106,9 @@ pub fn gaps(
     let first = out.len();
     let swapped = rank(a) > rank(b);
     if swapped {
-        ordered_gaps(b, &pose_b, a, &pose_a, reach, out);
+        ordered_gaps(b, &pose_b, a, &pose_a, reach, basis, out);
     } else {
-        ordered_gaps(a, &pose_a, b, &pose_b, reach, out);
+        ordered_gaps(a, &pose_a, b, &pose_b, reach, basis, out);
     }
     for gap in &mut out[first..] {
         gap.on_a += place;
@@ -103,8 +124,9 @@ fn rank(shape: &Shape) -> u8 {
     match shape {
         Shape::HalfSpace => 0,
         Shape::Cuboid { .. } => 1,
-        Shape::Capsule { .. } => 2,
-        Shape::Sphere { .. } | Shape::Ellipsoid { .. } => 3,
+        Shape::Polyhedron(_) => 2,
+        Shape::Capsule { .. } => 3,
+        Shape::Sphere { .. } | Shape::Ellipsoid { .. } => 4,
     }
 }
 
@@ -115,10 +137,17 @@ fn ordered_gaps(
     b: &Shape,
     pose_b: &Isometry3<f64>,
     reach: f64,
+    basis: &mut Basis,
     out: &mut Vec<Gap>,
 ) {
     match (a, b) {
         (Shape::HalfSpace, _) => half_space(pose_a, b, pose_b, reach, out),
+        (Shape::Cuboid { .. } | Shape::Polyhedron(_), Shape::Cuboid { .. } | Shape::Polyhedron(_)) => {
+            let forms = [BoxForm::of(a), BoxForm::of(b)];
+            if let (Some(a), Some(b)) = (Solid::of(a, forms[0].as_ref()), Solid::of(b, forms[1].as_ref())) {
+                events((&a, pose_a), (&b, pose_b), basis, reach, out);
+            }
+        }
         (Shape::Sphere { radius: r_a }, Shape::Sphere { radius: r_b }) => {
             let p = Point3::from(pose_a.translation.vector);
             let q = Point3::from(pose_b.translation.vector);
@@ -172,6 +201,11 @@ fn half_space(
             for feature in 0..8 {
                 let side = |bit: u32, h: f64| if feature >> bit & 1 == 0 { -h } else { h };
                 add(Point3::new(side(0, *x), side(1, *y), side(2, *z)), 0.0, feature);
+            }
+        }
+        Shape::Polyhedron(polyhedron) => {
+            for (feature, vertex) in (0..).zip(polyhedron.vertices()) {
+                add(*vertex, 0.0, feature);
             }
         }
         Shape::HalfSpace => {}

@@ -84,6 +84,15 @@ pub fn mass(shape: &Shape, density: f64) -> Result<MassProperties, MassError> {
             let [x, y, z] = [x * x, y * y, z * z];
             Ok(about_origin(m, [m * (y + z) / 3.0, m * (x + z) / 3.0, m * (x + y) / 3.0]))
         }
+        Shape::Polyhedron(polyhedron) => {
+            let moments = polyhedron.moments();
+            let second = density * moments.second;
+            Ok(MassProperties {
+                mass: density * moments.volume,
+                centre: polyhedron.centre(),
+                inertia: Matrix3::from_diagonal_element(second.trace()) - second,
+            })
+        }
         Shape::HalfSpace => Err(MassError::Unbounded { shape: shape.kind() }),
     }
 }

@@ -2,11 +2,19 @@
 
 mod bounds;
 mod capsule;
+mod events;
 mod gap;
+mod hull;
 mod mass;
+mod polyhedron;
+mod ratio;
 mod shape;
+mod solid;
+mod topology;
 
 pub use bounds::{Aabb, bounds, size, support};
-pub use gap::{Gap, gaps, has_gap};
+pub use gap::{Gap, gaps, gaps_from, has_gap};
 pub use mass::{MassProperties, mass};
+pub use polyhedron::Polyhedron;
+pub use ratio::{Basis, Gradient, Ratio, RatioCertificate, ratio, ratio_by_seidel};
 pub use shape::Shape;

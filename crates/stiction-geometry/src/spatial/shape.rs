@@ -1,8 +1,14 @@
 //! The closed set of spatial shapes.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::Polyhedron;
 use crate::error::{ShapeError, size_rule};
+
+/// Vertices, edges and facets are named by 16 bits of a feature identifier.
+const MOST_FEATURES: usize = 1 << 16;
 
 /// A convex shape in its local frame.
 ///
@@ -33,6 +39,8 @@ pub enum Shape {
         /// Half extents along local x, y and z [m], > 0.
         half_extents: [f64; 3],
     },
+    /// A convex polyhedron. Shared, because the hull of many points is large.
+    Polyhedron(Arc<Polyhedron>),
     /// All points with local z <= 0: the outward normal is +z.
     HalfSpace,
 }
@@ -45,6 +53,7 @@ impl Shape {
             Self::Ellipsoid { .. } => "ellipsoid",
             Self::Capsule { .. } => "capsule",
             Self::Cuboid { .. } => "box",
+            Self::Polyhedron(_) => "polyhedron",
             Self::HalfSpace => "half_space",
         }
     }
@@ -67,6 +76,14 @@ impl Shape {
                 size_rule("box", "half_extents[0]", *x, false)?;
                 size_rule("box", "half_extents[1]", *y, false)?;
                 size_rule("box", "half_extents[2]", *z, false)
+            }
+            Self::Polyhedron(polyhedron) => {
+                let features =
+                    polyhedron.vertices().len() + polyhedron.edges().len() + polyhedron.facets().len();
+                if features > MOST_FEATURES {
+                    return Err(ShapeError::TooManyFeatures { features, most: MOST_FEATURES });
+                }
+                Ok(())
             }
             Self::HalfSpace => Ok(()),
         }

@@ -2,9 +2,12 @@
 
 mod brute_force;
 mod degenerate;
+mod events;
 mod mass;
 mod parity;
 mod planar_gaps;
+mod ratio;
+mod ratio_oracle;
 mod scenes;
 mod shapes;
 mod spatial_gaps;

@@ -31,6 +31,9 @@ fn inside_spatial(shape: &spatial::Shape, p: &Point3<f64>) -> bool {
             Vector3::new(p.x, p.y, p.z - p.z.clamp(-l, *l)).norm() <= *radius
         }
         spatial::Shape::Cuboid { half_extents } => (0..3).all(|i| p[i].abs() <= half_extents[i]),
+        spatial::Shape::Polyhedron(polyhedron) => {
+            polyhedron.facets().iter().all(|a| a.dot(&(p - polyhedron.centre())) <= 1.0)
+        }
         spatial::Shape::HalfSpace => p.z <= 0.0,
     }
 }
@@ -79,7 +82,7 @@ fn spatial_mass_is_the_sum_over_small_cells() {
                     let p = bounds.min + at.component_mul(&cell);
                     if inside_spatial(&shape, &p) {
                         m += 1.0;
-                        let r = p.coords;
+                        let r = p - found.centre;
                         second += Matrix3::from_diagonal_element(r.norm_squared()) - r * r.transpose();
                     }
                 }

@@ -1,8 +1,9 @@
 //! The shapes and random poses that all tests share.
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 
-use nalgebra::{Isometry2, Isometry3, Point2, Translation3, UnitQuaternion, Vector2, Vector3};
+use nalgebra::{Isometry2, Isometry3, Point2, Point3, Translation3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stiction_geometry::{planar, spatial};
@@ -36,6 +37,11 @@ pub(crate) fn planar_shapes() -> Vec<planar::Shape> {
     ]
 }
 
+pub(crate) fn polyhedron(vertices: &[[f64; 3]]) -> spatial::Shape {
+    let vertices: Vec<_> = vertices.iter().map(|v| Point3::from(*v)).collect();
+    spatial::Shape::Polyhedron(Arc::new(spatial::Polyhedron::new(&vertices).unwrap()))
+}
+
 pub(crate) fn spatial_shapes() -> Vec<spatial::Shape> {
     use spatial::Shape::{Capsule, Cuboid, Ellipsoid, HalfSpace, Sphere};
     vec![
@@ -45,6 +51,16 @@ pub(crate) fn spatial_shapes() -> Vec<spatial::Shape> {
         Capsule { half_length: 0.6, radius: 0.15 },
         Capsule { half_length: 0.45, radius: 0.0 },
         Cuboid { half_extents: [0.6, 0.35, 0.45] },
+        polyhedron(&[[-0.5, -0.3, -0.2], [0.6, -0.2, -0.3], [0.1, 0.7, -0.1], [0.05, 0.1, 0.6]]),
+        polyhedron(&[
+            [0.7, 0.1, 0.0],
+            [0.0, 0.6, 0.1],
+            [-0.6, 0.0, 0.1],
+            [0.1, -0.5, 0.0],
+            [0.0, 0.1, 0.5],
+            [0.1, 0.0, -0.4],
+            [0.4, 0.4, 0.2],
+        ]),
         HalfSpace,
     ]
 }

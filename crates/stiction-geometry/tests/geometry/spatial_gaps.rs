@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use rand::RngExt;
-use stiction_geometry::spatial::{Gap, Shape, gaps, has_gap};
+use stiction_geometry::spatial::{Basis, Gap, Polyhedron, Shape, gaps, has_gap, ratio};
 
 use crate::scenes::{least, rng, spatial_near, spatial_pose, spatial_radius, spatial_shapes};
 
@@ -10,6 +10,15 @@ fn pairs() -> Vec<(Shape, Shape)> {
     let shapes = spatial_shapes();
     let all = shapes.iter().flat_map(|a| shapes.iter().map(move |b| (a.clone(), b.clone())));
     all.filter(|(a, b)| has_gap(a, b)).collect()
+}
+
+/// A box or polyhedron as a polyhedron.
+fn solid(shape: &Shape) -> Option<Polyhedron> {
+    match shape {
+        Shape::Cuboid { half_extents } => Some(Polyhedron::cuboid(*half_extents).unwrap()),
+        Shape::Polyhedron(polyhedron) => Some((**polyhedron).clone()),
+        _ => None,
+    }
 }
 
 fn moved(pose: &Isometry3<f64>, direction: usize, step: f64) -> Isometry3<f64> {
@@ -191,7 +200,13 @@ fn reach_only_filters() {
             let reach = rng.random_range(-0.5..1.0);
             let mut near = vec![];
             gaps(&a, &p, &b, &q, reach, &mut near).unwrap();
-            let all = spatial_near((&a, &p), (&b, &q));
+            let mut all = spatial_near((&a, &p), (&b, &q));
+            // polyhedra have a separating plane
+            if let (Some(a), Some(b)) = (solid(&a), solid(&b))
+                && ratio((&a, &p), (&b, &q), &mut Basis::default()).unwrap().gap() > reach
+            {
+                all.clear();
+            }
             assert_same(&near, &all.into_iter().filter(|g| g.gap <= reach).collect::<Vec<_>>());
         }
     }
