@@ -19,7 +19,7 @@ demo: ## solve a step, simulate a wrecking ball; certificates, report, pictures
 test: ## formatting, clippy, documentation, tests and doc tests
 	@bash scripts/test.sh
 
-bench: ## time Lemke's method, here and in quantecon, on the same problems
+bench: ## time the steps of named scenes, and Lemke's method beside quantecon's
 	@bash scripts/bench.sh
 
 soak: ## solve and certify many random contact problems (SOAK=100000)

@@ -20,6 +20,7 @@ import statistics
 import time
 
 import numpy as np
+from machine import machine
 from quantecon.optimize import lcp_lemke
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -44,17 +45,6 @@ COLUMNS = [
 # largest residual of an answer, as in Stiction's default
 TOLERANCE = 1e-10
 STATUS = {0: "solved", 1: "budget", 2: "ray"}
-
-
-def machine():
-    """The processor's name."""
-    try:
-        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return "unknown"
 
 
 def residual(m, q, z):

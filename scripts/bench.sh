@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Lemke's method on stacked boxes: this library, then quantecon's on the same problems, in one run.
+# Steps of named scenes; then Lemke's method on stacked boxes: this library, and quantecon's on the same problems.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+cargo run --locked --release -p stiction-cli -- bench scenes --json out/bench/scenes.json
+python3 benches/scenes_csv.py out/bench/scenes.json
 
 # the virtual environment is made again when the pinned packages change
 if ! cmp -s benches/requirements.txt .venv/requirements.txt; then

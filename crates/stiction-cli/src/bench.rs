@@ -1,4 +1,6 @@
-//! `stiction bench`: how long the solvers take.
+//! `stiction bench`: how long solvers and steps take.
+
+mod scenes;
 
 use crate::{BadInput, Outcome, print, write_file};
 use serde::Serialize;
@@ -9,10 +11,11 @@ use stiction_lcp::ensemble::tower;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{Condensed, Problem, Solver, Workspace, solve};
 
-/// Time the solvers.
+/// Time solvers and steps.
 #[derive(clap::Subcommand)]
 pub(crate) enum Benchmark {
     Lemke(Arguments),
+    Scenes(scenes::Arguments),
 }
 
 /// Lemke's method on towers of boxes: 8, 16, 32 and 64 contacts with 4 directions of friction.
@@ -83,7 +86,13 @@ impl Times {
 
 /// Runs the command.
 pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
-    let Benchmark::Lemke(arguments) = benchmark;
+    match benchmark {
+        Benchmark::Lemke(arguments) => lemke(arguments),
+        Benchmark::Scenes(arguments) => scenes::run(arguments),
+    }
+}
+
+fn lemke(arguments: &Arguments) -> Result<Outcome, BadInput> {
     let mut measurements = Vec::new();
     for boxes in BOXES {
         for seed in 0..arguments.seeds {

@@ -11,6 +11,7 @@ mod plot;
 mod recheck;
 mod report;
 mod reproduce;
+mod scenes;
 mod soak;
 mod solve;
 mod wrecking;

@@ -332,6 +332,44 @@ fn the_benchmark_writes_problems_that_solve() {
 }
 
 #[test]
+fn the_benchmark_of_scenes_prints_every_scene_under_both_schemes() {
+    let folder = Folder::new("bench-scenes");
+    let results = folder.0.join("scenes.json");
+    let output = stiction(&["bench", "scenes", "--runs", "1", "--json", path(&results)]);
+    assert_eq!(code(&output), 0, "{}", stdout(&output));
+    let results: Value = serde_json::from_str(&fs::read_to_string(results).unwrap()).unwrap();
+    let results = results.as_array().unwrap();
+    let text = stdout(&output);
+    let scenes = [
+        ("pendulum", false),
+        ("6-link chain", false),
+        ("rod", true),
+        ("four spheres", true),
+        ("ellipse", true),
+        ("21 disks", true),
+        ("pushed rectangle", true),
+        ("sliding box", true),
+        ("box on the floor", true),
+        ("break shot", true),
+    ];
+    assert_eq!(results.len(), 2 * scenes.len());
+    for (scene, touches) in scenes {
+        for scheme in ["default", "AH04"] {
+            let own = |line: &&str| line.starts_with(scene) && line[scene.len()..].trim().starts_with(scheme);
+            assert_eq!(text.lines().filter(own).count(), 1, "{scene}, {scheme}:\n{text}");
+            let found = results.iter().find(|r| r["scene"] == scene && r["scheme"] == scheme).unwrap();
+            let number = |key: &str| found[key].as_f64().unwrap();
+            assert!(number("median_us") > 0.0 && number("problems") >= 1.0, "{found}");
+            assert!(number("certificate") <= 1e-10, "{found}");
+            assert_eq!(number("contacts_max") > 0.0, touches, "{found}");
+            assert_eq!(number("pivots") > 0.0, touches, "{found}");
+            // the default scheme mends positions; steps of 1/100 s leave centimetres at most
+            assert!(number("infeasibility") < if scheme == "default" { 1e-9 } else { 0.1 }, "{found}");
+        }
+    }
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_no_reason_to_panic() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_stiction"))
         .args(["solve", "-"])

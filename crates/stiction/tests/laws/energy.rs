@@ -130,7 +130,7 @@ fn no_step_gains_energy_but_that_of_its_forces() {
     }
     println!("in the plane {plane:?}, in space {space:?}");
     for steps in [plane, space] {
-        assert!(steps.struck > 500 && steps.refused <= 10, "{steps:?}");
+        assert!(steps.struck > 500 && steps.refused == 0, "{steps:?}");
     }
 }
 
@@ -225,7 +225,7 @@ fn momentum_is_kept_in_space_without_a_floor() {
             let mut run = in_space(&world, scheme);
             let (linear, angular) = run.system().momentum(&run.state().q, &run.state().v);
             for k in 0..60 {
-                let Ok(report) = run.step(0.01) else { break };
+                let report = run.step(0.01).unwrap_or_else(|e| panic!("step {k}: {e}"));
                 touched += report.contacts.iter().filter(|c| c.normal_impulse > 0.0).count();
                 for i in 0..3 {
                     // impulses are equal and opposite to round-off, in sums of numbers of order 10

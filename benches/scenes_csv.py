@@ -1,0 +1,46 @@
+"""Writes what `stiction bench scenes --json` measured as CSV, with the machine and the date.
+
+    stiction bench scenes --json out/bench/scenes.json
+    python3 benches/scenes_csv.py out/bench/scenes.json
+
+Needs nothing but Python. Writes benches/results/scenes.csv.
+"""
+
+import argparse
+import csv
+import datetime
+import json
+import os
+import pathlib
+
+from machine import machine
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def written(value):
+    """Numbers with the digits that mean something."""
+    if not isinstance(value, float):
+        return value
+    return f"{value:.1e}" if 0 < abs(value) < 1e-3 else round(value, 2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="the results of stiction bench scenes as CSV")
+    parser.add_argument("results", type=pathlib.Path, help="what stiction bench scenes --json wrote")
+    parser.add_argument("--csv", type=pathlib.Path, default=HERE / "results" / "scenes.csv")
+    arguments = parser.parse_args()
+
+    where = {"machine": machine(), "date": datetime.date.today().isoformat()}
+    measured = json.loads(arguments.results.read_text())
+    rows = [where | {key: written(value) for key, value in row.items()} for row in measured]
+    arguments.csv.parent.mkdir(parents=True, exist_ok=True)
+    with arguments.csv.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    print(f"\nwritten to {os.path.relpath(arguments.csv)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+//! Named scenes, built in code: those of the papers, and a few more.
+
+use nalgebra::{Isometry2, Isometry3, Point2, Vector2, Vector3};
+use stiction::papers::{ExperimentError, ah04, cp03};
+use stiction::{Material, Mistakes, State, planar, spatial};
+
+const G: f64 = 9.81;
+
+/// A scene at its start.
+pub(crate) struct Scene {
+    /// What it is called.
+    pub(crate) name: &'static str,
+    /// The model and its state.
+    pub(crate) start: Start,
+}
+
+/// A model of either world and its state.
+pub(crate) enum Start {
+    /// In the plane.
+    Plane(Box<planar::Model>, State),
+    /// In space.
+    Space(Box<spatial::Model>, State),
+}
+
+impl Scene {
+    fn plane(name: &'static str, model: planar::Model) -> Self {
+        let state = model.state();
+        Self { name, start: Start::Plane(Box::new(model), state) }
+    }
+
+    fn space(name: &'static str, world: spatial::World) -> Result<Self, Mistakes> {
+        let model = world.build()?;
+        let state = model.state();
+        Ok(Self { name, start: Start::Space(Box::new(model), state) })
+    }
+}
+
+/// All scenes.
+pub(crate) fn all() -> Result<Vec<Scene>, ExperimentError> {
+    Ok(vec![
+        Scene::plane("pendulum", pendulum().build()?),
+        Scene::plane("6-link chain", cp03::chain::SI.model()?.0),
+        Scene::plane("rod", rod().build()?),
+        Scene::space("four spheres", four_spheres())?,
+        ellipse()?,
+        Scene::plane("21 disks", ah04::disks::model(ah04::disks::SEED)?),
+        Scene::plane("pushed rectangle", cp03::rectangle::model()?.0),
+        Scene::space("sliding box", lone_box(Vector3::new(1.6, 1.2, 0.0), 0.0))?,
+        Scene::space("box on the floor", lone_box(Vector3::zeros(), 0.4))?,
+        Scene::space("break shot", break_shot())?,
+    ])
+}
+
+/// A bar of 1 m on a hinge, level and at rest.
+fn pendulum() -> planar::World {
+    let mut world = planar::World::new(Vector2::new(0.0, -G));
+    let wall = world.add(planar::Body::fixed("wall"));
+    let bar = planar::Body::rigid("bar", planar::Mass::given(1.0, 1.0 / 12.0));
+    let bar = world.add(bar.at(Isometry2::translation(0.5, 0.0)));
+    world.join(planar::Joint::revolute("hinge", &world, wall, bar, Point2::origin()));
+    world
+}
+
+/// ST00's rod, which falls and slides.
+fn rod() -> planar::World {
+    let material = Material { friction: 0.6, restitution: 0.0 };
+    let mut world = planar::World::new(Vector2::new(0.0, -G));
+    let table = planar::Attached::new(planar::Shape::HalfPlane).material(material);
+    world.add(planar::Body::fixed("table").with(table));
+    let shape = planar::Shape::Capsule { half_length: 0.25, radius: 0.05 };
+    let rod = planar::Body::rigid("rod", planar::Mass::given(1.0, 0.002))
+        .at(Isometry2::new(Vector2::new(0.0, 1.0), std::f64::consts::FRAC_PI_6))
+        .moving(planar::Twist::new(Vector2::zeros(), 4.0))
+        .with(planar::Attached::new(shape).material(material));
+    world.add(rod);
+    world
+}
+
+fn table(friction: f64) -> (spatial::World, Material) {
+    let material = Material { friction, restitution: 0.0 };
+    let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
+    let plane = spatial::Attached::new(spatial::Shape::HalfSpace).material(material);
+    world.add(spatial::Body::fixed("table").with(plane));
+    (world, material)
+}
+
+/// ST00's ball, thrown at three that stand in a line.
+fn four_spheres() -> spatial::World {
+    let (mut world, material) = table(0.4);
+    let places = [[0.0, 1.0], [1.0, 0.1], [1.2 + 1e-5, 0.1], [1.4 + 2e-5, 0.1]];
+    for (i, [x, z]) in places.into_iter().enumerate() {
+        let velocity = if i == 0 { Vector3::new(1.5, 0.1, 0.0) } else { Vector3::zeros() };
+        let shape = spatial::Attached::new(spatial::Shape::Sphere { radius: 0.1 }).material(material);
+        let ball = spatial::Body::rigid(format!("ball {i}"), spatial::Mass::given(1.0, [4e-3; 3]))
+            .at(Isometry3::translation(x, 0.0, z))
+            .moving(spatial::Twist::new(velocity, Vector3::zeros()))
+            .with(shape);
+        world.add(ball);
+    }
+    world
+}
+
+/// AH04's ellipse from 3 m instead of 8 m, so that most of the first second is spent on the table.
+fn ellipse() -> Result<Scene, ExperimentError> {
+    let model = ah04::ellipse::Ellipse::default().model()?;
+    let mut state = model.state();
+    if let Some(height) = state.q.get_mut(1) {
+        *height = 3.0;
+    }
+    Ok(Scene { name: "ellipse", start: Start::Plane(Box::new(model), state) })
+}
+
+/// A box that slides with this velocity [m/s], or falls from this height with a tilt [m].
+fn lone_box(velocity: Vector3<f64>, height: f64) -> spatial::World {
+    let (mut world, material) = table(0.3);
+    let shape = spatial::Shape::Cuboid { half_extents: [0.2, 0.15, 0.05] };
+    let tilt = if height > 0.0 { Vector3::new(0.2, 0.3, 0.1) } else { Vector3::zeros() };
+    let body = spatial::Body::rigid("box", spatial::Mass::Density(500.0))
+        .at(Isometry3::new(Vector3::new(0.0, 0.0, 0.05 + height), tilt))
+        .moving(spatial::Twist::new(velocity, Vector3::zeros()))
+        .with(spatial::Attached::new(shape).material(material));
+    world.add(body);
+    world
+}
+
+/// A ball at 5 m/s into a rack of fifteen, 1 mm apart.
+fn break_shot() -> spatial::World {
+    const RADIUS: f64 = 0.0285;
+    const MASS: f64 = 0.17;
+    let (mut world, _) = table(0.2);
+    let mut add = |name: String, x: f64, y: f64, velocity: f64| {
+        let material = Material { friction: 0.05, restitution: 0.9 };
+        let inertia = 0.4 * MASS * RADIUS * RADIUS;
+        // rolling
+        let twist = spatial::Twist::new(velocity * Vector3::x(), velocity / RADIUS * Vector3::y());
+        let shape = spatial::Attached::new(spatial::Shape::Sphere { radius: RADIUS }).material(material);
+        let ball = spatial::Body::rigid(name, spatial::Mass::given(MASS, [inertia; 3]));
+        world.add(ball.at(Isometry3::translation(x, y, RADIUS)).moving(twist).with(shape));
+    };
+    add("cue ball".to_string(), -0.3, 0.0, 5.0);
+    let spacing = 2.0 * RADIUS + 1e-3;
+    for row in 0..5_u32 {
+        for k in 0..=row {
+            let x = 0.75_f64.sqrt() * spacing * f64::from(row);
+            add(format!("ball {row}.{k}"), x, spacing * (f64::from(k) - 0.5 * f64::from(row)), 0.0);
+        }
+    }
+    world
+}
