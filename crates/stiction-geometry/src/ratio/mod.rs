@@ -194,11 +194,29 @@ pub(crate) fn inverse<const N: usize>(columns: &[[f64; N]; N]) -> Option<[[f64; 
     Some(transposed)
 }
 
+/// Columns (a; 1) of facets of one body.
+fn columns<const D: usize, const N: usize>(a: &[SVector<f64, D>], names: &[u32; N]) -> [[f64; N]; N] {
+    names.map(|i| {
+        let mut column = [1.0; N];
+        column[..D].copy_from_slice(a[i as usize].as_slice());
+        column
+    })
+}
+
+/// D + 1 facets around the origin, and the inverse of their basis row by row.
+fn home<const D: usize, const N: usize>(a: &[SVector<f64, D>], size: f64) -> Option<(Vec<u32>, Vec<f64>)> {
+    let names = seidel::home::<D, N>(a, size)?;
+    let inverse = inverse(&columns(a, &names))?;
+    Some((names.to_vec(), inverse.concat()))
+}
+
 /// Where a search for the farthest facet along a direction begins, and a basis that always is dual feasible.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart<const D: usize> {
     /// D + 1 facets around the origin.
-    pub(crate) home: Vec<u32>,
+    home: Vec<u32>,
+    /// Inverse of the basis of those facets, row by row.
+    home_inverse: Vec<f64>,
     /// Cells along one axis of a side of the cube of directions; none for few facets.
     cells: usize,
     /// The farthest facet along the middle of each cell.
@@ -211,12 +229,8 @@ const FEW: usize = 16;
 impl<const D: usize> Chart<D> {
     /// `None` when the facets do not enclose the origin.
     pub(crate) fn new(a: &[SVector<f64, D>], starts: &[u32], neighbours: &[u32], size: f64) -> Option<Self> {
-        let home = if D == 2 {
-            seidel::home::<D, 3>(a, size)?.to_vec()
-        } else {
-            seidel::home::<D, 4>(a, size)?.to_vec()
-        };
-        let mut chart = Self { home, cells: 0, starts: Vec::new() };
+        let (home, home_inverse) = if D == 2 { home::<D, 3>(a, size)? } else { home::<D, 4>(a, size)? };
+        let mut chart = Self { home, home_inverse, cells: 0, starts: Vec::new() };
         if a.len() <= FEW {
             return Some(chart);
         }
@@ -314,13 +328,17 @@ impl<const D: usize> Facets<'_, D> {
         best
     }
 
-    /// D + 1 facets around the origin.
-    fn home<const N: usize>(&self) -> [u32; N] {
-        match self.chart {
-            Some(chart) => std::array::from_fn(|i| chart.home[i]),
-            // one on either side of the first axis, one on each other
-            None => std::array::from_fn(|i| u32::try_from(if i < 2 { i } else { 2 * i - 1 }).unwrap_or(0)),
+    /// D + 1 facets around the origin, and the inverse of their basis.
+    fn home<const N: usize>(&self) -> Option<([u32; N], [[f64; N]; N])> {
+        if let Some(chart) = self.chart {
+            let inverse = std::array::from_fn(|i| std::array::from_fn(|j| chart.home_inverse[i * N + j]));
+            return Some((std::array::from_fn(|i| chart.home[i]), inverse));
         }
+        // of a box: one on either side of the first axis, one on each other
+        let names: [u32; N] =
+            std::array::from_fn(|i| u32::try_from(if i < 2 { i } else { 2 * i - 1 }).unwrap_or(0));
+        let inverse = inverse(&columns(self.a, &names))?;
+        Some((names, inverse))
     }
 }
 

@@ -162,7 +162,11 @@ fn optimal_basis<const D: usize, const N: usize>(
     work.warm = warm.is_some();
     let mut tableau = match warm {
         Some(tableau) => tableau,
-        None => Tableau::of(pair, pair.bodies[0].home())?,
+        None => {
+            let (names, inverse) = pair.bodies[0].home()?;
+            // of any age: the last basis is computed from the data
+            Tableau { names, c: [0.0; N], inverse, age: 1 }
+        }
     };
 
     // facets to look at before all others
