@@ -315,7 +315,7 @@ impl<'a> Task<'a, '_> {
         }
         let result = match end {
             End::Solved | End::Stalled => self.judged(dense, &z, work, Some(basis)),
-            End::Ray(ray) => Err(self.ray(dense, &z, &ray)),
+            End::Ray(ray) => self.ray(dense, &z, &ray, work, basis),
             End::Budget => {
                 let best = Box::new(self.certify_dense(dense, &z));
                 Err(LcpError::Budget { spent: pivots, unit: "pivots", best })
@@ -365,9 +365,20 @@ impl<'a> Task<'a, '_> {
         })
     }
 
-    /// What a ray of the dense problem means.
-    fn ray(&mut self, dense: &mut Dense, z: &[f64], ray: &[f64]) -> LcpError {
-        let best = Box::new(self.certify_dense(dense, z));
+    /// What a ray of the dense problem means; its base may be a solution all the same.
+    fn ray(
+        &mut self,
+        dense: &mut Dense,
+        z: &[f64],
+        ray: &[f64],
+        work: Work,
+        basis: Basis,
+    ) -> Result<Solution, LcpError> {
+        let best = self.certify_dense(dense, z);
+        let best = match Solution::accept(best, self.solver.tolerance, self.law, work, Some(basis)) {
+            Ok(solution) => return Ok(solution),
+            Err(best) => Box::new(best),
+        };
         let proof = match (&*dense, self.problem) {
             (_, Problem::Step(step)) => self.contradicting_joints(dense).or_else(|| infeasible_step(step)),
             // the rows of a mixed problem combine as the ray says in its complementary part
@@ -383,7 +394,7 @@ impl<'a> Task<'a, '_> {
                 direction
             }
         };
-        LcpError::Ray { ray, proof, best }
+        Err(LcpError::Ray { ray, proof, best })
     }
 
     fn enumerate(&mut self, enumerate: &Enumerate) -> Result<Solution, LcpError> {

@@ -206,7 +206,13 @@ impl System for Model {
 
     fn prescribed_speed(&self, t: f64) -> f64 {
         let prescribed = self.tables.parts.iter().filter(|part| !part.moves());
-        prescribed.map(|part| part.surface_speed(&part.twist(t, &[], &[]))).fold(0.0, f64::max)
+        let speed = |part: &Part| {
+            let at = part.placed(t, &[]).centre;
+            let speed = part.surface_speed(&part.twist(t, &[], &[]));
+            if at.iter().all(|x| x.is_finite()) { speed } else { f64::NAN }
+        };
+        // f64::max would pass over what is not a number
+        prescribed.map(speed).fold(0.0, |most: f64, s| if s > most || s.is_nan() { s } else { most })
     }
 
     fn size(&self) -> f64 {

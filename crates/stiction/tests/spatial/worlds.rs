@@ -148,7 +148,7 @@ fn mistakes_of_shapes_and_pairs_are_named() {
         w.add(ellipsoid("left", 1.0));
         w.add(ellipsoid("right", 2.0));
     });
-    // overlap by round-off, or allowed, is no mistake; nor are boxes that cannot meet
+    // overlap by round-off, or allowed, is no mistake; nor are shapes that cannot meet
     assert!(mistakes(|w, _, b| w.body_mut(b).unwrap().pose.translation.z -= 1e-12).is_empty());
     let allowed = |w: &mut World, _: BodyId, b: BodyId| {
         w.allow_overlap = true;
@@ -157,7 +157,7 @@ fn mistakes_of_shapes_and_pairs_are_named() {
     assert!(mistakes(allowed).is_empty());
     let excluded = |w: &mut World, _: BodyId, b: BodyId| {
         w.remove(b);
-        let (left, right) = (w.add(cuboid("left", 1.0)), w.add(cuboid("right", 2.0)));
+        let (left, right) = (w.add(ellipsoid("left", 1.0)), w.add(ellipsoid("right", 2.0)));
         w.exclude(right, left);
     };
     assert!(mistakes(excluded).is_empty());
