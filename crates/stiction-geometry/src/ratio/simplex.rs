@@ -160,13 +160,12 @@ fn optimal_basis<const D: usize, const N: usize>(
     let old = start.names.filter(|names| names.iter().all(known));
     let warm = old.and_then(|names| Tableau::of(pair, names)).filter(Tableau::is_dual_feasible);
     work.warm = warm.is_some();
-    let mut tableau = match warm {
-        Some(tableau) => tableau,
-        None => {
-            let (names, inverse) = pair.bodies[0].home()?;
-            // of any age: the last basis is computed from the data
-            Tableau { names, c: [0.0; N], inverse, age: 1 }
-        }
+    let mut tableau = if let Some(tableau) = warm {
+        tableau
+    } else {
+        let (names, inverse) = pair.bodies[0].home()?;
+        // of any age: the last basis is computed from the data
+        Tableau { names, c: [0.0; N], inverse, age: 1 }
     };
 
     // facets to look at before all others

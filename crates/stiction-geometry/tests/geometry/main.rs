@@ -6,6 +6,7 @@ mod events;
 mod mass;
 mod parity;
 mod planar_gaps;
+mod planar_ratio;
 mod ratio;
 mod ratio_oracle;
 mod scenes;
