@@ -9,6 +9,7 @@ mod planar_gaps;
 mod planar_ratio;
 mod ratio;
 mod ratio_oracle;
+mod rounded;
 mod scenes;
 mod shapes;
 mod spatial_gaps;
