@@ -7,6 +7,7 @@ mod mass;
 mod parity;
 mod planar_gaps;
 mod planar_ratio;
+mod polyhedra;
 mod ratio;
 mod ratio_oracle;
 mod rounded;
