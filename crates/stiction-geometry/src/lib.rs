@@ -5,6 +5,7 @@
 //!
 //! - [`planar::Shape`], a closed set of convex shapes, in the words of a scene file;
 //! - [`planar::gaps`], every near point of two shapes within a reach;
+//! - [`planar::ratio`], the ratio metric of polygons and polyhedra with its gradients and its proof;
 //! - [`planar::mass`], mass properties from a density;
 //! - [`planar::bounds`], [`planar::size`] and [`planar::support`], what a broad phase asks.
 //!
@@ -21,6 +22,11 @@
 //! that edge, two vertices (or rounded cores) take the line that joins them, a smooth shape on a half-plane its
 //! support point. Φ is negative when the shapes overlap; against half-planes and half-spaces it is exact at
 //! any depth.
+//!
+//! Boxes, polyhedra and polygons meet each other by the ratio metric (HA10): the factor r by which both must be
+//! scaled about their centroids to touch. It chooses the normal, and every vertex on a facet and every crossing
+//! of edges near it has its own gap. When they are apart, such a gap may be less than their distance, never more
+//! than the distance along its normal.
 //!
 //! ```
 //! use nalgebra::Isometry2;

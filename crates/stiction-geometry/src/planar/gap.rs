@@ -2,7 +2,9 @@
 
 use nalgebra::{Isometry2, Point2, Translation2, Vector2};
 
+use super::events::events;
 use super::outline::{Outline, disk_gaps, outline_gaps};
+use super::ratio::Basis;
 use super::{Shape, support};
 use crate::error::NoGap;
 
@@ -64,12 +66,28 @@ pub fn has_gap(a: &Shape, b: &Shape) -> bool {
 ///
 /// Where the normal is not determined a fixed one is taken: +y of the world for concentric disks, a side of
 /// the capsule for a point on its axis. Poses that are not finite give no gap.
+///
+/// Polygons have none when the gap of their ratio metric exceeds the reach, as its normal separates them by that
+/// much; a vertex may still be nearer to the line of an edge that it is going to miss.
 pub fn gaps(
     a: &Shape,
     pose_a: &Isometry2<f64>,
     b: &Shape,
     pose_b: &Isometry2<f64>,
     reach: f64,
+    out: &mut Vec<Gap>,
+) -> Result<(), NoGap> {
+    gaps_from(a, pose_a, b, pose_b, reach, &mut Basis::default(), out)
+}
+
+/// As [`gaps`], faster where the pair has the ratio metric: from the basis of its last call, which is replaced.
+pub fn gaps_from(
+    a: &Shape,
+    pose_a: &Isometry2<f64>,
+    b: &Shape,
+    pose_b: &Isometry2<f64>,
+    reach: f64,
+    basis: &mut Basis,
     out: &mut Vec<Gap>,
 ) -> Result<(), NoGap> {
     if !has_gap(a, b) {
@@ -84,9 +102,9 @@ pub fn gaps(
     let first = out.len();
     let swapped = rank(a) > rank(b);
     if swapped {
-        ordered_gaps(b, &pose_b, a, &pose_a, reach, out);
+        ordered_gaps(b, &pose_b, a, &pose_a, reach, basis, out);
     } else {
-        ordered_gaps(a, &pose_a, b, &pose_b, reach, out);
+        ordered_gaps(a, &pose_a, b, &pose_b, reach, basis, out);
     }
     for gap in &mut out[first..] {
         gap.on_a += place;
@@ -114,10 +132,12 @@ fn ordered_gaps(
     b: &Shape,
     pose_b: &Isometry2<f64>,
     reach: f64,
+    basis: &mut Basis,
     out: &mut Vec<Gap>,
 ) {
     match (a, b) {
         (Shape::HalfPlane, _) => half_plane(pose_a, b, pose_b, reach, out),
+        (Shape::Polygon(a), Shape::Polygon(b)) => events((a, pose_a), (b, pose_b), basis, reach, out),
         (Shape::Disk { radius: r_a }, Shape::Disk { radius: r_b }) => {
             let p = Point2::from(pose_a.translation.vector);
             let q = Point2::from(pose_b.translation.vector);

@@ -1,14 +1,17 @@
 //! Shapes in the plane. A pose is an `Isometry2`: the body's local frame in the world.
 
 mod bounds;
+mod events;
 mod gap;
 mod mass;
 mod outline;
 mod polygon;
+mod ratio;
 mod shape;
 
 pub use bounds::{Aabb, bounds, size, support};
-pub use gap::{Gap, gaps, has_gap};
+pub use gap::{Gap, gaps, gaps_from, has_gap};
 pub use mass::{MassProperties, mass};
 pub use polygon::Polygon;
+pub use ratio::{Basis, Gradient, Ratio, RatioCertificate, ratio, ratio_by_seidel};
 pub use shape::Shape;

@@ -1,9 +1,10 @@
 //! A convex polygon, valid by construction.
 
-use nalgebra::{Point2, Vector2};
+use nalgebra::{Isometry2, Point2, Vector2};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ShapeError, size_rule};
+use crate::ratio::{Chart, Facets, Pair};
 
 /// Relative size below which an edge has no length and a corner no turn. Larger merges real corners of fine
 /// outlines (a regular 32767-gon turns 2e-4 per corner); smaller lets edges through whose normal is round-off.
@@ -20,6 +21,21 @@ const MOST_VERTICES: usize = (1 << 15) - 1;
 pub struct Polygon {
     vertices: Vec<Point2<f64>>,
     normals: Vec<Vector2<f64>>,
+    form: Box<Form>,
+}
+
+/// What the ratio metric asks for.
+#[derive(Clone, Debug, PartialEq)]
+struct Form {
+    centre: Point2<f64>,
+    /// Edges as a · (x − centre) <= 1 [1/m].
+    facets: Vec<Vector2<f64>>,
+    /// Where the two neighbours of each edge begin in the list after.
+    starts: Vec<u32>,
+    neighbours: Vec<u32>,
+    chart: Chart<2>,
+    /// Distance of the farthest vertex from the centre [m].
+    size: f64,
 }
 
 /// A polygon as it is written.
@@ -47,13 +63,13 @@ impl Polygon {
         check_convex(&corners)?;
 
         // outward unit normal of the edge from vertex i to vertex i + 1
-        let normals = (0..corners.len())
+        let normals: Vec<_> = (0..corners.len())
             .map(|i| {
                 let e = (corners[(i + 1) % corners.len()] - corners[i]).normalize();
                 Vector2::new(e.y, -e.x)
             })
             .collect();
-        Ok(Self { vertices: corners, normals })
+        Self::with(corners, normals).ok_or(ShapeError::TooFewCorners { given, corners: 0 })
     }
 
     /// A rectangle about the origin with these half extents [m], > 0.
@@ -61,6 +77,58 @@ impl Polygon {
         size_rule("polygon", "half_extents[0]", x, false)?;
         size_rule("polygon", "half_extents[1]", y, false)?;
         Self::new(&[Point2::new(-x, -y), Point2::new(x, -y), Point2::new(x, y), Point2::new(-x, y)])
+    }
+
+    fn with(vertices: Vec<Point2<f64>>, normals: Vec<Vector2<f64>>) -> Option<Self> {
+        // centroid, from the first vertex
+        let (mut area, mut moment) = (0.0, Vector2::zeros());
+        for pair in vertices[1..].windows(2) {
+            let (p, q) = (pair[0] - vertices[0], pair[1] - vertices[0]);
+            area += p.perp(&q);
+            moment += p.perp(&q) * (p + q) / 3.0;
+        }
+        let centre = vertices[0] + moment / area;
+
+        let facets: Vec<_> = vertices.iter().zip(&normals).map(|(v, n)| n / n.dot(&(v - centre))).collect();
+        let count = u32::try_from(vertices.len()).ok()?;
+        let starts: Vec<_> = (0..=count).map(|i| 2 * i).collect();
+        let neighbours: Vec<_> =
+            (0..count).flat_map(|i| [(i + count - 1) % count, (i + 1) % count]).collect();
+        let size = vertices.iter().map(|v| (v - centre).norm()).fold(0.0, f64::max);
+        let chart = Chart::new(&facets, &starts, &neighbours, size)?;
+        let form = Box::new(Form { centre, facets, starts, neighbours, chart, size });
+        Some(Self { vertices, normals, form })
+    }
+
+    /// Two polygons in the frame of the first, about its centre.
+    pub(super) fn pair<'a>(
+        a: &'a Self,
+        pose_a: &Isometry2<f64>,
+        b: &'a Self,
+        pose_b: &Isometry2<f64>,
+    ) -> Pair<'a, 2> {
+        let offset = pose_a.rotation.inverse() * (pose_b * b.form.centre - pose_a * a.form.centre);
+        let rotation = (pose_a.rotation.inverse() * pose_b.rotation).to_rotation_matrix().into_inner();
+        Pair { bodies: [a.lp(), b.lp()], rotation, offset }
+    }
+
+    fn lp(&self) -> Facets<'_, 2> {
+        let Form { facets: a, starts, neighbours, size, chart, .. } = &*self.form;
+        Facets { a, starts, neighbours, size: *size, chart: Some(chart) }
+    }
+
+    /// Centroid [m]: the point about which the ratio metric scales.
+    pub fn centre(&self) -> Point2<f64> {
+        self.form.centre
+    }
+
+    /// Vectors a [1/m] of the edges as a · (x − centre) <= 1; the i-th edge runs from vertex i to vertex i + 1.
+    pub fn facets(&self) -> &[Vector2<f64>] {
+        &self.form.facets
+    }
+
+    pub(super) fn size(&self) -> f64 {
+        self.form.size
     }
 
     /// Corners, counter-clockwise [m].

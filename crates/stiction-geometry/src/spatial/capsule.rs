@@ -29,10 +29,10 @@ const INTERIOR: u32 = 2;
 
 /// A segment in the world, wrapped in a radius.
 pub(super) struct Segment {
-    ends: [Point3<f64>; 2],
-    tangent: Vector3<f64>,
-    length: f64,
-    radius: f64,
+    pub(super) ends: [Point3<f64>; 2],
+    pub(super) tangent: Vector3<f64>,
+    pub(super) length: f64,
+    pub(super) radius: f64,
     /// Unit vector across the segment, the normal for a point on it.
     across: Vector3<f64>,
 }

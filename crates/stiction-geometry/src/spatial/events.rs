@@ -164,7 +164,7 @@ impl Cap {
             })
         };
         self.front.extend(basis);
-        if !self.front.clone().into_iter().any(|f| touching(self, f)) {
+        if !(0..self.front.len()).any(|i| touching(self, self.front[i])) {
             self.front.extend(0..topology.facets());
         }
         let mut best = (f64::NEG_INFINITY, usize::MAX);

@@ -6,7 +6,7 @@ use super::capsule::{Segment, capsule_gaps, sphere_gaps};
 use super::events::events;
 use super::ratio::Basis;
 use super::solid::{BoxForm, Solid};
-use super::{Shape, support};
+use super::{Shape, rounded, support};
 use crate::error::NoGap;
 
 /// Length below which a direction cannot be normalized without losing digits to underflow [m].
@@ -51,17 +51,15 @@ impl Gap {
     }
 }
 
-/// Whether the pair has a gap function. Two half-spaces have none, an ellipsoid has one with a half-space only,
-/// and boxes and polyhedra have none with spheres and capsules.
+/// Whether the pair has a gap function. Two half-spaces have none, and an ellipsoid has one with a half-space
+/// only.
 pub fn has_gap(a: &Shape, b: &Shape) -> bool {
-    use Shape::{Capsule, Cuboid, HalfSpace, Polyhedron, Sphere};
+    use Shape::{Ellipsoid, HalfSpace};
     match (a, b) {
         (HalfSpace, HalfSpace) => false,
-        (HalfSpace, _)
-        | (_, HalfSpace)
-        | (Cuboid { .. } | Polyhedron(_), Cuboid { .. } | Polyhedron(_))
-        | (Capsule { .. } | Sphere { .. }, Capsule { .. } | Sphere { .. }) => true,
-        _ => false,
+        (HalfSpace, _) | (_, HalfSpace) => true,
+        (Ellipsoid { .. }, _) | (_, Ellipsoid { .. }) => false,
+        _ => true,
     }
 }
 
@@ -142,10 +140,16 @@ fn ordered_gaps(
 ) {
     match (a, b) {
         (Shape::HalfSpace, _) => half_space(pose_a, b, pose_b, reach, out),
-        (Shape::Cuboid { .. } | Shape::Polyhedron(_), Shape::Cuboid { .. } | Shape::Polyhedron(_)) => {
+        (Shape::Cuboid { .. } | Shape::Polyhedron(_), _) => {
             let forms = [BoxForm::of(a), BoxForm::of(b)];
-            if let (Some(a), Some(b)) = (Solid::of(a, forms[0].as_ref()), Solid::of(b, forms[1].as_ref())) {
-                events((&a, pose_a), (&b, pose_b), basis, reach, out);
+            let Some(solid) = Solid::of(a, forms[0].as_ref()) else { return };
+            if let Some(other) = Solid::of(b, forms[1].as_ref()) {
+                events((&solid, pose_a), (&other, pose_b), basis, reach, out);
+            } else if let Some(capsule) = Segment::of(b, pose_b) {
+                rounded::capsule_gaps((&solid, pose_a), &capsule, reach, out);
+            } else if let Shape::Sphere { radius } = b {
+                let centre = Point3::from(pose_b.translation.vector);
+                rounded::ball_gap((&solid, pose_a), centre, *radius, reach, out);
             }
         }
         (Shape::Sphere { radius: r_a }, Shape::Sphere { radius: r_b }) => {

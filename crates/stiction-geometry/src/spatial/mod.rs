@@ -8,6 +8,7 @@ mod hull;
 mod mass;
 mod polyhedron;
 mod ratio;
+mod rounded;
 mod shape;
 mod solid;
 mod topology;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::Polyhedron;
 use crate::error::{ShapeError, size_rule};
 
-/// Vertices, edges and facets are named by 16 bits of a feature identifier.
-const MOST_FEATURES: usize = 1 << 16;
+/// Vertices, edges and facets are named by 16 bits of a feature identifier; all ones is no name.
+const MOST_FEATURES: usize = (1 << 16) - 1;
 
 /// A convex shape in its local frame.
 ///

@@ -3,7 +3,7 @@
 use nalgebra::{Isometry2, Point2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use stiction_geometry::planar::{Polygon, Shape};
+use stiction_geometry::planar::{Basis, Polygon, Shape, ratio};
 
 use crate::degenerate::grid_shapes;
 use crate::scenes::{least, planar_near, planar_pose, polygon, rng};
@@ -19,6 +19,10 @@ fn random_polygon(rng: &mut ChaCha8Rng) -> Shape {
         })
         .collect();
     polygon(&vertices)
+}
+
+fn random_segment(rng: &mut ChaCha8Rng) -> Shape {
+    Shape::Capsule { half_length: rng.random_range(0.1..0.8), radius: 0.0 }
 }
 
 fn world(shape: &Shape, pose: &Isometry2<f64>) -> Vec<Point2<f64>> {
@@ -76,14 +80,14 @@ fn least_gap_is_the_distance_apart_and_the_depth_overlapping() {
             }
             _ => random_polygon(&mut rng),
         };
-        // all pairs with at least one outline
-        let (a, b) = (shape(1 + k % 2), shape(k / 2 % 3));
+        // all pairs with at least one outline, but for two polygons: those have the ratio metric
+        let (a, b) = (shape(1 + k % 2), shape(k / 2 % (3 - k % 2)));
         let (p, mut q) = (planar_pose(&mut rng, 0.6), planar_pose(&mut rng, 0.6));
         // every fourth pair has parallel edges
-        if k % 4 == 0
-            && let (Shape::Polygon(s), Shape::Polygon(t)) = (&a, &b)
+        if k % 4 == 1
+            && let (Shape::Polygon(s), Shape::Capsule { .. }) = (&a, &b)
         {
-            let (n, m) = (p.rotation * s.normals()[0], q.rotation * t.normals()[0]);
+            let (n, m) = (p.rotation * s.normals()[0], q.rotation * nalgebra::Vector2::y());
             q.rotation = nalgebra::UnitComplex::rotation_between(&m, &-n) * q.rotation;
         }
         let radius = crate::scenes::planar_radius(&a) + crate::scenes::planar_radius(&b);
@@ -124,7 +128,7 @@ fn least_gap_is_right_on_the_grid() {
         };
         let (p, q) = (pose(), pose());
         for a in &shapes {
-            for b in shapes.iter().filter(|b| a.kind() != "disk" || b.kind() != "disk") {
+            for b in shapes.iter().filter(|b| a.kind() != b.kind() || a.kind() == "capsule") {
                 let (v, w) = (world(a, &p), world(b, &q));
                 let s = separation(&v, &w);
                 let expected = if s < -1e-10 { s } else { distance(&v, &w) };
@@ -144,7 +148,7 @@ fn least_gap_is_right_on_the_grid() {
 fn near_points_lie_on_the_outlines() {
     let mut rng = rng(22);
     for _ in 0..20_000 {
-        let (a, b) = (random_polygon(&mut rng), random_polygon(&mut rng));
+        let (a, b) = (random_polygon(&mut rng), random_segment(&mut rng));
         let (p, q) = (planar_pose(&mut rng, 0.6), planar_pose(&mut rng, 0.6));
         for g in planar_near((&a, &p), (&b, &q)) {
             assert!(distance(&[g.on_a], &world(&a, &p)) < 1e-8);
@@ -158,7 +162,7 @@ fn translating_along_the_normal_by_the_depth_separates() {
     let mut rng = rng(23);
     let mut overlapping = 0;
     for _ in 0..20_000 {
-        let (a, b) = (random_polygon(&mut rng), random_polygon(&mut rng));
+        let (a, b) = (random_polygon(&mut rng), random_segment(&mut rng));
         let (p, q) = (planar_pose(&mut rng, 0.4), planar_pose(&mut rng, 0.4));
         let near = planar_near((&a, &p), (&b, &q));
         let deepest = near.iter().min_by(|g, k| g.gap.total_cmp(&k.gap)).unwrap();
@@ -187,9 +191,14 @@ fn fine_polygons_act_as_disks() {
         let exact = planar_near((&disk, &p), (&disk, &q))[0].gap;
         // sagitta 1 − cos(π/n) per polygon
         let sagitta = 1.0 - (std::f64::consts::PI / f64::from(n)).cos();
-        for (a, b, c) in [(&ring, &ring, 2.0), (&ring, &disk, 1.0)] {
-            let found = least(planar_near((a, &p), (b, &q)).iter().map(|g| g.gap));
-            assert!(found >= exact - 1e-9 && found <= exact + c * sagitta + 1e-9, "{found} {exact}");
-        }
+        let found = least(planar_near((&ring, &p), (&disk, &q)).iter().map(|g| g.gap));
+        assert!(found >= exact - 1e-9 && found <= exact + sagitta + 1e-9, "{found} {exact}");
+        // two polygons have the gap of the ratio metric, whose normal is up to π/n off the line of the centres
+        let Shape::Polygon(polygon) = &ring else { unreachable!() };
+        let metric = ratio((polygon, &p), (polygon, &q), &mut Basis::default()).unwrap().gap();
+        let off = (exact + 2.0) * sagitta;
+        assert!(metric >= exact - off - 1e-9 && metric <= exact + 2.0 * sagitta + 1e-9, "{metric} {exact}");
+        let near = planar_near((&ring, &p), (&ring, &q));
+        assert!(near.iter().any(|g| (g.gap - metric).abs() < 1e-9), "{metric} {near:?}");
     }
 }

@@ -4,6 +4,7 @@ use std::f64::consts::FRAC_PI_4;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix4, Point3, Rotation3, UnitQuaternion, Vector3, Vector4};
+use rand::RngExt;
 use stiction_geometry::spatial::{Basis, Gap, Polyhedron, Shape, gaps, ratio};
 
 /// Relative to r, and in metres.
@@ -206,5 +207,25 @@ fn a_box_is_a_polyhedron() {
                 assert!((g.gap - h.gap).abs() < 1e-12 && (g.on_a - h.on_a).norm() < 1e-9);
             }
         }
+    }
+}
+
+#[test]
+fn the_event_of_the_metric_is_among_the_events() {
+    let mut rng = crate::scenes::rng(42);
+    for _ in 0..2000 {
+        let (k, l) = (rng.random_range(4..60), rng.random_range(4..60));
+        let (a, b) = (crate::ratio::pebble(&mut rng, k), crate::ratio::pebble(&mut rng, l));
+        let (p, q) = (crate::scenes::spatial_pose(&mut rng, 0.5), crate::scenes::spatial_pose(&mut rng, 0.5));
+        let metric = ratio((&a, &p), (&b, &q), &mut Basis::default()).unwrap();
+        let (a, b) = (Shape::Polyhedron(Arc::new(a)), Shape::Polyhedron(Arc::new(b)));
+        let mut near = vec![];
+        gaps(&a, &p, &b, &q, metric.gap() + 1e-9, &mut near).unwrap();
+        let same = |g: &Gap| {
+            (g.gap - metric.gap()).abs() < 1e-9
+                && (g.normal - metric.normal()).norm() < 1e-7
+                && (g.on_a - metric.near[0]).norm() < 1e-6
+        };
+        assert!(near.iter().any(same), "{metric:?}\n{near:?}");
     }
 }

@@ -85,7 +85,11 @@ fn row_is_the_gradient_of_the_gap() {
             }
         }
         assert!(checked > 2000, "{a:?} {b:?}: only {checked} checked");
-        assert!(changed * 1000 < checked, "{a:?} {b:?}: {changed} features changed of {checked}");
+        // one pose next to a change of feature may count in all directions
+        assert!(
+            changed <= 12 || changed * 1000 < checked,
+            "{a:?} {b:?}: {changed} features changed of {checked}"
+        );
     }
 }
 
@@ -315,12 +319,12 @@ fn capsule_distance_is_the_least_over_the_segments() {
 
 #[test]
 fn pairs_without_a_gap_say_so() {
-    let cuboid = Shape::Cuboid { half_extents: [1.0; 3] };
+    let ellipsoid = Shape::Ellipsoid { semi_axes: [1.0; 3] };
     let sphere = Shape::Sphere { radius: 1.0 };
     let i = Isometry3::identity();
     let mut near = vec![];
-    let error = gaps(&cuboid, &i, &sphere, &i, 1.0, &mut near).unwrap_err();
-    assert_eq!(error.to_string(), "no gap function for the pair box and sphere");
+    let error = gaps(&ellipsoid, &i, &sphere, &i, 1.0, &mut near).unwrap_err();
+    assert_eq!(error.to_string(), "no gap function for the pair ellipsoid and sphere");
     assert!(gaps(&Shape::HalfSpace, &i, &Shape::HalfSpace, &i, 1.0, &mut near).is_err());
     assert!(near.is_empty());
 }
