@@ -121,6 +121,7 @@ fn fallback_words(fallback: Fallback) -> &'static str {
     match fallback {
         Fallback::ColdStart => "the basis given led nowhere; begun again from z = 0",
         Fallback::OtherTolerances => "stalled; run again with other pivot and tie tolerances",
+        Fallback::OtherScaling => "ended short of a solution; run again with the other scaling",
         Fallback::FixedPoint => "not accurate enough; improved by convex relaxations",
     }
 }

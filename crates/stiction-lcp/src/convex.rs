@@ -2,7 +2,7 @@
 
 use crate::lemke::Lemke;
 use crate::problem::StepProblem;
-use crate::solution::{Fallback, LcpError, Solution, Stage, Work};
+use crate::solution::{LcpError, Solution, Stage, Work};
 use crate::solve::{Method, Solver, Task, solve};
 
 /// Solves convex relaxations with slip shift Γ ← μλ until an answer satisfies Coulomb's law: from Γ = 0, or from
@@ -18,9 +18,6 @@ pub(crate) fn fixed_point(
 ) -> Result<Solution, LcpError> {
     let solver = Solver { method: Method::Lemke(Lemke::default()), tolerance: task.tolerance() };
     let mut work = Work { stage: Stage::FixedPoint, ..Work::default() };
-    if start.is_some() {
-        work.fallbacks.push(Fallback::FixedPoint);
-    }
     let mut gamma = vec![0.0; step.contacts.len()];
     let mut best = task.certify(start.unwrap_or(&[]));
     if start.is_some() {

@@ -35,6 +35,12 @@ impl Solution {
         }
     }
 
+    /// The same, found after a detour.
+    pub(crate) fn after(mut self, detour: Fallback) -> Self {
+        self.work.fallbacks.push(detour);
+        self
+    }
+
     /// The candidate and the basis, for their storage.
     pub(crate) fn into_parts(self) -> (Candidate, Option<Basis>) {
         (self.candidate, self.basis)
@@ -143,6 +149,9 @@ pub enum Fallback {
     /// Lemke's method stalled, which mass ratios beyond 1e3 may cause, and was run again with other pivot and tie
     /// tolerances.
     OtherTolerances,
+    /// Lemke's method ended a little short of a solution, which rows that all but tie may cause, and was run again
+    /// without scaling, or with it if it was off.
+    OtherScaling,
     /// The certificate refused the answer of Lemke's method, which rows that all but tie may cause, and the fixed
     /// point of convex relaxations went on from it.
     FixedPoint,

@@ -117,7 +117,7 @@ impl Workspace {
                 Err(solver.method.unsupported("a problem without bodies"))
             }
             (Method::Lemke(lemke), problem) => self.run(problem, solver, guess, |task| {
-                task.lemke(&lemke, guess).or_else(|error| task.improved(error))
+                task.lemke(&lemke, guess).or_else(|error| task.improved(&lemke, error))
             }),
             (Method::Enumerate(enumerate), problem) => {
                 self.run(problem, solver, None, |task| task.enumerate(&enumerate))
@@ -264,19 +264,27 @@ impl<'a> Task<'a, '_> {
         dense.map_err(|feature| self.solver.method.unsupported(feature))
     }
 
-    /// A solution near an answer that the certificate refused, or the error as it was.
+    /// A solution where Lemke's method ended a little short of one, or the error as it was.
     ///
-    /// Rounding may end a path on a ray a little short of a solution, so rays without a proof are tried too.
-    fn improved(&mut self, error: LcpError) -> Result<Solution, LcpError> {
-        let Problem::Step(step) = self.problem else { return Err(error) };
-        match &error {
-            LcpError::Uncertified { best, .. } | LcpError::Ray { proof: None, best, .. }
-                if self.law == FrictionLaw::Coulomb =>
-            {
-                convex::fixed_point(step, self, Some(&best.z), IMPROVEMENTS).map_err(|_| error)
-            }
-            _ => Err(error),
+    /// Rows that all but tie may leave an answer that the certificate refuses, or end the path on a ray just before
+    /// a solution. Then the path with or without scaling, whichever it was not, is another path; and for a step the
+    /// fixed point of convex relaxations, from the answer's slip speeds and from none, is another method.
+    fn improved(&mut self, lemke: &Lemke, error: LcpError) -> Result<Solution, LcpError> {
+        let (LcpError::Uncertified { best, .. } | LcpError::Ray { proof: None, best, .. }) = &error else {
+            return Err(error);
+        };
+        let other = Lemke { scaling: !lemke.scaling, ..*lemke };
+        if let Ok(solution) = self.lemke(&other, None) {
+            return Ok(solution.after(Fallback::OtherScaling));
         }
+        let Problem::Step(step) = self.problem else { return Err(error) };
+        if self.law != FrictionLaw::Coulomb {
+            return Err(error);
+        }
+        convex::fixed_point(step, self, Some(&best.z), IMPROVEMENTS)
+            .or_else(|_| convex::fixed_point(step, self, None, IMPROVEMENTS))
+            .map(|solution| solution.after(Fallback::FixedPoint))
+            .map_err(|_| error)
     }
 
     fn lemke(&mut self, lemke: &Lemke, guess: Option<&Guess>) -> Result<Solution, LcpError> {

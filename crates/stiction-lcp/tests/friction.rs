@@ -183,6 +183,7 @@ fn wedged_bodies_are_solved_to_the_tolerance() {
         include_str!("data/corner-pile-2.json"),
         include_str!("data/corner-pile-3.json"),
         include_str!("data/corner-pile-ray.json"),
+        include_str!("data/corner-pile-slip.json"),
     ] {
         let file = ProblemFile::from_json(text).unwrap();
         let solution = solve(&file.problem, &Solver::default(), None).unwrap();
