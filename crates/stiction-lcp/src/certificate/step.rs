@@ -1,0 +1,254 @@
+//! The judge of step problems: velocities from the impulses, then every row.
+
+use super::{Candidate, ContactResidual, Rows, Storage, larger};
+use crate::problem::{Contact, FrictionLaw, FrictionSet, OffsetRow, Prepared, StepProblem};
+use std::sync::Arc;
+
+/// A step problem with all that its certificates share.
+pub(crate) struct StepJudge<'a> {
+    problem: &'a StepProblem,
+    prepared: Arc<Prepared>,
+    pub(super) storage: Storage,
+    speed: f64,
+}
+
+/// The speed one unit of impulse causes at the rows of a contact [m/s per N s].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mobility {
+    /// W_nn of the normal row.
+    normal: f64,
+    /// The tangent rows' block of W.
+    tangent: [[f64; 2]; 2],
+}
+
+impl Mobility {
+    /// One number for the tangent rows: the mean of their diagonal, or of the normal row's where they are 0.
+    fn of_tangents(&self, tangents: usize) -> f64 {
+        let trace = self.tangent[0][0] + self.tangent[1][1];
+        if trace > 0.0 { trace / tangents as f64 } else { self.normal }
+    }
+
+    /// f·W f for a generator f.
+    fn along(&self, f: [f64; 2]) -> f64 {
+        let [[a, b], [c, d]] = self.tangent;
+        f[0] * (a * f[0] + b * f[1]) + f[1] * (c * f[0] + d * f[1])
+    }
+}
+
+impl<'a> StepJudge<'a> {
+    pub(super) fn new(problem: &'a StepProblem, prepared: Arc<Prepared>, mut storage: Storage) -> Self {
+        let n = prepared.layout.velocities();
+        for buffer in [&mut storage.momentum, &mut storage.left, &mut storage.size] {
+            buffer.clear();
+            buffer.resize(n, 0.0);
+        }
+        let response = &mut storage.left;
+        storage.contacts.clear();
+        storage.contacts.extend(problem.contacts.iter().map(|c| mobility(c, &prepared, response)));
+        let mut judge = Self { problem, prepared, storage, speed: 0.0 };
+        judge.speed = judge.free_speed();
+        judge
+    }
+
+    /// V₀: how fast joints and closing contacts would go wrong if no impulse acted.
+    fn free_speed(&mut self) -> f64 {
+        let mut v = std::mem::take(&mut self.storage.size);
+        self.gather_momentum(&[]);
+        self.solve_velocity(&mut v);
+        let start = &self.prepared.layout.velocity;
+        let speed = |row: &OffsetRow| row.row.dot(start, &v) + row.offset;
+        let joints = self.problem.joints.iter().map(|j| speed(&j.row).abs());
+        let contacts = self.problem.contacts.iter().map(|c| {
+            let closing = c.normal.as_ref().map_or(0.0, |n| -speed(n));
+            // separated pairs must not make the scale lax
+            if c.normal.is_some() && closing <= 0.0 {
+                return 0.0;
+            }
+            let slip = c.tangents.iter().map(|t| speed(t).powi(2)).sum::<f64>().sqrt();
+            closing.max(slip)
+        });
+        let largest = joints.chain(contacts).fold(self.problem.speed_scale, f64::max).max(f64::MIN_POSITIVE);
+        self.storage.size = v;
+        largest
+    }
+
+    /// v = M̃⁻¹ (b + Jᵀ p) from the gathered momentum, with one step of refinement.
+    fn solve_velocity(&mut self, v: &mut [f64]) {
+        let Prepared { layout, mass } = &*self.prepared;
+        let Storage { momentum, left: error, .. } = &mut self.storage;
+        v.copy_from_slice(momentum);
+        mass.solve(v);
+        self.problem.multiply_mass(&layout.velocity, v, error);
+        error.iter_mut().zip(&*momentum).for_each(|(e, p)| *e = p - *e);
+        mass.solve(error);
+        v.iter_mut().zip(&*error).for_each(|(v, e)| *v += e);
+    }
+
+    /// b + Jᵀ p, with no impulses for an empty `z`.
+    fn gather_momentum(&mut self, z: &[f64]) {
+        let prepared = self.prepared.clone();
+        let start = &prepared.layout.velocity;
+        let mut momentum = std::mem::take(&mut self.storage.momentum);
+        for (body, &s) in self.problem.bodies.iter().zip(start) {
+            momentum[s..s + body.velocities].copy_from_slice(&body.momentum.as_slice()[..body.velocities]);
+        }
+        if !z.is_empty() {
+            self.for_each_impulse(z, |row, p| row.row.add_transposed(start, p, &mut momentum));
+        }
+        self.storage.momentum = momentum;
+    }
+
+    fn for_each_impulse(&self, z: &[f64], mut f: impl FnMut(&OffsetRow, f64)) {
+        for (joint, &c) in self.problem.joints.iter().zip(z) {
+            f(&joint.row, c);
+        }
+        for (i, contact) in self.problem.contacts.iter().enumerate() {
+            let (normal, friction) = self.split(contact, i, z);
+            if let Some(row) = &contact.normal {
+                f(row, normal);
+            }
+            let p = contact.tangent_impulse(friction);
+            contact.tangents.iter().zip(p).for_each(|(row, p)| f(row, p));
+        }
+    }
+
+    /// Normal impulse and friction unknowns of contact `i`.
+    fn split<'z>(&self, contact: &Contact, i: usize, z: &'z [f64]) -> (f64, &'z [f64]) {
+        let own = &z[self.prepared.layout.contact[i]..self.prepared.layout.contact[i + 1]];
+        if contact.normal.is_some() { (own[0], &own[1..]) } else { (0.0, own) }
+    }
+
+    /// Largest error of a momentum component against the size of its terms, from the gathered momentum.
+    fn momentum_error(&mut self, z: &[f64], v: &[f64]) -> f64 {
+        let prepared = self.prepared.clone();
+        let start = &prepared.layout.velocity;
+        let (mut left, mut size) =
+            (std::mem::take(&mut self.storage.left), std::mem::take(&mut self.storage.size));
+        self.problem.multiply_mass(start, v, &mut left);
+        self.problem.multiply_mass_sizes(start, v, &mut size);
+        self.for_each_impulse(z, |row, p| row.row.for_each(start, |i, x| size[i] += (p * x).abs()));
+        // below this numbers are denormal and lose their digits: a spin that dies out goes through there
+        let least = f64::MIN_POSITIVE / f64::EPSILON;
+        let worst = (0..v.len()).fold(0.0, |worst, i| {
+            let right = self.storage.momentum[i];
+            let error = (left[i] - right).abs();
+            larger(worst, error / size[i].max(right.abs()).max(least))
+        });
+        (self.storage.left, self.storage.size) = (left, size);
+        worst
+    }
+
+    pub(super) fn certify(&mut self, z: &[f64], out: &mut Candidate) {
+        let prepared = self.prepared.clone();
+        let layout = &prepared.layout;
+        out.begin(z, layout.impulses, self.speed);
+        let Candidate { z, w, velocity, certificate: residual } = out;
+        velocity.resize(layout.velocities(), 0.0);
+        self.gather_momentum(z);
+        self.solve_velocity(velocity);
+        residual.momentum = self.momentum_error(z, velocity);
+        for (i, joint) in self.problem.joints.iter().enumerate() {
+            w[i] = self.row_speed(&joint.row, velocity) + joint.compliance * z[i];
+            residual.joints = larger(residual.joints, w[i].abs() / self.speed);
+        }
+        for (i, contact) in self.problem.contacts.iter().enumerate() {
+            let range = layout.contact[i]..layout.contact[i + 1];
+            let (own, complementarity) = self.judge_contact(contact, i, z, velocity, &mut w[range]);
+            residual.natural_map = larger(residual.natural_map, own.natural_map);
+            residual.cone = larger(residual.cone, own.cone);
+            residual.dissipation = larger(residual.dissipation, own.dissipation);
+            residual.complementarity = larger(residual.complementarity, complementarity);
+            residual.contacts.push(own);
+        }
+    }
+
+    fn row_speed(&self, row: &OffsetRow, v: &[f64]) -> f64 {
+        row.row.dot(&self.prepared.layout.velocity, v) + row.offset
+    }
+
+    /// Residuals of contact `i` and its complementarity; fills its part of `w`.
+    fn judge_contact(
+        &self,
+        contact: &Contact,
+        i: usize,
+        z: &[f64],
+        v: &[f64],
+        w: &mut [f64],
+    ) -> (ContactResidual, f64) {
+        let mobility = self.storage.contacts[i];
+        let mut slip = [0.0; 2];
+        for (u, tangent) in slip.iter_mut().zip(&contact.tangents) {
+            *u = self.row_speed(tangent, v);
+        }
+        let (normal, friction) = self.split(contact, i, z);
+        let bound = contact.mu * normal + contact.kappa;
+        let lambda = slip_speed(contact, slip);
+        let mut rows = Rows { speed: self.speed, ..Rows::default() };
+        let (w_normal, w_friction) = w.split_at_mut(usize::from(contact.normal.is_some()));
+        if let Some(row) = &contact.normal {
+            let mut rho = self.row_speed(row, v);
+            if self.problem.law == FrictionLaw::Convex {
+                // the relaxation opens sliding contacts: nᵀv + μ dᵢᵀv + Δ ≥ 0, AH04 (2.13)
+                rho -= contact.mu * lambda;
+            }
+            w_normal[0] = rho;
+            rows.pair(mobility.normal * normal, rho);
+        }
+        if contact.tangents.is_empty() {
+            return (rows.residual(lambda, 0.0), rows.complementarity);
+        }
+        let w_tt = mobility.of_tangents(contact.tangents.len());
+        match &contact.set {
+            FrictionSet::Polygon(generators) => {
+                for (k, f) in generators.iter().enumerate() {
+                    let sigma = f[0] * slip[0] + f[1] * slip[1] + lambda;
+                    w_friction[k] = sigma;
+                    rows.pair(mobility.along(*f) * friction[k], sigma);
+                }
+                let zeta = bound - friction.iter().sum::<f64>();
+                rows.pair(w_tt * zeta, lambda);
+            }
+            FrictionSet::Ellipse(axes) => {
+                w_friction.copy_from_slice(&slip[..w_friction.len()]);
+                // stretched so that the ellipse is a circle, which leaves p·u as it is
+                let p: [f64; 2] = std::array::from_fn(|k| friction[k] / axes[k]);
+                let u: [f64; 2] = std::array::from_fn(|k| slip[k] * axes[k]);
+                rows.disc(w_tt, p, u, bound);
+            }
+        }
+        let impulse = contact.tangent_impulse(friction);
+        let work = bound * lambda + impulse[0] * slip[0] + impulse[1] * slip[1];
+        let dissipation = w_tt / self.speed * (work / self.speed).abs();
+        (rows.residual(lambda, dissipation), rows.complementarity)
+    }
+}
+
+/// The mobility of a contact's rows; `response` is zero before and after.
+fn mobility(contact: &Contact, prepared: &Prepared, response: &mut [f64]) -> Mobility {
+    let (start, mass) = (&prepared.layout.velocity, &prepared.mass);
+    let mut mobility = Mobility::default();
+    if let Some(normal) = &contact.normal {
+        mass.respond(&normal.row, start, response);
+        mobility.normal = normal.row.dot(start, response);
+        mass.clear(&normal.row, start, response);
+    }
+    for (k, tangent) in contact.tangents.iter().enumerate() {
+        mass.respond(&tangent.row, start, response);
+        for (i, other) in contact.tangents.iter().enumerate() {
+            mobility.tangent[i][k] = other.row.dot(start, response);
+        }
+        mass.clear(&tangent.row, start, response);
+    }
+    mobility
+}
+
+/// λ at its minimal value: how fast the contact slips as its friction set measures it. AH04 Lemma 2.2
+fn slip_speed(contact: &Contact, slip: [f64; 2]) -> f64 {
+    if contact.tangents.is_empty() {
+        return 0.0;
+    }
+    match &contact.set {
+        FrictionSet::Polygon(f) => f.iter().map(|f| -(f[0] * slip[0] + f[1] * slip[1])).fold(0.0, f64::max),
+        FrictionSet::Ellipse(axes) => (axes[0] * slip[0]).hypot(axes[1] * slip[1]),
+    }
+}
