@@ -270,7 +270,10 @@ impl<'a> Task<'a, '_> {
     /// a solution. Then the path with or without scaling, whichever it was not, is another path; and for a step the
     /// fixed point of convex relaxations, from the answer's slip speeds and from none, is another method.
     fn improved(&mut self, lemke: &Lemke, error: LcpError) -> Result<Solution, LcpError> {
-        let (LcpError::Uncertified { best, .. } | LcpError::Ray { proof: None, best, .. }) = &error else {
+        let (LcpError::Uncertified { best, .. }
+        | LcpError::Ray { proof: None, best, .. }
+        | LcpError::Budget { best, .. }) = &error
+        else {
             return Err(error);
         };
         let other = Lemke { scaling: !lemke.scaling, ..*lemke };
@@ -325,8 +328,10 @@ impl<'a> Task<'a, '_> {
             End::Solved | End::Stalled => self.judged(dense, &z, work, Some(basis)),
             End::Ray(ray) => self.ray(dense, &z, &ray, work, basis),
             End::Budget => {
-                let best = Box::new(self.certify_dense(dense, &z));
-                Err(LcpError::Budget { spent: pivots, unit: "pivots", best })
+                // a path that goes in circles may have passed a solution
+                let best = self.certify_dense(dense, &z);
+                Solution::accept(best, self.solver.tolerance, self.law, work, Some(basis))
+                    .map_err(|best| LcpError::Budget { spent: pivots, unit: "pivots", best: Box::new(best) })
             }
         };
         self.workspace.lemke.recycle_z(z);

@@ -1,8 +1,9 @@
 //! Boxes on boxes: at rest they stay where they are.
 
-use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use stiction::spatial::{Attached, Body, BodyId, Mass, Model, Shape, World};
 use stiction::{Material, Scheme, Simulation};
+use stiction_geometry::spatial::Polyhedron;
 
 fn ground(world: &mut World, friction: f64) {
     let material = Material { friction, restitution: 0.0 };
@@ -51,14 +52,48 @@ fn a_box_rests_on_a_box() {
 }
 
 #[test]
-fn a_stack_of_five_stands() {
+fn a_stack_of_ten_stands() {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     ground(&mut world, 0.5);
-    let bodies: Vec<BodyId> = (0..5)
+    let bodies: Vec<BodyId> = (0..10)
         .map(|i| {
             let pose = Isometry3::translation(0.0, 0.0, 0.5 + f64::from(i));
             world.add(cuboid(format!("box {i}"), [0.5; 3], pose, 0.5))
         })
         .collect();
     assert_rests(world, &bodies, 1.0);
+}
+
+#[test]
+fn a_row_of_dominoes_stands() {
+    let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
+    ground(&mut world, 0.5);
+    let bodies: Vec<BodyId> = (0..10)
+        .map(|i| {
+            let pose = Isometry3::translation(0.15 * f64::from(i), 0.0, 0.24);
+            world.add(cuboid(format!("domino {i}"), [0.0375, 0.12, 0.24], pose, 0.5))
+        })
+        .collect();
+    assert_rests(world, &bodies, 0.075);
+}
+
+/// Seven wedge stones from ground to ground, thick enough for the line of thrust to stay inside.
+#[test]
+fn an_arch_holds_by_friction_alone() {
+    let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
+    ground(&mut world, 0.8);
+    let bodies: Vec<BodyId> = (0..7).map(|i| world.add(stone(i))).collect();
+    assert_rests(world, &bodies, 0.4);
+}
+
+fn stone(i: u32) -> Body {
+    let angle = |k: u32| std::f64::consts::PI * f64::from(k) / 7.0;
+    let corners: Vec<Point3<f64>> = [i, i + 1]
+        .into_iter()
+        .flat_map(|k| [1.0, 1.4].map(|r| (r * angle(k).cos(), r * angle(k).sin())))
+        .flat_map(|(x, z)| [-0.2, 0.2].map(|y| Point3::new(x, y, z)))
+        .collect();
+    let material = Material { friction: 0.8, restitution: 0.0 };
+    let shape = Shape::Polyhedron(Polyhedron::new(&corners).unwrap().into());
+    Body::rigid(format!("stone {i}"), Mass::Density(100.0)).with(Attached::new(shape).material(material))
 }
