@@ -97,6 +97,7 @@ fn found_by(work: &Work) -> String {
         Stage::Zero => "z = 0, tried first",
         Stage::Guess => "the guess",
         Stage::Lemke => "Lemke's method",
+        Stage::Newton => "Newton's method, from an answer that was all but one",
         Stage::Enumerate => "enumeration of the bases",
         Stage::Convex => "Lemke's method on the convex relaxation",
         Stage::FixedPoint => "the fixed point of convex relaxations",
@@ -122,6 +123,7 @@ fn fallback_words(fallback: Fallback) -> &'static str {
         Fallback::ColdStart => "the basis given led nowhere; begun again from z = 0",
         Fallback::OtherTolerances => "stalled; run again with other pivot and tie tolerances",
         Fallback::OtherScaling => "ended short of a solution; run again with the other scaling",
+        Fallback::Newton => "not accurate enough; improved by Newton's method",
         Fallback::FixedPoint => "not accurate enough; improved by convex relaxations",
     }
 }

@@ -24,6 +24,7 @@ pub mod ensemble;
 pub mod enumerate;
 pub mod lemke;
 mod lu;
+mod newton;
 pub mod pointed;
 pub mod problem;
 pub mod proof;

@@ -111,7 +111,7 @@ pub struct Work {
     pub pivots: usize,
     /// Times a basis was factored anew.
     pub refactorizations: usize,
-    /// Convex problems solved by the fixed point.
+    /// Convex problems solved by the fixed point, or times Newton's method chose the modes of the contacts.
     pub rounds: usize,
     /// Size of the dense problem, 0 when none was formed.
     pub dense_size: usize,
@@ -132,6 +132,8 @@ pub enum Stage {
     Guess,
     /// Lemke's method.
     Lemke,
+    /// Newton's method, from a guess or an answer that was all but a solution.
+    Newton,
     /// Enumeration of all bases.
     Enumerate,
     /// Lemke's method on the convex relaxation.
@@ -152,6 +154,9 @@ pub enum Fallback {
     /// Lemke's method ended a little short of a solution, which rows that all but tie may cause, and was run again
     /// without scaling, or with it if it was off.
     OtherScaling,
+    /// The certificate refused the answer of Lemke's method, which rows that all but tie may cause, and Newton's
+    /// method went on from it.
+    Newton,
     /// The certificate refused the answer of Lemke's method, which rows that all but tie may cause, and the fixed
     /// point of convex relaxations went on from it.
     FixedPoint,

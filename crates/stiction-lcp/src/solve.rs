@@ -5,6 +5,7 @@ use crate::condense::{self, Condensed, FreeRows};
 use crate::convex;
 use crate::enumerate::Enumerate;
 use crate::lemke::{self, Basis, End, Lemke, Run};
+use crate::newton;
 use crate::problem::{FrictionLaw, Lcp, Prepared, Problem, StepProblem};
 use crate::proof::Farkas;
 use crate::solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
@@ -66,6 +67,10 @@ impl Method {
     }
 }
 
+/// Residual up to which Newton's method goes on from an answer or a guess: the same contacts bear, but for round-off.
+/// Farther away it may end at another solution than the one the path of Lemke's method leads to.
+const NEAR: f64 = 1e-6;
+
 /// Rounds of the fixed point that may improve an answer: from nearby it takes one or two, and where friction makes
 /// it wander more do not help.
 const IMPROVEMENTS: usize = 10;
@@ -90,6 +95,7 @@ pub struct Workspace {
     judge: certificate::Storage,
     condense: condense::Storage,
     lemke: lemke::Workspace,
+    newton: newton::Storage,
     z: Vec<f64>,
     spare: Vec<Candidate>,
 }
@@ -212,24 +218,54 @@ impl Dense<'_> {
 }
 
 impl<'a> Task<'a, '_> {
-    /// Zero or the guess, if either passes.
+    /// Zero or the guess, if either passes; a guess of a step that is all but a solution is taken closer.
     fn cheap(&mut self, guess: Option<&Guess>) -> Option<Solution> {
-        let size = match self.problem {
-            Problem::Step(_) => self.workspace.prepared.layout.impulses,
-            other => other.size(),
-        };
-        let guess = guess.filter(|g| g.z.len() == size);
-        let candidates = [(&[][..], Stage::Zero), (guess.map_or(&[][..], |g| &g.z), Stage::Guess)];
-        for (z, stage) in &candidates[..=usize::from(guess.is_some())] {
-            let candidate = self.certify(z);
-            let work = Work { stage: *stage, ..Work::default() };
-            let basis = guess.and_then(|g| g.basis.clone());
-            match Solution::accept(candidate, self.solver.tolerance, self.law, work, basis) {
-                Ok(solution) => return Some(solution),
-                Err(candidate) => self.workspace.spare.push(candidate),
+        let zero = self.certify(&[]);
+        let work = |stage| Work { stage, ..Work::default() };
+        let tolerance = self.solver.tolerance;
+        let guess = guess.filter(|g| g.z.len() == self.size());
+        let basis = || guess.and_then(|g| g.basis.clone());
+        match Solution::accept(zero, tolerance, self.law, work(Stage::Zero), basis()) {
+            Ok(solution) => return Some(solution),
+            Err(candidate) => self.recycle(candidate),
+        }
+        let candidate = self.certify(&guess?.z);
+        let worst = candidate.certificate.worst();
+        if let Problem::Step(step) = self.problem
+            && worst > newton::ROUND_OFF
+            && worst <= NEAR
+            && let Some(solution) = newton::polish(step, self, &guess?.z, &Work::default())
+        {
+            self.recycle(candidate);
+            return Some(solution);
+        }
+        match Solution::accept(candidate, tolerance, self.law, work(Stage::Guess), basis()) {
+            Ok(solution) => Some(solution),
+            Err(candidate) => {
+                self.recycle(candidate);
+                None
             }
         }
-        None
+    }
+
+    /// Number of unknowns.
+    fn size(&self) -> usize {
+        match self.problem {
+            Problem::Step(_) => self.workspace.prepared.layout.impulses,
+            other => other.size(),
+        }
+    }
+
+    pub(crate) fn prepared(&self) -> Arc<Prepared> {
+        self.workspace.prepared.clone()
+    }
+
+    pub(crate) fn newton(&mut self) -> &mut newton::Storage {
+        &mut self.workspace.newton
+    }
+
+    pub(crate) fn recycle(&mut self, candidate: Candidate) {
+        self.workspace.spare.push(candidate);
     }
 
     pub(crate) fn certify(&mut self, z: &[f64]) -> Candidate {
@@ -267,7 +303,7 @@ impl<'a> Task<'a, '_> {
     /// A solution where Lemke's method ended a little short of one, or the error as it was.
     ///
     /// Rows that all but tie may leave an answer that the certificate refuses, or end the path on a ray just before
-    /// a solution. Then the path with or without scaling, whichever it was not, is another path; and for a step the
+    /// a solution. Then Newton's method may take the last bit of the way; the path with or without scaling, whichever it was not, is another path; and for a step the
     /// fixed point of convex relaxations, from the answer's slip speeds and from none, is another method.
     fn improved(&mut self, lemke: &Lemke, error: LcpError) -> Result<Solution, LcpError> {
         let (LcpError::Uncertified { best, .. }
@@ -276,6 +312,12 @@ impl<'a> Task<'a, '_> {
         else {
             return Err(error);
         };
+        if let Problem::Step(step) = self.problem
+            && best.certificate.worst() <= NEAR
+            && let Some(solution) = newton::polish(step, self, &best.z, &Work::default())
+        {
+            return Ok(solution.after(Fallback::Newton));
+        }
         let other = Lemke { scaling: !lemke.scaling, ..*lemke };
         if let Ok(solution) = self.lemke(&other, None) {
             return Ok(solution.after(Fallback::OtherScaling));

@@ -4,8 +4,8 @@ use arrayvec::ArrayVec;
 use stiction_lcp::ensemble::mixture;
 use stiction_lcp::problem::ProblemFile;
 use stiction_lcp::{
-    Body, Contact, FrictionLaw, FrictionSet, LcpError, Lemke, Method, OffsetRow, Pointed, Row, Solver, Stage,
-    StepProblem, certify, solve,
+    Body, Contact, FrictionLaw, FrictionSet, Guess, LcpError, Lemke, Method, OffsetRow, Pointed, Row, Solver,
+    Stage, StepProblem, certify, solve,
 };
 
 const H: f64 = 0.05;
@@ -81,6 +81,31 @@ fn the_convex_program_at_the_slip_speeds_gives_the_same_velocity() {
         }
     }
     assert!(sliding > 300, "only {sliding} problems slide");
+}
+
+/// Newton's method takes impulses that are a little off to a solution nearby.
+#[test]
+fn a_guess_that_is_all_but_a_solution_is_taken_there() {
+    let solver = Solver::default();
+    let (mut tried, mut taken) = (0, 0);
+    for seed in 0..600 {
+        let (kind, problem) = mixture(seed);
+        let exact = solve(&problem, &solver, None).unwrap();
+        if exact.work().stage == Stage::Zero {
+            continue;
+        }
+        let off = |(k, z): (usize, &f64)| z * (1.0 + if k % 2 == 0 { 1e-8 } else { -1e-8 });
+        let guess = Guess { z: exact.z().iter().enumerate().map(off).collect(), basis: None };
+        let again = solve(&problem, &solver, Some(&guess)).unwrap();
+        tried += 1;
+        taken += usize::from(again.work().stage == Stage::Newton);
+        // jammed bodies have a continuum of solutions, and the one near the guess is as good as the one it was
+        for (a, b) in exact.velocity().iter().zip(again.velocity()) {
+            assert!((a - b).abs() <= 1e-4, "{} seed {seed}: {a} and {b}", kind.name());
+        }
+    }
+    // the others are farther from a solution than Newton's method is trusted with, or jammed
+    assert!(2 * taken > tried, "{taken} of {tried}");
 }
 
 #[test]

@@ -120,7 +120,10 @@ fn a_solution_is_its_own_guess_and_its_basis_a_warm_start() {
             continue;
         }
         let again = solve(&file.problem, &Solver::default(), Some(&Guess::from(&solution))).unwrap();
-        assert_eq!(again.work().stage, Stage::Guess, "{name}");
+        // above round-off a step is taken closer, which leaves nothing to pivot
+        assert!(matches!(again.work().stage, Stage::Guess | Stage::Newton), "{name}");
+        assert_eq!(again.work().pivots, 0, "{name}");
+        assert!(again.certificate().worst() <= solution.certificate().worst(), "{name}");
         if solution.work().dense_size > 0 {
             let basis = Guess { z: Vec::new(), basis: solution.basis().cloned() };
             let warm = solve(&file.problem, &Solver::default(), Some(&basis)).unwrap();

@@ -1,7 +1,7 @@
 //! Rows and forces become a step problem.
 
 use crate::report::{ContactReport, JointReport, Mode};
-use crate::state::State;
+use crate::state::{ContactMemory, Memory, State};
 use crate::system::{ContactRow, Forces, JointRow, RowKind, Spring, System};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
@@ -212,4 +212,55 @@ pub(crate) fn joint_reports(
         |(row, place): (&JointRow, &Place)| JointReport { joint: row.joint, impulse: impulse(*place) };
     out.clear();
     out.extend(rows.iter().zip(&places.joints).map(report));
+}
+
+/// What a step leaves to be remembered.
+pub(crate) fn remember(contacts: &[ContactReport], joints: &[JointReport], memory: &mut Memory) {
+    memory.contacts.clear();
+    memory.contacts.extend(contacts.iter().map(|c| ContactMemory {
+        id: c.id,
+        normal: c.normal_impulse,
+        friction: c.friction_impulse,
+    }));
+    memory.contacts.sort_by_key(|c| c.id);
+    memory.joints.clear();
+    memory.joints.extend(joints.iter().map(|j| j.impulse));
+}
+
+/// The impulses of the last step as unknowns of this one; those of rows that are new are zero.
+pub(crate) fn remembered(
+    problem: &StepProblem,
+    layout: &Layout,
+    places: &Places,
+    rows: &[ContactRow],
+    memory: &Memory,
+    z: &mut Vec<f64>,
+) {
+    z.clear();
+    z.resize(layout.impulses, 0.0);
+    if memory.joints.len() == places.joints.len() {
+        for (place, &impulse) in places.joints.iter().zip(&memory.joints) {
+            match *place {
+                Place::Rigid(i) => z[i] = impulse,
+                Place::Contact(i) => {
+                    let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
+                    match problem.contacts[i].normal {
+                        Some(_) => own[0] = impulse,
+                        None => problem.contacts[i].friction_unknowns([impulse, 0.0], own),
+                    }
+                }
+            }
+        }
+    }
+    for (k, row) in rows.iter().enumerate() {
+        let Ok(found) = memory.contacts.binary_search_by_key(&row.id, |c| c.id) else { continue };
+        let ContactMemory { normal, friction, .. } = memory.contacts[found];
+        let i = places.first_contact + k;
+        let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
+        own[0] = normal;
+        if own.len() > 1 {
+            let along = |t: [f64; 3]| (0..3).map(|c| t[c] * friction[c]).sum();
+            problem.contacts[i].friction_unknowns(row.tangent_directions.map(along), &mut own[1..]);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! All that a run needs to go on.
 
+use crate::system::ContactId;
 use serde::{Deserialize, Serialize};
 
 /// The state of a run: restoring one continues it bit by bit.
@@ -21,4 +22,20 @@ pub struct Memory {
     /// Size of the last step, or what is left of a larger one before it: the time over which errors of positions
     /// are corrected when steps shrink [s]; 0 before the first.
     pub h: f64,
+    /// Impulses of the contacts of the last step: a body at rest needs the same ones again, and they are tried
+    /// before anything is solved.
+    pub contacts: Vec<ContactMemory>,
+    /// Impulses of the joint rows of the last step [N s].
+    pub joints: Vec<f64>,
+}
+
+/// The impulse of a contact in the last step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ContactMemory {
+    /// Which contact.
+    pub id: ContactId,
+    /// Normal impulse on the second body [N s].
+    pub normal: f64,
+    /// Friction impulse on the second body [N s].
+    pub friction: [f64; 3],
 }

@@ -52,10 +52,10 @@ fn a_box_rests_on_a_box() {
 }
 
 #[test]
-fn a_stack_of_ten_stands() {
+fn a_stack_of_twenty_stands() {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     ground(&mut world, 0.5);
-    let bodies: Vec<BodyId> = (0..10)
+    let bodies: Vec<BodyId> = (0..20)
         .map(|i| {
             let pose = Isometry3::translation(0.0, 0.0, 0.5 + f64::from(i));
             world.add(cuboid(format!("box {i}"), [0.5; 3], pose, 0.5))

@@ -129,6 +129,44 @@ impl Contact {
             FrictionSet::Ellipse(_) => std::array::from_fn(|i| friction.get(i).copied().unwrap_or(0.0)),
         }
     }
+
+    /// Friction unknowns with this tangential impulse, of the least sum: the way back of
+    /// [`Contact::tangent_impulse`].
+    pub fn friction_unknowns(&self, impulse: [f64; 2], out: &mut [f64]) {
+        if let FrictionSet::Ellipse(_) = self.set {
+            out.iter_mut().zip(impulse).for_each(|(out, p)| *out = p);
+            return;
+        }
+        out.fill(0.0);
+        for (i, beta) in self.least_sum(impulse).1 {
+            out[i] += beta;
+        }
+    }
+
+    /// The least Σβ with this tangential impulse, and the generators of a polygon that give it.
+    pub(crate) fn least_sum(&self, impulse: [f64; 2]) -> (f64, [(usize, f64); 2]) {
+        let mut least = (f64::INFINITY, [(0, 0.0), (0, 0.0)]);
+        let FrictionSet::Polygon(f) = &self.set else { return least };
+        // p = x fᵢ + y fₖ over all pairs; along one tangent row one generator is enough
+        for (i, a) in f.iter().enumerate() {
+            if self.tangents.len() == 1 {
+                let x = impulse[0] / a[0];
+                if x >= 0.0 && x < least.0 {
+                    least = (x, [(i, x), (i, 0.0)]);
+                }
+                continue;
+            }
+            for (k, b) in f.iter().enumerate().skip(i + 1) {
+                let cross = a[0] * b[1] - a[1] * b[0];
+                let x = (impulse[0] * b[1] - impulse[1] * b[0]) / cross;
+                let y = (impulse[1] * a[0] - impulse[0] * a[1]) / cross;
+                if x >= 0.0 && y >= 0.0 && x + y < least.0 {
+                    least = (x + y, [(i, x), (k, y)]);
+                }
+            }
+        }
+        least
+    }
 }
 
 /// Where each body's velocities and each contact's unknowns stand.

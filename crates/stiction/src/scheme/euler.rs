@@ -8,7 +8,7 @@ use crate::state::State;
 use crate::system::{ContactRow, Forces, JointRow, PairId, RowKind, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Solution, StepProblem};
+use stiction_lcp::{Guess, Solution, StepProblem};
 
 /// Rounds of the position-level iteration at most.
 const ROUNDS: usize = 20;
@@ -33,6 +33,8 @@ pub(crate) struct Workspace {
     pub(crate) contacts: Vec<ContactRow>,
     pub(crate) places: Places,
     pub(crate) lcp: stiction_lcp::Workspace,
+    /// The impulses of the last step.
+    guess: Guess,
     /// The displacement of a pass of post-stabilization.
     pub(crate) displacement: Vec<f64>,
     wanted: Vec<PairId>,
@@ -156,6 +158,7 @@ fn finish<S: System + ?Sized>(
     let mut reported = std::mem::take(report);
     assemble::contact_reports(problem, layout, places, contacts, solution, &mut reported.contacts);
     assemble::joint_reports(problem, layout, places, joints, solution, &mut reported.joints);
+    assemble::remember(&reported.contacts, &reported.joints, &mut next.memory);
     reported.certificate.copy_from(solution.certificate());
     reported.post = None;
     if scheme.passes > 0 {
@@ -384,7 +387,7 @@ fn solve_once<S: System + ?Sized>(
     work: &mut StepWork,
     workspace: &mut Workspace,
 ) -> Result<Solution, StepError> {
-    let Workspace { problem, layout, joints, contacts, places, lcp, free, expansion, .. } = workspace;
+    let Workspace { problem, layout, joints, contacts, places, lcp, free, expansion, guess, .. } = workspace;
     let start = &layout.velocity;
     let slow = slow(state, h);
     // the error at the start of the step, linearized, over h, and prescribed motion
@@ -434,18 +437,20 @@ fn solve_once<S: System + ?Sized>(
     let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
     assemble::rows(problem, places, h, joints, contacts, &offsets);
     problem.lay_out(layout);
-    solved(problem, scheme, state.t, work, lcp)
+    assemble::remembered(problem, layout, places, contacts, &state.memory, &mut guess.z);
+    solved(problem, Some(guess), scheme, state.t, work, lcp)
 }
 
 /// Solves a step problem and counts it.
 pub(crate) fn solved(
     problem: &StepProblem,
+    guess: Option<&Guess>,
     scheme: &Scheme,
     t: f64,
     work: &mut StepWork,
     lcp: &mut stiction_lcp::Workspace,
 ) -> Result<Solution, StepError> {
-    let solution = lcp.solve(problem, &scheme.solver, None).map_err(|error| StepError::Unsolved {
+    let solution = lcp.solve(problem, &scheme.solver, guess).map_err(|error| StepError::Unsolved {
         t,
         error: Box::new(error),
         problem: Box::new(problem.clone()),

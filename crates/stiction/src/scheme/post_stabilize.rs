@@ -77,7 +77,7 @@ pub(crate) fn project<S: System + ?Sized>(system: &S, state: &mut State) -> Resu
     let drift = |j: &JointRow| j.drift;
     let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
     assemble::rows(problem, &mut workspace.places, 1.0, &workspace.joints, &[], &offsets);
-    let solution = solved(problem, &scheme, state.t, &mut work, &mut workspace.lcp)?;
+    let solution = solved(problem, None, &scheme, state.t, &mut work, &mut workspace.lcp)?;
     state.v.copy_from_slice(solution.velocity());
     Ok(moved)
 }
@@ -134,12 +134,12 @@ fn displacement<S: System + ?Sized>(
     };
     assemble::rows(problem, &mut workspace.places, h, &workspace.joints, &workspace.contacts, &offsets);
     let n = system.bodies().iter().sum();
-    let (solution, proof) = match solved(problem, scheme, state.t, work, &mut workspace.lcp) {
+    let (solution, proof) = match solved(problem, None, scheme, state.t, work, &mut workspace.lcp) {
         Ok(solution) => (solution, None),
         Err(StepError::Unsolved { error, problem: unsolved, t }) => match *error {
             LcpError::Ray { proof: Some(proof), .. } => {
                 let loose = loosened(problem);
-                (solved(&loose, scheme, state.t, work, &mut workspace.lcp)?, Some(proof))
+                (solved(&loose, None, scheme, state.t, work, &mut workspace.lcp)?, Some(proof))
             }
             other => return Err(StepError::Unsolved { error: Box::new(other), problem: unsolved, t }),
         },
