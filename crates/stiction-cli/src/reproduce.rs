@@ -34,6 +34,9 @@ enum Paper {
     /// Cline and Pai: chain, pushed bodies, plank.
     #[value(name = "CP03")]
     Cp03,
+    /// Hart and Anitescu: a balance, dominoes and dice by the ratio metric.
+    #[value(name = "HA10")]
+    Ha10,
 }
 
 impl Paper {
@@ -42,6 +45,7 @@ impl Paper {
             Self::St00 => papers::st00::reproduce(),
             Self::Ah04 => papers::ah04::reproduce(),
             Self::Cp03 => papers::cp03::reproduce(),
+            Self::Ha10 => papers::ha10::reproduce(),
         }
     }
 }

@@ -181,6 +181,25 @@ pub(super) fn events(
     out.truncate(kept);
 }
 
+/// Whose vertex an event is of.
+pub(super) enum Side {
+    OfA,
+    OfB,
+    /// The event of the metric itself.
+    Unnamed,
+}
+
+/// Whose vertex the name of an event speaks of.
+pub(super) fn side(feature: u32) -> Side {
+    if feature == u32::MAX {
+        Side::Unnamed
+    } else if feature >> 16 & 1 == 0 {
+        Side::OfA
+    } else {
+        Side::OfB
+    }
+}
+
 /// Even, so that the odd code next to it names the edge that starts at the vertex.
 fn vertex_code(i: usize) -> u32 {
     u32::try_from(2 * i).unwrap_or(u32::MAX)

@@ -3,6 +3,7 @@
 mod bounds;
 mod events;
 mod gap;
+mod growth;
 mod mass;
 mod outline;
 mod polygon;
@@ -11,6 +12,7 @@ mod shape;
 
 pub use bounds::{Aabb, bounds, size, support};
 pub use gap::{Gap, gaps, gaps_from, has_gap};
+pub use growth::{Growth, growth};
 pub use mass::{MassProperties, mass};
 pub use polygon::Polygon;
 pub use ratio::{Basis, Gradient, Ratio, RatioCertificate, ratio, ratio_by_seidel};

@@ -405,6 +405,23 @@ fn vertex_code(solid: &Solid<'_>, vertex: u32) -> u32 {
     facet_code(solid.topology.facets() + solid.topology.edges.len()) + vertex
 }
 
+/// A feature of a solid, by its number among those of its kind.
+pub(super) enum Feature {
+    Facet,
+    Edge(usize),
+    Vertex,
+}
+
+/// The feature that one half of the name of an event speaks of.
+pub(super) fn feature(solid: &Solid<'_>, code: u32) -> Feature {
+    let (facets, edges) = (solid.topology.facets(), solid.topology.edges.len());
+    match code as usize {
+        code if code < facets => Feature::Facet,
+        code if code < facets + edges => Feature::Edge(code - facets),
+        _ => Feature::Vertex,
+    }
+}
+
 /// Two unit vectors u, v with u × v = n.
 fn tangents(n: &Vector3<f64>) -> [Vector3<f64>; 2] {
     let mut axis = Vector3::zeros();

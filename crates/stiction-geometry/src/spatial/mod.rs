@@ -4,6 +4,7 @@ mod bounds;
 mod capsule;
 mod events;
 mod gap;
+mod growth;
 mod hull;
 mod mass;
 mod polyhedron;
@@ -15,6 +16,7 @@ mod topology;
 
 pub use bounds::{Aabb, bounds, size, support};
 pub use gap::{Gap, gaps, gaps_from, has_gap};
+pub use growth::{Growth, growth};
 pub use mass::{MassProperties, mass};
 pub use polyhedron::Polyhedron;
 pub use ratio::{Basis, Gradient, Ratio, RatioCertificate, ratio, ratio_by_seidel};

@@ -3,6 +3,7 @@
 mod brute_force;
 mod degenerate;
 mod events;
+mod growth;
 mod mass;
 mod parity;
 mod planar_gaps;

@@ -26,7 +26,7 @@ pub struct Lemke {
     /// Equilibrate first: `r_i = c_i = 1/√|M_ii|`, rows and columns without diagonal by their neighbours.
     /// Default `true`. The first path then covers rows of friction ten times as much as others, which saves
     /// pivots; should it not end in a solution, d = 1 follows. Without scaling d = 1 from the start, entries of M
-    /// far from one meet the tolerances below, and the path depends on the units; q is divided by max|q| either
+    /// far from one meet the tolerances below, and the path depends on the units; q is divided by max(−q) either
     /// way.
     pub scaling: bool,
     /// Smallest pivot [-]: a row blocks the entering variable if its entry is below −`pivot_tolerance` times
@@ -36,7 +36,7 @@ pub struct Lemke {
     /// false rays or negative variables.
     pub pivot_tolerance: f64,
     /// Two rows tie if their ratios differ by no more than `tie_tolerance` times the largest of the smaller
-    /// ratio, the basic variables and one, q having been divided by its largest entry [-]. Default 1e-9,
+    /// ratio, the basic variables and one, q having been divided by its most negative entry [-]. Default 1e-9,
     /// sensible 1e-10 to 1e-8. Smaller: rounding breaks ties that z₀ should win, false rays on redundant
     /// contacts. Larger: rows that do not tie are mistaken for ties, and the end has to be repaired.
     pub tie_tolerance: f64,

@@ -9,8 +9,8 @@ const DRIFT_CHECK: usize = 64;
 
 /// The dictionary is built anew when its basic variables miss `w = q' + M' z' + d z₀` by more [-].
 ///
-/// In units of q' (largest entry one), times max(1, max z'). Below 1e-13 rounding triggers it on every check,
-/// above 1e-8 it no longer precedes the ties (1e-9) that drift would decide.
+/// In units of q' (most negative entry one), times max(1, max z', the variable). Below 1e-13 rounding triggers it
+/// on every check, above 1e-8 it no longer precedes the ties (1e-9) that drift would decide.
 const DRIFT: f64 = 1e-10;
 
 /// A basic variable that a fresh dictionary shows below minus this makes the path start again from there [-].
@@ -184,7 +184,7 @@ impl Workspace {
         self.scaled.w(lcp, &self.z, z0, &mut self.w);
         let size = self.z.iter().fold(1.0, |a: f64, b| a.max(b.abs()));
         // written so that a NaN counts as drift
-        !(0..n).all(|k| (self.w[k] - self.d.value(k)).abs() <= DRIFT * size)
+        !(0..n).all(|k| (self.w[k] - self.d.value(k)).abs() <= DRIFT * size.max(self.w[k].abs()))
     }
 
     /// Reads z' off the dictionary.

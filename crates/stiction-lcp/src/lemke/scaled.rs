@@ -8,7 +8,10 @@ use super::kernels::{WIDTH, padded};
 use crate::problem::Lcp;
 use pulp::{Arch, Simd, WithSimd};
 
-/// `M' = R M C`, `q' = R q / s` with positive diagonal R and C and s = max|R q|.
+/// `M' = R M C`, `q' = R q / s` with positive diagonal R and C and s = max(−R q).
+///
+/// Contacts far apart have large positive entries of q. They are not what an answer is measured by, so they must not
+/// make the residuals look small.
 ///
 /// z = s C z' solves the original exactly when z' solves the scaled problem: signs and zeros are the same.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +19,7 @@ pub(super) struct Scaled {
     pub(super) row: Vec<f64>,
     pub(super) column: Vec<f64>,
     pub(super) q: Vec<f64>,
-    /// s, one when q = 0.
+    /// s, one when q ≥ 0.
     pub(super) q_scale: f64,
     /// max|M'|, at most about one when scaled; one when M = 0.
     pub(super) m_scale: f64,
@@ -73,8 +76,8 @@ impl Scaled {
     fn scale_q(&mut self, lcp: &Lcp) {
         self.q.clear();
         self.q.extend(lcp.q.iter().zip(&self.row).map(|(q, r)| q * r));
-        let largest = self.q.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-        self.q_scale = if largest > 0.0 && largest.is_finite() { largest } else { 1.0 };
+        let closing = self.q.iter().fold(0.0, |a: f64, q| a.max(-q));
+        self.q_scale = if closing > 0.0 && closing.is_finite() { closing } else { 1.0 };
         for q in &mut self.q {
             *q /= self.q_scale;
         }

@@ -19,7 +19,7 @@ impl Best {
     }
 }
 
-/// Points with max|min(z', w')| up to this, q' having a largest entry of one, are not worth a correction [-].
+/// Points with max|min(z', w')| up to this, q' having a most negative entry of one, are not worth a correction [-].
 ///
 /// Not relative to z': the certificate measures in units of q, and a body a thousand times heavier than what it
 /// stands on has z' of 1e3. Smaller values correct rounding; larger ones fail certificates at such mass ratios.
