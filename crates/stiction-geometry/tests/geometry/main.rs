@@ -4,6 +4,7 @@ mod brute_force;
 mod degenerate;
 mod events;
 mod mass;
+mod minkowski;
 mod parity;
 mod planar_gaps;
 mod planar_ratio;

@@ -7,7 +7,7 @@ use stiction_geometry::planar::{Basis, Polygon, Ratio, Shape, gaps, ratio, ratio
 
 use crate::scenes::{planar_pose, rng};
 
-fn pebble(rng: &mut ChaCha8Rng, n: u32) -> Polygon {
+pub(crate) fn pebble(rng: &mut ChaCha8Rng, n: u32) -> Polygon {
     let vertices: Vec<_> = (0..n)
         .map(|i| {
             let t = std::f64::consts::TAU * (f64::from(i) + rng.random_range(0.1..0.9)) / f64::from(n);
