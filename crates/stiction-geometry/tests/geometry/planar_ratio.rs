@@ -116,6 +116,35 @@ fn seidels_work_per_edge_is_flat() {
     }
 }
 
+#[test]
+fn a_warm_query_looks_at_few_edges_at_any_size() {
+    // edges of 6000-gons are 5e-4 long: after a motion of 1e-3 a few of them have passed
+    let mut rng = rng(63);
+    for n in [4, 60, 600, 6000] {
+        let (a, b) = (pebble(&mut rng, n), pebble(&mut rng, n));
+        let (mut pivots, mut visited, mut warm, mut count) = (0, 0, 0, 0);
+        while count < 200 {
+            let (p, mut q) = (planar_pose(&mut rng, 0.6), planar_pose(&mut rng, 0.6));
+            let mut basis = Basis::default();
+            if ratio((&a, &p), (&b, &q), &mut basis).unwrap().r < 0.5 {
+                continue;
+            }
+            let mut x = || rng.random_range(-1e-3..1e-3);
+            q = Translation2::new(x(), x()) * q;
+            q.rotation = UnitComplex::new(x()) * q.rotation;
+            let found = ratio((&a, &p), (&b, &q), &mut basis).unwrap();
+            assert!((found.r - cold((&a, &p), (&b, &q)).r).abs() < 1e-12);
+            count += 1;
+            pivots += found.work.pivots;
+            visited += found.work.visited;
+            warm += usize::from(found.work.warm);
+        }
+        let [pivots, visited] = [pivots, visited].map(|sum| sum as f64 / f64::from(count));
+        println!("{n}: {pivots} {visited} {warm}");
+        assert!(pivots < 4.0 && visited < 60.0 && warm >= 190, "{n}: {pivots} {visited} {warm}");
+    }
+}
+
 /// All vertices of each on an edge of the other when both are scaled to where that vertex and that edge meet.
 fn brute_force(
     a: &Polygon,
