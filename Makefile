@@ -1,10 +1,12 @@
 # Each target does its own set-up. Needed on the machine: Rust (cargo), and for `bench` Python 3.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench soak
+.PHONY: help demo test bench soak fuzz
 
 # Problems that `make soak` solves.
 SOAK ?= 100000
+# Pairs that `make fuzz` measures.
+FUZZ ?= 1000000
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,8 +21,11 @@ demo: ## solve a step, simulate a wrecking ball; certificates, report, pictures
 test: ## formatting, clippy, documentation, tests and doc tests
 	@bash scripts/test.sh
 
-bench: ## time the steps of named scenes, and Lemke's method beside quantecon's
+bench: ## time steps of scenes, gaps beside parry's, and Lemke's method beside quantecon's
 	@bash scripts/bench.sh
 
 soak: ## solve and certify many random contact problems (SOAK=100000)
 	cargo run --locked --release -p stiction-cli -- soak --count $(SOAK)
+
+fuzz: ## the ratio metric against parry's signed distance on random pairs (FUZZ=1000000)
+	cargo run --locked --release -p stiction-cli -- fuzz ratio --count $(FUZZ)

@@ -1,5 +1,6 @@
-//! `stiction bench`: how long solvers and steps take.
+//! `stiction bench`: how long solvers, steps and gaps take.
 
+mod ratio;
 mod scenes;
 
 use crate::{BadInput, Outcome, print, write_file};
@@ -11,10 +12,11 @@ use stiction_lcp::ensemble::tower;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{Condensed, Problem, Solver, Workspace, solve};
 
-/// Time solvers and steps.
+/// Time solvers, steps and gaps.
 #[derive(clap::Subcommand)]
 pub(crate) enum Benchmark {
     Lemke(Arguments),
+    Ratio(ratio::Arguments),
     Scenes(scenes::Arguments),
 }
 
@@ -88,6 +90,7 @@ impl Times {
 pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
     match benchmark {
         Benchmark::Lemke(arguments) => lemke(arguments),
+        Benchmark::Ratio(arguments) => ratio::run(arguments),
         Benchmark::Scenes(arguments) => scenes::run(arguments),
     }
 }

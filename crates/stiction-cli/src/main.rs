@@ -6,6 +6,7 @@
 mod bench;
 mod demo;
 mod draw;
+mod fuzz;
 mod mode;
 mod plot;
 mod recheck;
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  solved, and the answer passed its certificate (soak: every problem did)
+  0  solved, and the answer passed its certificate (soak, fuzz: all of them did)
   1  not solved: infeasible, out of budget, unsupported by the solver, or not certified
   2  bad input: a file that cannot be read or is no problem, or an unknown argument";
 
@@ -41,6 +42,8 @@ enum Command {
     Solve(solve::Arguments),
     #[command(after_help = EXIT_CODES)]
     Soak(soak::Arguments),
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Fuzz(fuzz::Fuzz),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
     #[command(subcommand)]
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Solve(arguments) => solve::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
+        Command::Fuzz(fuzz) => fuzz::run(&fuzz),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(benchmark) => bench::run(&benchmark),

@@ -417,3 +417,36 @@ fn papers_are_reproduced_with_numbers_and_figures() {
     assert_eq!(code(&stiction(&["reproduce", "nobody99"])), 2);
     assert_eq!(code(&stiction(&["reproduce", "ST00", "--json", "/nowhere/at/all.jsonl"])), 2);
 }
+
+#[test]
+fn fuzz_measures_pairs_in_two_ways_and_repeats_itself() {
+    let run = |threads: &str| {
+        let output = stiction(&["fuzz", "ratio", "--count", "600", "--seed", "5", "--threads", threads]);
+        assert_eq!(code(&output), 0, "{}", stdout(&output));
+        // all but the line with the time
+        let text = stdout(&output);
+        text.lines().filter(|line| !line.contains(" threads")).collect::<Vec<_>>().join("\n")
+    };
+    let text = run("1");
+    assert!(text.contains("600 pairs from seed 5") && text.contains("signs compared"), "{text}");
+    assert_eq!(text, run("2"));
+    assert_eq!(code(&stiction(&["fuzz", "ratio", "--count", "many"])), 2);
+}
+
+#[test]
+fn bench_ratio_writes_a_row_per_query() {
+    let folder = Folder::new("ratio");
+    let file = folder.0.join("ratio.json");
+    let arguments =
+        ["bench", "ratio", "--most", "60", "--poses", "3", "--seconds", "0", "--json", path(&file)];
+    let output = stiction(&arguments);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let rows: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    // two sizes, four ratios; Seidel, cold and two motions
+    assert_eq!(rows.as_array().unwrap().len(), 2 * 4 * 4);
+    assert_eq!(rows[0]["facets"], 6);
+    assert_eq!(rows[0]["query"], "Seidel");
+    assert!(rows[0]["projections"].as_f64().unwrap() > 5.0);
+    assert!(rows[2]["parry_median_us"].as_f64().is_some() && rows[2]["warm"].as_f64().is_some());
+    assert!(stdout(&output).contains("parry"));
+}

@@ -6,6 +6,7 @@
 //! - [`planar::Shape`], a closed set of convex shapes, in the words of a scene file;
 //! - [`planar::gaps`], every near point of two shapes within a reach;
 //! - [`planar::ratio`], the ratio metric of polygons and polyhedra with its gradients and its proof;
+//! - [`planar::minkowski_gap`], the signed Euclidean distance of the same, to compare with;
 //! - [`planar::mass`], mass properties from a density;
 //! - [`planar::bounds`], [`planar::size`] and [`planar::support`], what a broad phase asks.
 //!

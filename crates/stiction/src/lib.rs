@@ -16,7 +16,7 @@ mod state;
 mod system;
 
 pub use error::{Mistake, Mistakes, ProjectError, StepError};
-pub use material::{FrictionPoint, Groups, Material};
+pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use report::{ContactReport, JointReport, Mode, PostReport, StepReport, StepWork};
 pub use scheme::{Active, Level, Scheme};
 pub use simulate::{Simulation, Stopped, Trajectory};

@@ -72,3 +72,15 @@ pub enum FrictionPoint {
     /// At each body's own surface, as ST00's examples have it: each lever is the one at touch.
     Surface,
 }
+
+/// How the gap between polygons, boxes and polyhedra is measured; the other pairs have one gap function each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Depth {
+    /// By the ratio metric and its near-active events, as many contacts as the two have. HA10
+    #[default]
+    Ratio,
+    /// By the signed Euclidean distance, one contact per pair: to compare with. A box at rest on one contact rocks.
+    /// In space it is found by GJK and EPA; where those give up the ratio metric answers.
+    Minkowski,
+}

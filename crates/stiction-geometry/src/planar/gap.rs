@@ -44,7 +44,7 @@ impl Gap {
     }
 
     /// The same near point seen from b.
-    fn swap(&mut self) {
+    pub(super) fn swap(&mut self) {
         self.normal = -self.normal;
         std::mem::swap(&mut self.on_a, &mut self.on_b);
     }

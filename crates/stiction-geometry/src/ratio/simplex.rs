@@ -5,11 +5,12 @@
 //! leaves, and r grows. The most violated facet of each body is found by climbing from neighbour to neighbour.
 //!
 //! A new query starts from the last basis of the pair. When the pair has turned so far that its origin lies
-//! outside, the method starts from facets of the first body around its centre, and offers the old ones first.
+//! outside, facets are exchanged for neighbours until it lies inside again; where that leads nowhere the method
+//! starts from facets of the first body around its centre, and offers the old ones first.
 
 use nalgebra::SVector;
 
-use super::{Basis, OF_B, Optimum, Pair, Work, inverse, primal, seidel};
+use super::{Basis, FEW, OF_B, Optimum, Pair, Work, inverse, primal, seidel};
 
 /// Negative multiplier that counts as zero [1]. Multipliers sum to one, round-off of slivers is 1e-12; one
 /// that is truly negative by this much moves r by less than this part.
@@ -23,6 +24,9 @@ const REPAIR: f64 = 1e-11;
 
 /// Negative multiplier of an accepted basis: r is off by at most this part. Beyond, Seidel's method answers.
 const ACCEPTED: f64 = 1e-9;
+
+/// Exchanges after which a basis is not mended but left: a cold start takes as long.
+const MOST_MENDS: usize = 12;
 
 /// Pivots after which the method is taken to circle. A cold start takes about 5 for boxes and 25 for 100,000
 /// facets.
@@ -72,13 +76,7 @@ impl<const N: usize> Tableau<N> {
 
     /// Takes a facet in; `false` when round-off leaves nothing to exchange it for.
     fn enter<const D: usize>(&mut self, name: u32, a: &SVector<f64, D>, c: f64) -> bool {
-        let mut w = [0.0; N];
-        for i in 0..N {
-            w[i] = self.inverse[i][N - 1];
-            for j in 0..D {
-                w[i] += self.inverse[i][j] * a[j];
-            }
-        }
+        let w = self.weights(a);
         // the least ratio with a little slack, and among those the greatest pivot
         let mut limit = f64::INFINITY;
         for i in 0..N {
@@ -94,6 +92,23 @@ impl<const N: usize> Tableau<N> {
             }
         }
         let Some(l) = leaving else { return false };
+        self.exchange(l, &w, name, c);
+        true
+    }
+
+    /// A facet as a combination of those of the basis.
+    fn weights<const D: usize>(&self, a: &SVector<f64, D>) -> [f64; N] {
+        let mut w = [0.0; N];
+        for i in 0..N {
+            w[i] = self.inverse[i][N - 1];
+            for j in 0..D {
+                w[i] += self.inverse[i][j] * a[j];
+            }
+        }
+        w
+    }
+
+    fn exchange(&mut self, l: usize, w: &[f64; N], name: u32, c: f64) {
         let scale = 1.0 / w[l];
         for j in 0..N {
             self.inverse[l][j] *= scale;
@@ -108,7 +123,46 @@ impl<const N: usize> Tableau<N> {
         }
         (self.names[l], self.c[l]) = (name, c);
         self.age += 1;
-        true
+    }
+
+    /// Exchanges facets with negative multipliers for neighbours of the basis, each time for the one that leaves
+    /// the least multiplier greatest, until none is negative; `false` when that leads nowhere.
+    fn mend<const D: usize>(&mut self, pair: &Pair<'_, D>, work: &mut Work) -> bool {
+        for _ in 0..MOST_MENDS {
+            if self.is_dual_feasible() {
+                return true;
+            }
+            let y = self.inverse.map(|row| row[N - 1]);
+            let l = (1..N).fold(0, |l, i| if y[i] < y[l] { i } else { l });
+            let mut best = (y[l], 0, [0.0; N], 0.0);
+            for name in self.names {
+                let (body, mark) = (&pair.bodies[usize::from(name & OF_B != 0)], name & OF_B);
+                let i = (name & !OF_B) as usize;
+                let neighbours = &body.neighbours[body.starts[i] as usize..body.starts[i + 1] as usize];
+                // the many sides of a large facet are neighbours of each other
+                let few = if neighbours.len() <= FEW { neighbours } else { &[] };
+                work.visited += few.len();
+                for &i in few {
+                    let (a, c) = pair.row(i | mark);
+                    let w = self.weights(&a);
+                    if w[l] > -1e-11 {
+                        continue;
+                    }
+                    let step = y[l] / w[l];
+                    let rest = (0..N).map(|i| if i == l { step } else { y[i] - step * w[i] });
+                    let least = rest.fold(f64::INFINITY, f64::min);
+                    if least > best.0 {
+                        best = (least, i | mark, w, c);
+                    }
+                }
+            }
+            if best.0 <= y[l] {
+                return false;
+            }
+            self.exchange(l, &best.2, best.1, best.3);
+            work.pivots += 1;
+        }
+        self.is_dual_feasible()
     }
 }
 
@@ -158,7 +212,10 @@ fn optimal_basis<const D: usize, const N: usize>(
         ((name & !OF_B) as usize) < pair.bodies[body].a.len()
     };
     let old = start.names.filter(|names| names.iter().all(known));
-    let warm = old.and_then(|names| Tableau::of(pair, names)).filter(Tableau::is_dual_feasible);
+    let warm = old.and_then(|names| {
+        let mut tableau = Tableau::of(pair, names)?;
+        tableau.mend(pair, work).then_some(tableau)
+    });
     work.warm = warm.is_some();
     let mut tableau = if let Some(tableau) = warm {
         tableau

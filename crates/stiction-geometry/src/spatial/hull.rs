@@ -1,11 +1,10 @@
-//! Convex hulls, by parry: the one place that speaks its vectors.
+//! Convex hulls with facets instead of triangles.
 
 use std::collections::HashMap;
 
 use nalgebra::{Matrix3, Point3, Vector3};
-use parry3d_f64::math::Vector3 as Theirs;
-use parry3d_f64::transformation::try_convex_hull;
 
+use super::parry::convex_hull;
 use crate::error::ShapeError;
 
 /// Distance from the plane of a facet, relative to the extent, within which a triangle of the hull belongs to
@@ -40,11 +39,11 @@ pub(super) fn hull(points: &[Point3<f64>]) -> Result<Hull, ShapeError> {
         // −0 is 0
         let key = [d.x + 0.0, d.y + 0.0, d.z + 0.0].map(f64::to_bits);
         first.entry(key).or_insert_with(|| {
-            distinct.push(Theirs::new(d.x, d.y, d.z));
+            distinct.push(d);
             i
         });
     }
-    let (vertices, triangles) = try_convex_hull(&distinct).map_err(|_| fail("parry found none"))?;
+    let (vertices, triangles) = convex_hull(&distinct).ok_or(fail("parry found none"))?;
     let given_index: Option<Vec<usize>> = vertices
         .iter()
         .map(|v| first.get(&[v.x + 0.0, v.y + 0.0, v.z + 0.0].map(f64::to_bits)).copied())

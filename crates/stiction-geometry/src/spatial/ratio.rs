@@ -1,6 +1,6 @@
 //! The ratio metric of two polyhedra, its gradients and its proof. HA10.
 
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Point3, Rotation3, Vector3};
 
 use super::Polyhedron;
 use super::solid::Solid;
@@ -198,10 +198,12 @@ fn in_world(
     }
     let found = solve(&pair)?;
 
+    // as a matrix, for it turns many vectors
+    let turn = pose_a.rotation.to_rotation_matrix();
     let centres = [pose_a * a.centre, pose_b * b.centre];
-    let gradient = pose_a.rotation * found.gradient;
+    let gradient = turn * found.gradient;
     let r = if coincident { 0.0 } else { found.r };
-    let point = if coincident { centres[0] } else { centres[0] + pose_a.rotation * found.point };
+    let point = if coincident { centres[0] } else { centres[0] + turn * found.point };
     let mut ratio = Ratio {
         r,
         point,
@@ -210,35 +212,30 @@ fn in_world(
         near: centres,
         multipliers: found.multipliers,
         work: found.work,
-        shift: pose_a.rotation * (pair.offset / found.r) - (centres[1] - centres[0]),
-        touching: centres[0] + pose_a.rotation * found.point / found.r,
+        shift: turn * (pair.offset * (1.0 / found.r)) - (centres[1] - centres[0]),
+        touching: centres[0] + turn * found.point * (1.0 / found.r),
     };
-    ratio.near = near(&ratio, &pair, pose_a, &found);
+    ratio.near = near(&ratio, &pair, &turn, &found);
     ratio.r.is_finite().then_some(ratio)
 }
 
 /// Where the gap has its exact row.
-fn near(
-    ratio: &Ratio,
-    pair: &Pair<'_, 3>,
-    pose_a: &Isometry3<f64>,
-    found: &Optimum<3, 4>,
-) -> [Point3<f64>; 2] {
-    let n = ratio.normal();
+fn near(ratio: &Ratio, pair: &Pair<'_, 3>, turn: &Rotation3<f64>, found: &Optimum<3, 4>) -> [Point3<f64>; 2] {
+    let (n, gap) = (ratio.normal(), ratio.gap());
     // the shared point, scaled back on each body
     let on = |k: usize| {
         let from = if k == 0 { found.point } else { found.point - pair.offset };
-        ratio.centres[k] + pose_a.rotation * from / found.r
+        ratio.centres[k] + turn * from * (1.0 / found.r)
     };
     let facets = |body: usize| {
         ratio.multipliers.iter().filter(move |m| m.body == body).map(move |m| {
             let a = pair.bodies[body].a[m.facet];
-            pose_a.rotation * if body == 0 { a } else { pair.rotation * a }
+            if body == 0 { a } else { pair.rotation * a }
         })
     };
     match facets(0).count() {
         // a vertex of b on a facet of a
-        0 | 1 => [on(1) - ratio.gap() * n, on(1)],
+        0 | 1 => [on(1) - gap * n, on(1)],
         // two edges
         2 => {
             let along = |body: usize| {
@@ -246,12 +243,13 @@ fn near(
                 let (first, second) = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
                 first.cross(&second).try_normalize(0.0).unwrap_or_default()
             };
-            let (u, v, p, w) = (along(0), along(1), on(0), on(1) - on(0));
+            let (p, w) = (on(0), on(1) - on(0));
+            let (u, v) = (turn * along(0), turn * along(1));
             let sine2 = u.cross(&v).norm_squared();
             // parallel lines are near everywhere
             let s = if sine2 > 1e-20 { (w.dot(&u) - u.dot(&v) * w.dot(&v)) / sine2 } else { 0.0 };
-            [p + s * u, p + s * u + ratio.gap() * n]
+            [p + s * u, p + s * u + gap * n]
         }
-        _ => [on(0), on(0) + ratio.gap() * n],
+        _ => [on(0), on(0) + gap * n],
     }
 }

@@ -5,6 +5,7 @@ mod degenerate;
 mod events;
 mod growth;
 mod mass;
+mod minkowski;
 mod parity;
 mod planar_gaps;
 mod planar_ratio;

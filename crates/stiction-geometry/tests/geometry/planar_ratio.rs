@@ -7,7 +7,7 @@ use stiction_geometry::planar::{Basis, Polygon, Ratio, Shape, gaps, ratio, ratio
 
 use crate::scenes::{planar_pose, rng};
 
-fn pebble(rng: &mut ChaCha8Rng, n: u32) -> Polygon {
+pub(crate) fn pebble(rng: &mut ChaCha8Rng, n: u32) -> Polygon {
     let vertices: Vec<_> = (0..n)
         .map(|i| {
             let t = std::f64::consts::TAU * (f64::from(i) + rng.random_range(0.1..0.9)) / f64::from(n);
@@ -113,6 +113,35 @@ fn seidels_work_per_edge_is_flat() {
             .sum::<f64>()
             / f64::from(2 * count * n);
         assert!((6.5..11.0).contains(&work), "{n}: {work}");
+    }
+}
+
+#[test]
+fn a_warm_query_looks_at_few_edges_at_any_size() {
+    // edges of 6000-gons are 5e-4 long: after a motion of 1e-3 a few of them have passed
+    let mut rng = rng(63);
+    for n in [4, 60, 600, 6000] {
+        let (a, b) = (pebble(&mut rng, n), pebble(&mut rng, n));
+        let (mut pivots, mut visited, mut warm, mut count) = (0, 0, 0, 0);
+        while count < 200 {
+            let (p, mut q) = (planar_pose(&mut rng, 0.6), planar_pose(&mut rng, 0.6));
+            let mut basis = Basis::default();
+            if ratio((&a, &p), (&b, &q), &mut basis).unwrap().r < 0.5 {
+                continue;
+            }
+            let mut x = || rng.random_range(-1e-3..1e-3);
+            q = Translation2::new(x(), x()) * q;
+            q.rotation = UnitComplex::new(x()) * q.rotation;
+            let found = ratio((&a, &p), (&b, &q), &mut basis).unwrap();
+            assert!((found.r - cold((&a, &p), (&b, &q)).r).abs() < 1e-12);
+            count += 1;
+            pivots += found.work.pivots;
+            visited += found.work.visited;
+            warm += usize::from(found.work.warm);
+        }
+        let [pivots, visited] = [pivots, visited].map(|sum| sum as f64 / f64::from(count));
+        println!("{n}: {pivots} {visited} {warm}");
+        assert!(pivots < 4.0 && visited < 60.0 && warm >= 190, "{n}: {pivots} {visited} {warm}");
     }
 }
 

@@ -223,6 +223,40 @@ fn pivots_grow_with_the_logarithm_of_the_facets() {
 }
 
 #[test]
+fn a_warm_query_looks_at_few_facets_at_any_size() {
+    // after a motion of 1e-3 the facets around the basis, however many there are; after 1e-2 fine bodies have moved
+    // by a few facets, and the basis is mended, not left
+    let mut rng = rng(38);
+    for points in [5, 32, 302, 1002, 10002] {
+        let (a, b) = (pebble(&mut rng, points), pebble(&mut rng, points));
+        for (motion, most_pivots, most_visited) in [(1e-3, 0.7, 30.0), (1e-2, 5.0, 130.0)] {
+            let (mut pivots, mut visited, mut warm, mut count) = (0, 0, 0, 0);
+            while count < 200 {
+                let (p, mut q) = (spatial_pose(&mut rng, 0.6), spatial_pose(&mut rng, 0.6));
+                let mut basis = Basis::default();
+                // near the centre the pair turns by a large angle
+                if ratio((&a, &p), (&b, &q), &mut basis).unwrap().r < 0.5 {
+                    continue;
+                }
+                let mut x = || rng.random_range(-motion..motion);
+                q = Translation3::new(x(), x(), x()) * q;
+                q.rotation = UnitQuaternion::from_scaled_axis(Vector3::new(x(), x(), x())) * q.rotation;
+                let found = ratio((&a, &p), (&b, &q), &mut basis).unwrap();
+                assert!((found.r - cold(&a, &p, &b, &q).r).abs() < 1e-12);
+                count += 1;
+                pivots += found.work.pivots;
+                visited += found.work.visited;
+                warm += usize::from(found.work.warm);
+            }
+            let [pivots, visited] = [pivots, visited].map(|sum| sum as f64 / f64::from(count));
+            println!("{points} {motion}: {pivots} {visited} {warm}");
+            assert!(pivots < most_pivots && visited < most_visited, "{points}: {pivots} {visited}");
+            assert!(warm >= 190, "{points}: {warm} of 200");
+        }
+    }
+}
+
+#[test]
 fn turned_cubes_on_a_grid_agree_with_seidel() {
     // right angles and grid offsets, off by 1e-3 … 1e-15: the degenerate programs of resting bodies
     let mut rng = rng(37);

@@ -112,7 +112,12 @@ fn ten_thousand_pairs_agree_with_an_independent_program() {
 
 /// Euclidean distance, or depth, of the offset from the surface of the Minkowski difference; the signs tell
 /// apart from overlapping. In-radius of the difference about the origin. By all axes that can separate.
-fn separation(a: &Polyhedron, p: &Isometry3<f64>, b: &Polyhedron, q: &Isometry3<f64>) -> (f64, f64, bool) {
+pub(crate) fn separation(
+    a: &Polyhedron,
+    p: &Isometry3<f64>,
+    b: &Polyhedron,
+    q: &Isometry3<f64>,
+) -> (f64, f64, bool) {
     let world = |body: &Polyhedron, pose: &Isometry3<f64>| {
         let c = pose * body.centre();
         body.vertices().iter().map(|v| pose * v - c).collect::<Vec<_>>()

@@ -5,11 +5,11 @@ use super::model::Model;
 use super::part::Place;
 use super::world::{BodyId, ShapeId, World};
 use super::{Attached, Body};
-use crate::material::{FrictionPoint, Material};
+use crate::material::{Depth, FrictionPoint, Material};
 use crate::system::{ContactId, ContactRow, PairId};
 use nalgebra::{Isometry2, Vector2};
 use std::collections::BTreeSet;
-use stiction_geometry::planar::{Aabb, Gap, Shape, bounds, gaps};
+use stiction_geometry::planar::{Aabb, Gap, Shape, bounds, gaps, minkowski_gap};
 use stiction_lcp::OffsetRow;
 
 /// Coefficient below which a row of unit direction is none: a slider across its axis.
@@ -101,10 +101,15 @@ impl Model {
             }
             found.clear();
             let (shape_a, shape_b) = (&self.surfaces[a].shape, &self.surfaces[b].shape);
-            // pairs without a gap function do not get past the check
-            if gaps(shape_a, &poses[a], shape_b, &poses[b], reach, found).is_ok() {
-                out.extend(found.iter().filter_map(|gap| self.contact_row(pair, places, gap)));
+            if self.world.depth == Depth::Minkowski
+                && let Ok(Some(gap)) = minkowski_gap(shape_a, &poses[a], shape_b, &poses[b])
+            {
+                found.extend((gap.gap <= reach).then_some(gap));
+            } else {
+                // pairs without a gap function do not get past the check
+                let _ = gaps(shape_a, &poses[a], shape_b, &poses[b], reach, found);
             }
+            out.extend(found.iter().filter_map(|gap| self.contact_row(pair, places, gap)));
         }
     }
 

@@ -5,7 +5,7 @@ use super::force::Force;
 use super::joint::Joint;
 use super::part::{self, Loaded};
 use crate::error::Mistakes;
-use crate::material::{FrictionPoint, Material};
+use crate::material::{Depth, FrictionPoint, Material};
 use crate::state::{Memory, State};
 use crate::system::PairId;
 use nalgebra::Vector2;
@@ -36,6 +36,8 @@ pub struct World {
     pub gravity: Vector2<f64>,
     /// Where friction acts while surfaces are apart or overlap.
     pub friction_point: FrictionPoint,
+    /// How the gap between polygons is measured.
+    pub depth: Depth,
     /// Shapes that overlap at the start are no mistake.
     pub allow_overlap: bool,
     pub(super) bodies: BTreeMap<BodyId, Slot>,

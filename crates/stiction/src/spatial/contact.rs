@@ -2,11 +2,11 @@
 
 use super::placed::{Gradient, Placed, row};
 use super::tables::{PairTable, Tables};
-use crate::material::FrictionPoint;
+use crate::material::{Depth, FrictionPoint};
 use crate::system::{ContactId, ContactRow, PairId};
 use nalgebra::{Isometry3, Vector3};
 use std::cell::Cell;
-use stiction_geometry::spatial::{Aabb, Gap, bounds, gaps};
+use stiction_geometry::spatial::{Aabb, Gap, bounds, gaps, minkowski_gap};
 use stiction_lcp::{OffsetRow, Row};
 
 /// Storage kept from call to call.
@@ -42,6 +42,12 @@ impl Scratch {
             return;
         }
         let (a, b) = (&tables.shapes[pair.a].shape, &tables.shapes[pair.b].shape);
+        if tables.depth == Depth::Minkowski
+            && let Ok(Some(gap)) = minkowski_gap(a, pose_a, b, pose_b, None)
+        {
+            self.gaps.extend((gap.gap <= reach).then_some(gap));
+            return;
+        }
         // a built model has pairs with gaps only
         let _ = gaps(a, pose_a, b, pose_b, reach, &mut self.gaps);
     }

@@ -4,7 +4,7 @@ use super::body::{Attached, Grain};
 use super::joint::Joint;
 use super::part::Part;
 use super::world::{BodyId, JointId, ShapeId, World};
-use crate::material::Material;
+use crate::material::{Depth, Material};
 use crate::state::{Memory, State};
 use crate::system::PairId;
 use nalgebra::{Isometry3, Vector3};
@@ -34,6 +34,7 @@ pub(super) struct Tables {
     pub(super) joints: Vec<JointTable>,
     /// Size of the smallest moving body [m].
     pub(super) size: f64,
+    pub(super) depth: Depth,
 }
 
 #[derive(Debug, Clone)]
@@ -86,7 +87,7 @@ fn apart(world: &World) -> BTreeSet<(BodyId, BodyId)> {
 impl Tables {
     /// Lays a world out. What is wrong with it is left out or stands in: a check has found it.
     pub(super) fn new(world: &World) -> Self {
-        let mut tables = Self::default();
+        let mut tables = Self { depth: world.depth, ..Self::default() };
         let (mut q, mut v) = (0, 0);
         for (&id, slot) in &world.bodies {
             let part = Part::new(id, slot, tables.moving.len(), q, v);

@@ -6,7 +6,7 @@ use super::joint::Joint;
 use super::part::Loaded;
 use super::tables::Tables;
 use crate::error::Mistakes;
-use crate::material::{FrictionPoint, Material};
+use crate::material::{Depth, FrictionPoint, Material};
 use crate::state::State;
 use crate::system::PairId;
 use nalgebra::Vector3;
@@ -55,6 +55,8 @@ pub struct World {
     pub facets: Facets,
     /// Where friction acts.
     pub friction_point: FrictionPoint,
+    /// How the gap between boxes and polyhedra is measured.
+    pub depth: Depth,
     /// Shapes may overlap at the start.
     pub allow_overlap: bool,
     pub(super) bodies: BTreeMap<BodyId, Slot>,

@@ -9,7 +9,7 @@ const CRATES: [(&str, &[&str]); 4] = [
     ("stiction-lcp", &[]),
     ("stiction-geometry", &[]),
     ("stiction", &["stiction-geometry", "stiction-lcp"]),
-    ("stiction-cli", &["stiction", "stiction-lcp"]),
+    ("stiction-cli", &["stiction", "stiction-geometry", "stiction-lcp"]),
 ];
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
