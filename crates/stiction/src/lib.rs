@@ -8,6 +8,7 @@ mod error;
 mod material;
 pub mod papers;
 pub mod planar;
+mod reduce;
 mod report;
 mod scheme;
 mod simulate;
@@ -17,6 +18,7 @@ mod system;
 
 pub use error::{Mistake, Mistakes, ProjectError, StepError};
 pub use material::{Depth, FrictionPoint, Groups, Material};
+pub use reduce::{Dropped, Reduction};
 pub use report::{ContactReport, JointReport, Mode, PostReport, StepReport, StepWork};
 pub use scheme::{Active, Level, Scheme};
 pub use simulate::{Simulation, Stopped, Trajectory};

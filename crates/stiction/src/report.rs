@@ -1,5 +1,6 @@
 //! What a step did: nothing printed, nothing hidden.
 
+use crate::reduce::Dropped;
 use crate::system::ContactId;
 use serde::Serialize;
 use stiction_lcp::{Certificate, Farkas};
@@ -13,6 +14,8 @@ pub struct StepReport {
     pub h: f64,
     /// The contacts that were rows of the step problem.
     pub contacts: Vec<ContactReport>,
+    /// The contacts that were not, because they follow from those that were or for a limit.
+    pub dropped: Vec<Dropped>,
     /// Impulse of every joint row.
     pub joints: Vec<JointReport>,
     /// Residuals of the step problem, recomputed from its data.
@@ -50,6 +53,10 @@ pub struct StepWork {
     pub converged: bool,
     /// Joint rows that follow from the others.
     pub redundant_joints: Vec<usize>,
+    /// Contacts that the step problem was solved without, with a proof that they follow from the others.
+    pub proven: usize,
+    /// Contacts that it was solved without for the limit of [`Reduction::Limit`](crate::Reduction::Limit).
+    pub limited: usize,
 }
 
 /// What post-stabilization did.

@@ -1,7 +1,7 @@
 //! After the first steps, detection, assembly and solve allocate nothing.
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
-use stiction::{Scheme, Simulation, StepReport, System, planar, spatial};
+use stiction::{Reduction, Scheme, Simulation, StepReport, System, planar, spatial};
 
 fn steps<S: System>(simulation: &mut Simulation<S>, report: &mut StepReport, n: usize) {
     for _ in 0..n {
@@ -40,6 +40,29 @@ fn planar_boxes_and_a_pendulum() {
         let model = world.build().unwrap();
         let state = model.state();
         assert_no_allocation(Simulation::new(model, state, scheme()), &format!("planar, {:?}", scheme()));
+    }
+}
+
+/// Bodies of many shapes, whose contacts are reduced in every step.
+#[test]
+fn tiled_slabs() {
+    // the velocity level takes another way now and then, reduced or not, and lists it
+    for scheme in &SCHEMES[..3] {
+        for reduction in [Reduction::Proven, Reduction::Limit(3)] {
+            let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
+            world.add(spatial::Body::fixed("ground").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
+            let mut slab = spatial::Body::rigid("slab", spatial::Mass::Density(100.0));
+            for (i, j) in (0..9).map(|k| (k % 3, k / 3)) {
+                let tile = spatial::Attached::new(spatial::Shape::Cuboid { half_extents: [0.1; 3] });
+                let at = Isometry3::translation(0.2 * f64::from(i), 0.2 * f64::from(j), 0.0);
+                slab = slab.with(tile.at(at));
+            }
+            world.add(slab.at(Isometry3::translation(0.0, 0.0, 0.1)));
+            let model = world.build().unwrap();
+            let state = model.state();
+            let scheme = Scheme { reduction, ..scheme() };
+            assert_no_allocation(Simulation::new(model, state, scheme), &format!("tiles, {scheme:?}"));
+        }
     }
 }
 

@@ -3,12 +3,13 @@
 use super::{Active, Level, Scheme, post_stabilize};
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
+use crate::reduce::Reducer;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
 use crate::system::{ContactRow, Forces, JointRow, PairId, RowKind, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Guess, Solution, StepProblem};
+use stiction_lcp::{FrictionLaw, Guess, Solution, StepProblem};
 
 /// Rounds of the position-level iteration at most.
 const ROUNDS: usize = 20;
@@ -22,6 +23,11 @@ const ROUND_OFF: f64 = 1e-3;
 /// larger lets bodies creep by this much of the positions every step.
 const POSITIONS: f64 = 1e-15;
 
+/// Part of the size that contacts are reduced by: a proof holds to 1e-10 of it, so that one that is dropped is run
+/// into by no more than 1e-12 of the size, where additions and post-stabilization begin. Smaller refuses proofs by
+/// the round-off of gaps; larger has post-stabilization mend what is round-off to the proof.
+pub(crate) const GAPS: f64 = 1e-2;
+
 /// Storage of a step, kept from step to step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Workspace {
@@ -31,6 +37,7 @@ pub(crate) struct Workspace {
     pub(crate) layout: Layout,
     pub(crate) joints: Vec<JointRow>,
     pub(crate) contacts: Vec<ContactRow>,
+    pub(crate) reducer: Reducer,
     pub(crate) places: Places,
     pub(crate) lcp: stiction_lcp::Workspace,
     /// The impulses of the last step.
@@ -154,8 +161,10 @@ fn finish<S: System + ?Sized>(
     workspace: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), StepError> {
-    let Workspace { problem, layout, places, contacts, joints, .. } = &mut *workspace;
+    let Workspace { problem, layout, places, contacts, joints, reducer, .. } = &mut *workspace;
     let mut reported = std::mem::take(report);
+    reported.dropped.clone_from(&reducer.dropped);
+    (work.proven, work.limited) = reducer.counts();
     assemble::contact_reports(problem, layout, places, contacts, solution, &mut reported.contacts);
     assemble::joint_reports(problem, layout, places, joints, solution, &mut reported.joints);
     assemble::remember(&reported.contacts, &reported.joints, &mut next.memory);
@@ -319,7 +328,6 @@ fn solve_with_all<S: System + ?Sized>(
             workspace.joints.retain(|j| j.kind != RowKind::Limit || j.error <= reach);
         }
         carry_back(system, h, workspace);
-        align(workspace);
         let solution = solve_once(system, scheme, state, h, work, workspace)?;
         if !looks_ahead(scheme) {
             return Ok(solution);
@@ -331,7 +339,8 @@ fn solve_with_all<S: System + ?Sized>(
         // penetration below round-off of the positions is none
         let depth = 1e-12 * system.size();
         for contact in workspace.after.iter().filter(|c| c.gap < -depth) {
-            let listed = workspace.contacts.iter().any(|c| c.id == contact.id);
+            let id = contact.id;
+            let listed = workspace.contacts.iter().any(|c| c.id == id) || workspace.reducer.has(id);
             if !listed && !workspace.wanted.contains(&contact.id.pair) {
                 workspace.wanted.push(contact.id.pair);
             }
@@ -359,11 +368,9 @@ fn carry_back<S: System + ?Sized>(system: &S, h: f64, workspace: &mut Workspace)
 
 /// Turns the tangents of contacts that ask for it along the slip of the free velocity, so that a facet's edge
 /// lies where the circle would be touched.
-fn align(workspace: &mut Workspace) {
-    let layout = &workspace.layout.velocity;
-    for contact in workspace.contacts.iter_mut().filter(|c| c.aligned && c.tangents.len() == 2) {
-        let slip =
-            |k: usize| contact.tangents[k].row.dot(layout, &workspace.free) + contact.tangents[k].offset;
+fn align(contacts: &mut [ContactRow], start: &[usize], free: &[f64]) {
+    for contact in contacts.iter_mut().filter(|c| c.aligned && c.tangents.len() == 2) {
+        let slip = |k: usize| contact.tangents[k].row.dot(start, free) + contact.tangents[k].offset;
         let (x, y) = (slip(0), slip(1));
         let length = x.hypot(y);
         if length > 0.0 {
@@ -387,7 +394,8 @@ fn solve_once<S: System + ?Sized>(
     work: &mut StepWork,
     workspace: &mut Workspace,
 ) -> Result<Solution, StepError> {
-    let Workspace { problem, layout, joints, contacts, places, lcp, free, expansion, guess, .. } = workspace;
+    let Workspace { problem, layout, joints, contacts, reducer, places, lcp, free, expansion, guess, .. } =
+        workspace;
     let start = &layout.velocity;
     let slow = slow(state, h);
     // the error at the start of the step, linearized, over h, and prescribed motion
@@ -435,6 +443,15 @@ fn solve_once<S: System + ?Sized>(
     };
     let limit = |j: &JointRow| gap_offset(j.error, &j.row, j.drift);
     let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
+    // a polygon that is turned along the slip stands for the circle, so contacts are compared before they are
+    // turned; but to the convex relaxation every facet is a constraint of its own
+    if scheme.friction == FrictionLaw::Convex {
+        align(contacts, start, free);
+    }
+    reducer.reduce(scheme.reduction, contacts, GAPS * system.size() / h, &contact);
+    if scheme.friction == FrictionLaw::Coulomb {
+        align(contacts, start, free);
+    }
     assemble::rows(problem, places, h, joints, contacts, &offsets);
     problem.lay_out(layout);
     assemble::remembered(problem, layout, places, contacts, &state.memory, &mut guess.z);

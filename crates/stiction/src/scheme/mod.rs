@@ -3,6 +3,7 @@
 pub(crate) mod euler;
 pub(crate) mod post_stabilize;
 
+use crate::reduce::Reduction;
 use serde::{Deserialize, Serialize};
 use stiction_lcp::{FrictionLaw, Solver};
 
@@ -21,6 +22,8 @@ pub struct Scheme {
     pub friction: FrictionLaw,
     /// Which contacts are rows.
     pub active: Active,
+    /// Which of them are left out, because they follow from others or beyond a limit.
+    pub reduction: Reduction,
     /// Passes of post-stabilization after the step at most, 0 for none. CP03 (14)–(15)
     pub passes: usize,
     /// Approach speed above which restitution acts [m/s]; by default 2‖g‖h.
@@ -81,6 +84,7 @@ impl Scheme {
             implicit_gyroscopic: true,
             friction: FrictionLaw::Coulomb,
             active: Active::Swept,
+            reduction: Reduction::default(),
             passes: 0,
             restitution_speed: None,
             solver: Solver::default(),

@@ -1,7 +1,7 @@
 //! Post-stabilization: after a step, the least displacement that mends the positions. CP03 (14)–(15)
 
 use super::Scheme;
-use super::euler::{Workspace, infeasibility, solved};
+use super::euler::{GAPS, Workspace, infeasibility, solved};
 use crate::assemble::{self, Offsets};
 use crate::error::{ProjectError, StepError};
 use crate::report::{PostReport, StepWork};
@@ -123,15 +123,13 @@ fn displacement<S: System + ?Sized>(
     workspace.joints.retain(|j| j.violation().is_some());
     system.contacts(state.t, &state.q, reach, &[], &mut workspace.contacts);
     workspace.contacts.iter_mut().for_each(|c| c.mu = 0.0);
+    let gap = |c: &ContactRow| c.gap;
+    workspace.reducer.reduce(scheme.reduction, &mut workspace.contacts, GAPS * system.size(), &gap);
     let problem = &mut workspace.problem;
     bodies(system, &[], problem);
     // redundant rows disagree by round-off of the positions, which no displacement can mend
     problem.speed_scale = ROUND_OFF * system.size() / scheme.solver.tolerance;
-    let offsets = Offsets {
-        joint: &|j: &JointRow| j.error,
-        contact: &|c: &ContactRow| c.gap,
-        limit: &|j: &JointRow| j.error,
-    };
+    let offsets = Offsets { joint: &|j: &JointRow| j.error, contact: &gap, limit: &|j: &JointRow| j.error };
     assemble::rows(problem, &mut workspace.places, h, &workspace.joints, &workspace.contacts, &offsets);
     let n = system.bodies().iter().sum();
     let (solution, proof) = match solved(problem, None, scheme, state.t, work, &mut workspace.lcp) {
