@@ -42,6 +42,7 @@
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "[m] is a unit, not a link")]
 
+mod climb;
 mod error;
 pub mod planar;
 mod ratio;

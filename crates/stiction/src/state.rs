@@ -1,5 +1,6 @@
 //! All that a run needs to go on.
 
+use crate::system::Bases;
 use serde::{Deserialize, Serialize};
 
 /// The state of a run: restoring one continues it bit by bit.
@@ -21,4 +22,7 @@ pub struct Memory {
     /// Size of the last step, or what is left of a larger one before it: the time over which errors of positions
     /// are corrected when steps shrink [s]; 0 before the first.
     pub h: f64,
+    /// Where searches for contacts start from.
+    #[serde(default)]
+    pub bases: Bases,
 }

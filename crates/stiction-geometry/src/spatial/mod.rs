@@ -4,6 +4,7 @@ mod bounds;
 mod capsule;
 mod events;
 mod gap;
+mod half_space;
 mod hull;
 mod mass;
 mod polyhedron;

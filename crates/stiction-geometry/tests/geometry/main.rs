@@ -1,6 +1,7 @@
 //! Shapes and gaps against finite differences, closed forms, brute force and each other.
 
 mod brute_force;
+mod climbing;
 mod degenerate;
 mod events;
 mod mass;

@@ -6,10 +6,10 @@ use super::part::Place;
 use super::world::{BodyId, ShapeId, World};
 use super::{Attached, Body};
 use crate::material::{FrictionPoint, Material};
-use crate::system::{ContactId, ContactRow, PairId};
+use crate::system::{Bases, ContactId, ContactRow, Near, PairId};
 use nalgebra::{Isometry2, Vector2};
 use std::collections::BTreeSet;
-use stiction_geometry::planar::{Aabb, Gap, Shape, bounds, gaps};
+use stiction_geometry::planar::{Aabb, Gap, Shape, bounds, gaps_from};
 use stiction_lcp::OffsetRow;
 
 /// Coefficient below which a row of unit direction is none: a slider across its axis.
@@ -82,8 +82,9 @@ pub(super) fn pairs(world: &World, shapes: &[Owned], sensors: bool) -> Vec<[usiz
 
 impl Model {
     /// All contacts with a gap of at most `reach`, and all of the wanted pairs.
-    pub(super) fn near(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
+    pub(super) fn near(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
         out.clear();
+        let &Near { reach, wanted } = near;
         let mut scratch = self.scratch();
         let Scratch { places, poses, boxes, gaps: found } = &mut *scratch;
         self.places(t, q, places);
@@ -101,8 +102,12 @@ impl Model {
             }
             found.clear();
             let (shape_a, shape_b) = (&self.surfaces[a].shape, &self.surfaces[b].shape);
+            let mut basis = bases.facets(pair.id).map(|[f, g, h, _]| [f, g, h].into()).unwrap_or_default();
             // pairs without a gap function do not get past the check
-            if gaps(shape_a, &poses[a], shape_b, &poses[b], reach, found).is_ok() {
+            if gaps_from(shape_a, &poses[a], shape_b, &poses[b], reach, &mut basis, found).is_ok() {
+                if let Some([f, g, h]) = basis.names() {
+                    bases.keep(pair.id, [f, g, h, 0]);
+                }
                 out.extend(found.iter().filter_map(|gap| self.contact_row(pair, places, gap)));
             }
         }

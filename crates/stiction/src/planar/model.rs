@@ -7,7 +7,7 @@ use super::part::{self, Part, Place};
 use super::world::{BodyId, JointId, ShapeId, World};
 use crate::error::Mistakes;
 use crate::state::State;
-use crate::system::{ContactRow, Forces, JointRow, PairId, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
 use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -255,8 +255,8 @@ impl System for Model {
         }
     }
 
-    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
-        self.near(t, q, reach, wanted, out);
+    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
+        self.near(t, q, near, bases, out);
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {

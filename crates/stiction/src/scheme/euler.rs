@@ -5,7 +5,7 @@ use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
-use crate::system::{ContactRow, Forces, JointRow, PairId, RowKind, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, RowKind, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{Solution, StepProblem};
@@ -35,6 +35,8 @@ pub(crate) struct Workspace {
     pub(crate) lcp: stiction_lcp::Workspace,
     /// The displacement of a pass of post-stabilization.
     pub(crate) displacement: Vec<f64>,
+    /// Those of the state, going on with the step.
+    pub(crate) bases: Bases,
     wanted: Vec<PairId>,
     after: Vec<ContactRow>,
     /// v_f = M⁻¹ b.
@@ -95,6 +97,7 @@ pub(crate) fn step<S: System + ?Sized>(
     workspace.problem.speed_scale = (system.gravity() * h).max(ROUND_OFF * fastest).max(positions);
     let reach = reach(system, scheme, state, h, fastest);
     workspace.wanted.clear();
+    workspace.bases.clone_from(&state.memory.bases);
 
     expand(system, scheme, state, h, workspace);
     let mut solution = solve_with_all(system, scheme, state, h, reach, &mut work, workspace)?;
@@ -114,6 +117,8 @@ pub(crate) fn step<S: System + ?Sized>(
     let made = finish(system, scheme, h, reach, &mut next, &solution, work, workspace, report);
     workspace.lcp.recycle(solution);
     if made.is_ok() {
+        workspace.bases.forget_stale();
+        std::mem::swap(&mut next.memory.bases, &mut workspace.bases);
         std::mem::swap(state, &mut next);
     }
     workspace.next = next;
@@ -224,7 +229,7 @@ pub(crate) fn infeasibility<S: System + ?Sized>(
     workspace: &mut Workspace,
 ) -> f64 {
     system.joints(t, q, &mut workspace.joints);
-    system.contacts(t, q, 0.0, &[], &mut workspace.after);
+    system.contacts(t, q, &Near::within(0.0), &mut workspace.bases, &mut workspace.after);
     let contacts = workspace.after.iter().map(|c| -c.gap);
     workspace.joints.iter().filter_map(JointRow::violation).chain(contacts).fold(0.0, f64::max)
 }
@@ -310,7 +315,8 @@ fn solve_with_all<S: System + ?Sized>(
     loop {
         let Expansion { t, q, .. } = &workspace.expansion;
         system.joints(*t, q, &mut workspace.joints);
-        system.contacts(*t, q, reach, &workspace.wanted, &mut workspace.contacts);
+        let near = Near { reach, wanted: &workspace.wanted };
+        system.contacts(*t, q, &near, &mut workspace.bases, &mut workspace.contacts);
         if scheme.level == Level::Velocity && !looks_ahead(scheme) {
             // with Δ = 0 a limit that is not reached yet would stop the joint where it is
             workspace.joints.retain(|j| j.kind != RowKind::Limit || j.error <= reach);
@@ -323,7 +329,8 @@ fn solve_with_all<S: System + ?Sized>(
         }
         workspace.end.clone_from(&state.q);
         system.advance(&mut workspace.end, solution.velocity(), h);
-        system.contacts(state.t + h, &workspace.end, 0.0, &[], &mut workspace.after);
+        let Workspace { end, bases, after, .. } = &mut *workspace;
+        system.contacts(state.t + h, end, &Near::within(0.0), bases, after);
         let known = workspace.wanted.len();
         // penetration below round-off of the positions is none
         let depth = 1e-12 * system.size();

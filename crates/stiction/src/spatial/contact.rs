@@ -3,10 +3,10 @@
 use super::placed::{Gradient, Placed, row};
 use super::tables::{PairTable, Tables};
 use crate::material::FrictionPoint;
-use crate::system::{ContactId, ContactRow, PairId};
+use crate::system::{Bases, ContactId, ContactRow, Near};
 use nalgebra::{Isometry3, Vector3};
 use std::cell::Cell;
-use stiction_geometry::spatial::{Aabb, Gap, bounds, gaps};
+use stiction_geometry::spatial::{Aabb, Gap, bounds, gaps_from};
 use stiction_lcp::{OffsetRow, Row};
 
 /// Storage kept from call to call.
@@ -35,32 +35,37 @@ impl Scratch {
     }
 
     /// The gaps of a pair within reach.
-    fn near(&mut self, tables: &Tables, pair: &PairTable, reach: f64) {
+    fn near(&mut self, tables: &Tables, pair: &PairTable, reach: f64, bases: &mut Bases) {
         self.gaps.clear();
         let ((pose_a, box_a), (pose_b, box_b)) = (&self.shapes[pair.a], &self.shapes[pair.b]);
         if reach < f64::INFINITY && !box_a.grown(reach).overlaps(box_b) {
             return;
         }
         let (a, b) = (&tables.shapes[pair.a].shape, &tables.shapes[pair.b].shape);
+        let mut basis = bases.facets(pair.id).map(Into::into).unwrap_or_default();
         // a built model has pairs with gaps only
-        let _ = gaps(a, pose_a, b, pose_b, reach, &mut self.gaps);
+        let _ = gaps_from(a, pose_a, b, pose_b, reach, &mut basis, &mut self.gaps);
+        if let Some(facets) = basis.names() {
+            bases.keep(pair.id, facets);
+        }
     }
 }
 
-/// Contacts at (t, q) within `reach`, and all of the `wanted` pairs.
+/// Contacts at (t, q) that are near.
 pub(super) fn contacts(
     tables: &Tables,
     friction_point: FrictionPoint,
     (t, q): (f64, &[f64]),
-    reach: f64,
-    wanted: &[PairId],
+    near: &Near,
+    bases: &mut Bases,
     out: &mut Vec<ContactRow>,
 ) {
     out.clear();
     let mut scratch = SCRATCH.take();
     scratch.place(tables, t, q);
     for pair in &tables.pairs {
-        scratch.near(tables, pair, if wanted.contains(&pair.id) { f64::INFINITY } else { reach });
+        let reach = if near.wanted.contains(&pair.id) { f64::INFINITY } else { near.reach };
+        scratch.near(tables, pair, reach, bases);
         let contacts =
             scratch.gaps.iter().map(|gap| contact(tables, friction_point, &scratch.placed, pair, gap));
         out.extend(contacts.flatten());
@@ -79,7 +84,7 @@ pub(super) fn overlaps<'a>(
     let mut scratch = SCRATCH.take();
     scratch.place(tables, t, q);
     for pair in pairs {
-        scratch.near(tables, pair, 0.0);
+        scratch.near(tables, pair, 0.0, &mut Bases::default());
         if let Some(gap) = scratch.gaps.iter().map(|gap| gap.gap).reduce(f64::min) {
             visit(pair, gap);
         }

@@ -9,7 +9,7 @@ use super::tables::{JointTable, Tables};
 use super::world::{BodyId, JointId, World};
 use crate::error::Mistakes;
 use crate::state::State;
-use crate::system::{ContactRow, Forces, JointRow, PairId, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
 use nalgebra::{Isometry3, Matrix6, Point3, UnitQuaternion, Vector3};
 use std::ops::Range;
 use stiction_geometry::spatial::MassProperties;
@@ -196,8 +196,8 @@ impl System for Model {
         }
     }
 
-    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
-        contact::contacts(&self.tables, self.world.friction_point, (t, q), reach, wanted, out);
+    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
+        contact::contacts(&self.tables, self.world.friction_point, (t, q), near, bases, out);
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
