@@ -108,6 +108,7 @@ fn main() {
     measure("stack of 10 boxes", stack(), 1e-3, 1000, 200);
     for facets in [2_000, 20_000] {
         measure(&format!("hulls of {facets} facets"), hulls(facets), 1e-3, 200, 20);
+        measure("the same, approaching fast", hulls(facets), 0.05, 20, 0);
         measure(&format!("{facets} facets on the ground"), hull_on_ground(facets), 1e-3, 200, 20);
     }
     for bodies in [100, 1_000, 5_000] {

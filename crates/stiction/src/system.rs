@@ -2,7 +2,7 @@
 
 mod near;
 
-pub use near::{Bases, Near};
+pub use near::{Bases, Near, Sweep};
 
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;

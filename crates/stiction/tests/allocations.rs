@@ -1,7 +1,7 @@
 //! After the first steps, detection, assembly and solve allocate nothing.
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
-use stiction::{Scheme, Simulation, StepReport, System, planar, spatial};
+use stiction::{Bases, Near, Scheme, Simulation, StepReport, System, planar, spatial};
 use stiction_geometry::spatial::Polyhedron;
 
 fn steps<S: System>(simulation: &mut Simulation<S>, report: &mut StepReport, n: usize) {
@@ -43,6 +43,28 @@ fn planar_boxes_and_a_pendulum() {
         let state = model.state();
         assert_no_allocation(Simulation::new(model, state, scheme()), &format!("planar, {:?}", scheme()));
     }
+}
+
+#[test]
+fn the_tree_of_many_bodies() {
+    let mut world = planar::World::new(Vector2::zeros());
+    for i in 0..400 {
+        let body = planar::Body::rigid(format!("disk {i}"), planar::Mass::Density(1.0));
+        let at = Isometry2::translation(f64::from(i % 20), f64::from(i / 20));
+        world.add(body.at(at).with(planar::Attached::new(planar::Shape::Disk { radius: 0.2 })));
+    }
+    let model = world.build().unwrap();
+    let (mut state, mut rows, mut bases) = (model.state(), Vec::new(), Bases::default());
+    // every row of disks runs at its own speed, so that the tree has to follow
+    let v: Vec<f64> = (0..1200).map(|k| if k % 3 == 0 { f64::from(k / 60) } else { 0.0 }).collect();
+    let mut frames = |n: usize| {
+        for _ in 0..n {
+            model.advance(&mut state.q, &v, 0.01);
+            model.contacts(0.0, &state.q, &Near::within(0.0), &mut bases, &mut rows);
+        }
+    };
+    frames(200);
+    assert_eq!(allocation_counter::measure(|| frames(200)).count_total, 0);
 }
 
 /// A prism of this many sides, 0.4 high.

@@ -1,5 +1,6 @@
 //! Shapes and gaps against finite differences, closed forms, brute force and each other.
 
+mod broad;
 mod brute_force;
 mod climbing;
 mod degenerate;

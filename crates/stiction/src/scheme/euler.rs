@@ -5,7 +5,7 @@ use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
-use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, RowKind, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, RowKind, Sweep, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{Solution, StepProblem};
@@ -37,6 +37,8 @@ pub(crate) struct Workspace {
     pub(crate) displacement: Vec<f64>,
     /// Those of the state, going on with the step.
     pub(crate) bases: Bases,
+    /// Of the step, for schemes that look ahead.
+    pub(crate) sweep: Option<Sweep>,
     wanted: Vec<PairId>,
     after: Vec<ContactRow>,
     /// v_f = M⁻¹ b.
@@ -95,7 +97,8 @@ pub(crate) fn step<S: System + ?Sized>(
     // joints disagree by the round-off of positions over the step
     let positions = POSITIONS * largest(&state.q).max(system.size()) / (h * scheme.solver.tolerance);
     workspace.problem.speed_scale = (system.gravity() * h).max(ROUND_OFF * fastest).max(positions);
-    let reach = reach(system, scheme, state, h, fastest);
+    let reach = reach(system, scheme);
+    sweep(scheme, state, h, workspace);
     workspace.wanted.clear();
     workspace.bases.clone_from(&state.memory.bases);
 
@@ -265,18 +268,25 @@ fn looks_ahead(scheme: &Scheme) -> bool {
     scheme.active == Active::Swept && (scheme.level != Level::Velocity || scheme.passes > 0)
 }
 
-/// How far apart two surfaces may be and still meet within the step.
-fn reach<S: System + ?Sized>(system: &S, scheme: &Scheme, state: &State, h: f64, fastest: f64) -> f64 {
-    match (scheme.active, scheme.level) {
-        (Active::Band(band), _) => band,
+/// How far apart two surfaces may be and still touch; those that look ahead add how far the surfaces go.
+fn reach<S: System + ?Sized>(system: &S, scheme: &Scheme) -> f64 {
+    match scheme.active {
+        Active::Band(band) => band,
         // inside a wider band bodies would hover
-        (Active::Swept, Level::Velocity) if !looks_ahead(scheme) => 1e-9 * system.size(),
-        (Active::Swept, _) => {
-            let prescribed = system.prescribed_speed(state.t).max(system.prescribed_speed(state.t + h));
-            // two surfaces may both come
-            2.0 * h * fastest.max(prescribed) + 1e-9 * system.size()
-        }
+        Active::Swept => 1e-9 * system.size(),
     }
+}
+
+/// How far surfaces go within the step, if the scheme looks ahead.
+fn sweep(scheme: &Scheme, state: &State, h: f64, workspace: &mut Workspace) {
+    if !looks_ahead(scheme) {
+        workspace.sweep = None;
+        return;
+    }
+    let Sweep { t, h: size, v: [before, free] } = workspace.sweep.get_or_insert_default();
+    (*t, *size) = (state.t, h);
+    before.clone_from(&state.v);
+    free.clone_from(&workspace.free);
 }
 
 /// The point the rows of this level are taken at.
@@ -315,7 +325,7 @@ fn solve_with_all<S: System + ?Sized>(
     loop {
         let Expansion { t, q, .. } = &workspace.expansion;
         system.joints(*t, q, &mut workspace.joints);
-        let near = Near { reach, wanted: &workspace.wanted };
+        let near = Near { reach, sweep: workspace.sweep.as_ref(), wanted: &workspace.wanted };
         system.contacts(*t, q, &near, &mut workspace.bases, &mut workspace.contacts);
         if scheme.level == Level::Velocity && !looks_ahead(scheme) {
             // with Δ = 0 a limit that is not reached yet would stop the joint where it is

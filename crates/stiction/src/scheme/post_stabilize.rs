@@ -121,8 +121,8 @@ fn displacement<S: System + ?Sized>(
     system.joints(state.t, &state.q, &mut workspace.joints);
     // drives hold no position, and compliant joints give way on purpose
     workspace.joints.retain(|j| j.violation().is_some());
-    let Workspace { bases, contacts, .. } = &mut *workspace;
-    system.contacts(state.t, &state.q, &Near::within(reach), bases, contacts);
+    let near = Near { sweep: workspace.sweep.as_ref(), ..Near::within(reach) };
+    system.contacts(state.t, &state.q, &near, &mut workspace.bases, &mut workspace.contacts);
     workspace.contacts.iter_mut().for_each(|c| c.mu = 0.0);
     let problem = &mut workspace.problem;
     bodies(system, &[], problem);

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 /// Which contacts are asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Near<'a> {
-    /// Those with a gap of at most this [m].
+    /// Those with a gap of at most this [m],
     pub reach: f64,
+    /// and as much more as the surfaces of both bodies go together.
+    pub sweep: Option<&'a Sweep>,
     /// All contacts of these pairs, however far.
     pub wanted: &'a [PairId],
 }
@@ -15,8 +17,20 @@ pub struct Near<'a> {
 impl Near<'_> {
     /// Contacts with a gap of at most `reach` [m].
     pub fn within(reach: f64) -> Self {
-        Self { reach, wanted: &[] }
+        Self { reach, sweep: None, wanted: &[] }
     }
+}
+
+/// How far bodies may go within a step: h times the largest speed of any point of their surfaces, at either of two
+/// velocities; of prescribed motions, at the start of the step and at its end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sweep {
+    /// Start of the step [s].
+    pub t: f64,
+    /// Its size h [s].
+    pub h: f64,
+    /// The velocity before the step, and the one it would end with if nothing touched.
+    pub v: [Vec<f64>; 2],
 }
 
 /// Facets at which the search of each near pair ended, for the next one to start from. Part of the state of a run,

@@ -137,7 +137,7 @@ pub(super) fn carrying<S: System>(simulation: &Simulation<S>, report: &StepRepor
     let loaded = || report.contacts.iter().filter(|c| c.normal_impulse > 0.0);
     let pairs: Vec<_> = loaded().map(|c| c.id.pair).collect();
     let mut rows = Vec::new();
-    let near = Near { reach: f64::NEG_INFINITY, wanted: &pairs };
+    let near = Near { wanted: &pairs, ..Near::within(f64::NEG_INFINITY) };
     let mut bases = state.memory.bases.clone();
     simulation.system().contacts(state.t, &state.q, &near, &mut bases, &mut rows);
     rows.retain(|row| loaded().any(|c| c.id == row.id));

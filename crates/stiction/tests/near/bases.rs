@@ -1,4 +1,4 @@
-//! The search for contacts: what it starts from belongs to the state.
+//! What the search for contacts starts from belongs to the state.
 
 use nalgebra::{Isometry2, Isometry3, Point3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
