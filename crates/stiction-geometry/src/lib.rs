@@ -10,6 +10,8 @@
 //! - [`planar::mass`], mass properties from a density;
 //! - [`planar::bounds`], [`planar::size`] and [`planar::support`], what a broad phase asks.
 //!
+//! [`broad`] finds which of many bounds overlap.
+//!
 //! # The contract of a gap
 //!
 //! A [`planar::Gap`] is a differentiable function Φ of the two poses together with its exact row. With `n`
@@ -43,6 +45,8 @@
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "[m] is a unit, not a link")]
 
+pub mod broad;
+mod climb;
 mod error;
 pub mod planar;
 mod ratio;

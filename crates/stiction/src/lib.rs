@@ -23,7 +23,9 @@ pub use report::{ContactReport, JointReport, Mode, PostReport, StepReport, StepW
 pub use scheme::{Active, Level, Scheme};
 pub use simulate::{Simulation, Stopped, Trajectory};
 pub use state::{Memory, State};
-pub use system::{ContactId, ContactRow, Forces, JointRow, PairId, RowKind, Spring, System};
+pub use system::{
+    Bases, ContactId, ContactRow, Forces, JointRow, Near, PairId, RowKind, Spring, Sweep, System,
+};
 
 // the examples of the README are doc tests
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! All that a run needs to go on.
 
-use crate::system::ContactId;
+use crate::system::{Bases, ContactId};
 use serde::{Deserialize, Serialize};
 
 /// The state of a run: restoring one continues it bit by bit.
@@ -22,6 +22,9 @@ pub struct Memory {
     /// Size of the last step, or what is left of a larger one before it: the time over which errors of positions
     /// are corrected when steps shrink [s]; 0 before the first.
     pub h: f64,
+    /// Where searches for contacts start from.
+    #[serde(default)]
+    pub bases: Bases,
     /// Impulses of the contacts of the last step: a body at rest needs the same ones again, and they are tried
     /// before anything is solved.
     pub contacts: Vec<ContactMemory>,

@@ -1,5 +1,9 @@
 //! What a scheme may ask of a model. After this there is no dimension, no shape and no joint left.
 
+mod near;
+
+pub use near::{Bases, Near, Sweep};
+
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
 use serde::{Deserialize, Serialize};
@@ -35,8 +39,9 @@ pub trait System {
     /// Joint rows at (t, q).
     fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>);
 
-    /// Contacts at (t, q) with a gap of at most `reach`, and all contacts of the `wanted` pairs.
-    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>);
+    /// Contacts at (t, q) that are near, in the order of their pairs. What a search may start from and leaves
+    /// for the next one stands in `bases`; a system that has no use for it ignores it.
+    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>);
 
     /// The largest speed of any point of the surface of any body that `v` moves [m/s]: proportional to `v`, so
     /// that a displacement in place of a velocity gives the farthest that any point goes [m].

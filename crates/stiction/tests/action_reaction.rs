@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use std::sync::Arc;
 use stiction::papers::ha10::{Bodies, DEPTH, Form, Method, Polyhedra, Scene};
 use stiction::spatial::{self, Attached, Body, Mass, Shape, World};
-use stiction::{ContactRow, Scheme, Simulation, State, StepReport, System};
+use stiction::{ContactRow, Near, Scheme, Simulation, State, StepReport, System};
 use stiction_geometry::spatial::Polyhedron;
 use stiction_lcp::Row;
 
@@ -61,7 +61,9 @@ fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize
         let places = places(&simulation.system().bodies, &before);
         let pairs: Vec<_> = report.contacts.iter().map(|c| c.id.pair).collect();
         let mut rows: Vec<ContactRow> = Vec::new();
-        simulation.system().contacts(before.t, &before.q, f64::INFINITY, &pairs, &mut rows);
+        let near = Near { wanted: &pairs, ..Near::within(f64::INFINITY) };
+        let mut bases = before.memory.bases.clone();
+        simulation.system().contacts(before.t, &before.q, &near, &mut bases, &mut rows);
         // a point that is no body's, another one in each step
         let about = Point3::new(0.3 + (step as f64).sin(), -0.7, if planar { 0.0 } else { 0.2 });
         for contact in report.contacts.iter().filter(|c| !c.bodies.contains(&0) && c.normal_impulse > 0.0) {

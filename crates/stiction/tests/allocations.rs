@@ -1,7 +1,8 @@
 //! After the first steps, detection, assembly and solve allocate nothing.
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
-use stiction::{Reduction, Scheme, Simulation, StepReport, System, planar, spatial};
+use stiction::{Bases, Near, Reduction, Scheme, Simulation, StepReport, System, planar, spatial};
+use stiction_geometry::spatial::Polyhedron;
 
 fn steps<S: System>(simulation: &mut Simulation<S>, report: &mut StepReport, n: usize) {
     for _ in 0..n {
@@ -11,7 +12,8 @@ fn steps<S: System>(simulation: &mut Simulation<S>, report: &mut StepReport, n: 
 
 fn assert_no_allocation<S: System>(mut simulation: Simulation<S>, name: &str) {
     let mut report = StepReport::default();
-    steps(&mut simulation, &mut report, 100);
+    // long enough for the largest problems of the scene to have come
+    steps(&mut simulation, &mut report, 600);
     assert!(!report.contacts.is_empty(), "{name}: nothing touches");
     let counted = allocation_counter::measure(|| steps(&mut simulation, &mut report, 50));
     assert_eq!(counted.count_total, 0, "{name}: {counted:?}");
@@ -67,6 +69,38 @@ fn tiled_slabs() {
 }
 
 #[test]
+fn the_tree_of_many_bodies() {
+    let mut world = planar::World::new(Vector2::zeros());
+    for i in 0..400 {
+        let body = planar::Body::rigid(format!("disk {i}"), planar::Mass::Density(1.0));
+        let at = Isometry2::translation(f64::from(i % 20), f64::from(i / 20));
+        world.add(body.at(at).with(planar::Attached::new(planar::Shape::Disk { radius: 0.2 })));
+    }
+    let model = world.build().unwrap();
+    let (mut state, mut rows, mut bases) = (model.state(), Vec::new(), Bases::default());
+    // every row of disks runs at its own speed, so that the tree has to follow
+    let v: Vec<f64> = (0..1200).map(|k| if k % 3 == 0 { f64::from(k / 60) } else { 0.0 }).collect();
+    let mut frames = |n: usize| {
+        for _ in 0..n {
+            model.advance(&mut state.q, &v, 0.01);
+            model.contacts(0.0, &state.q, &Near::within(0.0), &mut bases, &mut rows);
+        }
+    };
+    frames(200);
+    assert_eq!(allocation_counter::measure(|| frames(200)).count_total, 0);
+}
+
+/// A prism of this many sides, 0.4 high.
+fn prism(sides: u32) -> spatial::Shape {
+    let corner = |i: u32| {
+        let (sin, cos) = (std::f64::consts::TAU * f64::from(i / 2) / f64::from(sides)).sin_cos();
+        nalgebra::Point3::new(0.3 * cos, 0.3 * sin, if i.is_multiple_of(2) { -0.2 } else { 0.2 })
+    };
+    let corners: Vec<_> = (0..2 * sides).map(corner).collect();
+    spatial::Shape::Polyhedron(std::sync::Arc::new(Polyhedron::new(&corners).unwrap()))
+}
+
+#[test]
 fn spatial_boxes_and_spheres() {
     for scheme in SCHEMES {
         let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
@@ -80,8 +114,17 @@ fn spatial_boxes_and_spheres() {
         let rolling = spatial::Twist::new(Vector3::new(0.1, 0.0, 0.0), Vector3::zeros());
         let shape = spatial::Shape::Sphere { radius: 0.2 };
         let ball = world.add(ball.moving(rolling).with(spatial::Attached::new(shape)));
-        // boxes and spheres have no gap between them yet
         world.exclude(resting, ball);
+        // a stack by the ratio metric, and a stone of many corners
+        for (i, height) in [0.2, 0.6].into_iter().enumerate() {
+            let shape = spatial::Shape::Cuboid { half_extents: [0.4, 0.4, 0.2] };
+            let body = spatial::Body::rigid(format!("stacked {i}"), spatial::Mass::Density(1.0));
+            let body = body.at(Isometry3::translation(4.0, 0.0, height));
+            world.add(body.with(spatial::Attached::new(shape)));
+        }
+        let body = spatial::Body::rigid("stone", spatial::Mass::Density(1.0));
+        let body = body.at(Isometry3::translation(6.0, 0.0, 0.2));
+        world.add(body.with(spatial::Attached::new(prism(10))));
         let model = world.build().unwrap();
         let state = model.state();
         assert_no_allocation(Simulation::new(model, state, scheme()), &format!("spatial, {:?}", scheme()));

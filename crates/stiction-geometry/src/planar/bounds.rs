@@ -3,6 +3,7 @@
 use nalgebra::{Isometry2, Point2, Vector2};
 
 use super::Shape;
+use crate::climb::FEW;
 
 /// A box along the axes of the world; infinite where a shape is unbounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +57,11 @@ pub fn bounds(shape: &Shape, pose: &Isometry2<f64>) -> Aabb {
             aabb.min[i] = (pose * p)[i];
         }
     }
-    aabb
+    match shape {
+        // corners turn by round-off at least, and climbing over them may end that far below the top
+        Shape::Polygon(polygon) if polygon.vertices().len() > FEW => aabb.grown(1e-9 * polygon.size()),
+        _ => aabb,
+    }
 }
 
 /// Distance from the local origin to the farthest point of a shape [m]; infinite for a half-plane.
@@ -87,11 +92,7 @@ pub fn support(shape: &Shape, direction: &Vector2<f64>) -> Option<Point2<f64>> {
             let end = if d.x < 0.0 { -half_length } else { *half_length };
             Some(Point2::new(end, 0.0) + outward(*radius))
         }
-        Shape::Polygon(polygon) => polygon
-            .vertices()
-            .iter()
-            .copied()
-            .reduce(|best, v| if d.dot(&(v - best)) > 0.0 { v } else { best }),
+        Shape::Polygon(polygon) => polygon.vertices().get(polygon.farthest(d)).copied(),
         Shape::HalfPlane => (d.x == 0.0 && d.y > 0.0).then(Point2::origin),
     }
 }

@@ -11,6 +11,9 @@ use crate::error::NoGap;
 /// Length below which a direction cannot be normalized without losing digits to underflow [m].
 pub(super) const TINY: f64 = 1e-100;
 
+/// How far beyond the reach vertices are still looked at, relative to the size.
+const SLACK: f64 = 1e-9;
+
 /// One near point of two shapes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
@@ -187,8 +190,15 @@ fn half_plane(
             add(Point2::new(*half_length, 0.0), *radius, 1);
         }
         Shape::Polygon(polygon) => {
-            for (feature, vertex) in (0..).zip(polygon.vertices()) {
-                add(*vertex, 0.0, feature);
+            // in the local frame, about the line; round-off must not cut the way from one vertex to the next
+            let down = -pose.rotation.inverse_transform_vector(&n);
+            let height = n.dot(&(pose.translation.vector - origin.coords));
+            let (first, count) = polygon.beyond(&down, height - reach - SLACK * polygon.size());
+            // in the order of their names, as if all had been looked at
+            let vertices = polygon.vertices();
+            let beyond_last = (first + count).saturating_sub(vertices.len());
+            for i in (0..beyond_last).chain(first..first + count - beyond_last) {
+                add(vertices[i], 0.0, u32::try_from(i).unwrap_or(u32::MAX));
             }
         }
         Shape::HalfPlane => {}

@@ -3,6 +3,7 @@
 use nalgebra::{Isometry2, Point2, Vector2};
 use serde::{Deserialize, Serialize};
 
+use crate::climb::{Compass, Graph};
 use crate::error::{ShapeError, size_rule};
 use crate::ratio::{Chart, Facets, Pair};
 
@@ -34,6 +35,8 @@ struct Form {
     starts: Vec<u32>,
     neighbours: Vec<u32>,
     chart: Chart<2>,
+    /// Where a search for the farthest vertex begins.
+    compass: Compass<2>,
     /// Distance of the farthest vertex from the centre [m].
     size: f64,
 }
@@ -96,7 +99,10 @@ impl Polygon {
             (0..count).flat_map(|i| [(i + count - 1) % count, (i + 1) % count]).collect();
         let size = vertices.iter().map(|v| (v - centre).norm()).fold(0.0, f64::max);
         let chart = Chart::new(&facets, &starts, &neighbours, size)?;
-        let form = Box::new(Form { centre, facets, starts, neighbours, chart, size });
+        // vertices follow each other as edges do
+        let graph = Graph { starts: &starts, neighbours: &neighbours };
+        let compass = Compass::new(&graph, |i, d: &Vector2<f64>| vertices[i].coords.dot(d));
+        let form = Box::new(Form { centre, facets, starts, neighbours, chart, compass, size });
         Some(Self { vertices, normals, form })
     }
 
@@ -129,6 +135,29 @@ impl Polygon {
 
     pub(super) fn size(&self) -> f64 {
         self.form.size
+    }
+
+    /// A vertex farthest along a direction, by its place in the list.
+    pub(super) fn farthest(&self, direction: &Vector2<f64>) -> usize {
+        let along = |i: usize| self.vertices[i].coords.dot(direction);
+        let Form { starts, neighbours, compass, .. } = &*self.form;
+        match compass.start(direction) {
+            Some(start) => Graph { starts, neighbours }.climb(start, along, &mut 0).0,
+            None => (1..self.vertices.len()).fold(0, |best, i| if along(i) > along(best) { i } else { best }),
+        }
+    }
+
+    /// The vertices with v · direction >= least, which follow each other: the first one, and how many.
+    pub(super) fn beyond(&self, direction: &Vector2<f64>, least: f64) -> (usize, usize) {
+        let n = self.vertices.len();
+        let beyond = |i: usize| self.vertices[i % n].coords.dot(direction) >= least;
+        let top = self.farthest(direction);
+        if !beyond(top) {
+            return (top, 0);
+        }
+        let before = (1..n).take_while(|k| beyond(top + n - k)).count();
+        let after = (1..n - before).take_while(|k| beyond(top + k)).count();
+        ((top + n - before) % n, before + 1 + after)
     }
 
     /// Corners, counter-clockwise [m].

@@ -15,6 +15,8 @@ pub(crate) mod simplex;
 
 use nalgebra::{SMatrix, SVector};
 
+use crate::climb::{Compass, FEW, Graph};
+
 /// Marks the facets of the second body in a basis.
 const OF_B: u32 = 1 << 31;
 
@@ -75,6 +77,20 @@ pub struct Basis<const N: usize> {
 impl<const N: usize> Default for Basis<N> {
     fn default() -> Self {
         Self { names: None }
+    }
+}
+
+impl<const N: usize> Basis<N> {
+    /// The facets as numbers to be written down; none before the first query and after a detour.
+    pub fn names(&self) -> Option<[u32; N]> {
+        self.names
+    }
+}
+
+impl<const N: usize> From<[u32; N]> for Basis<N> {
+    /// From the numbers of another basis; others cost time, never correctness.
+    fn from(names: [u32; N]) -> Self {
+        Self { names: Some(names) }
     }
 }
 
@@ -210,77 +226,27 @@ fn home<const D: usize, const N: usize>(a: &[SVector<f64, D>], size: f64) -> Opt
     Some((names.to_vec(), inverse.concat()))
 }
 
-/// Where a search for the farthest facet along a direction begins, and a basis that always is dual feasible.
+/// A basis that always is dual feasible, and where a search for the farthest facet begins.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart<const D: usize> {
     /// D + 1 facets around the origin.
     home: Vec<u32>,
     /// Inverse of the basis of those facets, row by row.
     home_inverse: Vec<f64>,
-    /// Cells along one axis of a side of the cube of directions; none for few facets.
-    cells: usize,
-    /// The farthest facet along the middle of each cell.
-    starts: Vec<u32>,
+    compass: Compass<D>,
 }
-
-/// Facets at or below which all are looked at: faster than following neighbours.
-const FEW: usize = 16;
 
 impl<const D: usize> Chart<D> {
     /// `None` when the facets do not enclose the origin.
     pub(crate) fn new(a: &[SVector<f64, D>], starts: &[u32], neighbours: &[u32], size: f64) -> Option<Self> {
         let (home, home_inverse) = if D == 2 { home::<D, 3>(a, size)? } else { home::<D, 4>(a, size)? };
-        let mut chart = Self { home, home_inverse, cells: 0, starts: Vec::new() };
-        if a.len() <= FEW {
-            return Some(chart);
-        }
-        // about four facets per cell
-        #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "a small positive number")]
-        let cells = (a.len() as f64 / (8 * D) as f64).powf(1.0 / (D as f64 - 1.0)).ceil() as usize;
-        let per_side = cells.pow(u32::try_from(D - 1).unwrap_or(0));
-        let facets = Facets { a, starts, neighbours, size, chart: None };
-        let mut found = Vec::with_capacity(2 * D * per_side);
-        let mut near = 0;
-        for side in 0..2 * D {
-            for cell in 0..per_side {
-                let mut direction = SVector::<f64, D>::zeros();
-                direction[side / 2] = if side % 2 == 0 { -1.0 } else { 1.0 };
-                let mut rest = cell;
-                for j in 1..D {
-                    let place = (rest % cells) as f64 + 0.5;
-                    direction[(side / 2 + j) % D] = 2.0 * place / cells as f64 - 1.0;
-                    rest /= cells;
-                }
-                (near, _) = facets.climb(near, &direction, &mut 0);
-                found.push(near);
-            }
-        }
-        (chart.cells, chart.starts) = (cells, found.iter().map(|&i| u32::try_from(i).unwrap_or(0)).collect());
-        Some(chart)
-    }
-
-    /// A facet near the farthest one along a direction.
-    fn start(&self, q: &SVector<f64, D>) -> Option<usize> {
-        if self.cells == 0 {
-            return None;
-        }
-        let axis = q.iamax();
-        let length = q[axis].abs();
-        let mut cell = 0;
-        for j in (1..D).rev() {
-            let place = (q[(axis + j) % D] / length + 1.0) * 0.5 * self.cells as f64;
-            #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "a cast saturates")]
-            let place = (place as usize).min(self.cells - 1);
-            cell = cell * self.cells + place;
-        }
-        let side = 2 * axis + usize::from(q[axis] > 0.0);
-        self.starts.get(side * self.cells.pow(u32::try_from(D - 1).unwrap_or(0)) + cell).map(|&i| i as usize)
+        let compass = Compass::new(&Graph { starts, neighbours }, |i, q| a[i].dot(q));
+        Some(Self { home, home_inverse, compass })
     }
 }
 
 impl<const D: usize> Facets<'_, D> {
-    /// The facet with the greatest a · q, and that value. The vectors a are the corners of the polar body and
-    /// neighbours are joined by its edges, so that climbing ends at the greatest value.
+    /// The facet with the greatest a · q, and that value: the vectors a are the corners of the polar body.
     fn farthest(&self, start: usize, q: &SVector<f64, D>, visited: &mut usize) -> (usize, f64) {
         if self.a.len() <= FEW {
             *visited += self.a.len();
@@ -293,39 +259,16 @@ impl<const D: usize> Facets<'_, D> {
             }
             return best;
         }
-        let (here, value) = self.climb_once(start, q, visited);
+        let graph = Graph { starts: self.starts, neighbours: self.neighbours };
+        let along = |i: usize| self.a[i].dot(q);
+        let (here, value) = graph.climb_once(start, along, visited);
         if here == start {
             return (here, value);
         }
-        // not at home: the chart may know a nearer place to start from
-        let near = self.chart.and_then(|chart| chart.start(q));
-        let start = near.filter(|&i| self.a[i].dot(q) > value).unwrap_or(here);
-        self.climb(start, q, visited)
-    }
-
-    fn climb(&self, start: usize, q: &SVector<f64, D>, visited: &mut usize) -> (usize, f64) {
-        let mut here = start;
-        loop {
-            let (next, value) = self.climb_once(here, q, visited);
-            if next == here {
-                return (here, value);
-            }
-            here = next;
-        }
-    }
-
-    /// The best of a facet and its neighbours.
-    fn climb_once(&self, here: usize, q: &SVector<f64, D>, visited: &mut usize) -> (usize, f64) {
-        let mut best = (here, self.a[here].dot(q));
-        let neighbours = &self.neighbours[self.starts[here] as usize..self.starts[here + 1] as usize];
-        *visited += 1 + neighbours.len();
-        for &i in neighbours {
-            let value = self.a[i as usize].dot(q);
-            if value > best.1 {
-                best = (i as usize, value);
-            }
-        }
-        best
+        // not at home: the compass may know a nearer place to start from
+        let near = self.chart.and_then(|chart| chart.compass.start(q));
+        let start = near.filter(|&i| along(i) > value).unwrap_or(here);
+        graph.climb(start, along, visited)
     }
 
     /// D + 1 facets around the origin, and the inverse of their basis.

@@ -3,6 +3,7 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::Shape;
+use crate::climb::FEW;
 
 /// A box along the axes of the world; infinite where a shape is unbounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +57,13 @@ pub fn bounds(shape: &Shape, pose: &Isometry3<f64>) -> Aabb {
             aabb.min[i] = (pose * p)[i];
         }
     }
-    aabb
+    match shape {
+        // facets are flat to 1e-10 of the size only, and climbing over them may end that far below the top
+        Shape::Polyhedron(polyhedron) if polyhedron.vertices().len() > FEW => {
+            aabb.grown(1e-9 * polyhedron.size())
+        }
+        _ => aabb,
+    }
 }
 
 /// Distance from the local origin to the farthest point of a shape [m]; infinite for a half-space.
@@ -92,11 +99,7 @@ pub fn support(shape: &Shape, direction: &Vector3<f64>) -> Option<Point3<f64>> {
             let side = |i: usize| if d[i] < 0.0 { -half_extents[i] } else { half_extents[i] };
             Some(Point3::new(side(0), side(1), side(2)))
         }
-        Shape::Polyhedron(polyhedron) => polyhedron
-            .vertices()
-            .iter()
-            .copied()
-            .reduce(|best, v| if d.dot(&(v - best)) > 0.0 { v } else { best }),
+        Shape::Polyhedron(polyhedron) => polyhedron.vertices().get(polyhedron.farthest(d) as usize).copied(),
         Shape::HalfSpace => (d.x == 0.0 && d.y == 0.0 && d.z > 0.0).then(Point3::origin),
     }
 }

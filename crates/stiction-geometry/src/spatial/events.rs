@@ -340,7 +340,8 @@ pub(super) fn events(
 
 /// Merges events at one place, and appends those within reach.
 fn deliver(events: &mut [Event], ratio: &Ratio, merge: f64, reach: f64, out: &mut Vec<Gap>) {
-    events.sort_by_key(|event| event.order);
+    // names are unique and settle ties; a stable sort would allocate
+    events.sort_unstable_by_key(|event| (event.order, event.gap.feature));
     let first = out.len();
     for i in 0..events.len() {
         if events[..i]

@@ -1,12 +1,13 @@
-//! Gaps between spatial shapes: which pair goes where, and the pairs with half-spaces and spheres.
+//! Gaps between spatial shapes: which pair goes where, and two spheres.
 
 use nalgebra::{Isometry3, Point3, Translation3, Vector3};
 
 use super::capsule::{Segment, capsule_gaps, sphere_gaps};
 use super::events::events;
+use super::half_space::half_space_gaps;
 use super::ratio::Basis;
 use super::solid::{BoxForm, Solid};
-use super::{Shape, rounded, support};
+use super::{Shape, rounded};
 use crate::error::NoGap;
 
 /// Length below which a direction cannot be normalized without losing digits to underflow [m].
@@ -139,7 +140,7 @@ fn ordered_gaps(
     out: &mut Vec<Gap>,
 ) {
     match (a, b) {
-        (Shape::HalfSpace, _) => half_space(pose_a, b, pose_b, reach, out),
+        (Shape::HalfSpace, _) => half_space_gaps(pose_a, b, pose_b, reach, out),
         (Shape::Cuboid { .. } | Shape::Polyhedron(_), _) => {
             let forms = [BoxForm::of(a), BoxForm::of(b)];
             let Some(solid) = Solid::of(a, forms[0].as_ref()) else { return };
@@ -170,49 +171,6 @@ fn ordered_gaps(
                 capsule_gaps(&a, &b, reach, out);
             }
         }
-    }
-}
-
-/// A half-space against anything bounded: exact at any depth, one gap per vertex or cap.
-fn half_space(
-    pose_plane: &Isometry3<f64>,
-    shape: &Shape,
-    pose: &Isometry3<f64>,
-    reach: f64,
-    out: &mut Vec<Gap>,
-) {
-    let n = pose_plane.rotation * Vector3::z();
-    let origin = Point3::from(pose_plane.translation.vector);
-    let mut add = |local: Point3<f64>, r: f64, feature: u32| {
-        let q = pose * local;
-        let core = n.dot(&(q - origin));
-        push(Gap::rounded((q - core * n, 0.0), (q, r), core, n, feature), reach, out);
-    };
-    match shape {
-        Shape::Sphere { radius } => add(Point3::origin(), *radius, 0),
-        // Φ = n·x − sqrt(a² n_x² + b² n_y² + c² n_z²), n in the frame of the ellipsoid
-        Shape::Ellipsoid { .. } => {
-            if let Some(lowest) = support(shape, &-pose.rotation.inverse_transform_vector(&n)) {
-                add(lowest, 0.0, 0);
-            }
-        }
-        Shape::Capsule { half_length, radius } => {
-            add(Point3::new(0.0, 0.0, -half_length), *radius, 0);
-            add(Point3::new(0.0, 0.0, *half_length), *radius, 1);
-        }
-        // bit i of the index: on which side of axis i the vertex lies
-        Shape::Cuboid { half_extents: [x, y, z] } => {
-            for feature in 0..8 {
-                let side = |bit: u32, h: f64| if feature >> bit & 1 == 0 { -h } else { h };
-                add(Point3::new(side(0, *x), side(1, *y), side(2, *z)), 0.0, feature);
-            }
-        }
-        Shape::Polyhedron(polyhedron) => {
-            for (feature, vertex) in (0..).zip(polyhedron.vertices()) {
-                add(*vertex, 0.0, feature);
-            }
-        }
-        Shape::HalfSpace => {}
     }
 }
 

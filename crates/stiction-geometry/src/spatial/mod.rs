@@ -5,6 +5,7 @@ mod capsule;
 mod events;
 mod gap;
 mod growth;
+mod half_space;
 mod hull;
 mod mass;
 mod minkowski;

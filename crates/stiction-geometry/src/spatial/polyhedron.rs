@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hull::hull;
 use super::topology::Topology;
+use crate::climb::Compass;
 use crate::error::{ShapeError, size_rule};
 use crate::ratio::{Chart, inside};
 
@@ -22,6 +23,8 @@ pub struct Polyhedron {
     /// Facets as a · (x − centre) <= 1 [1/m].
     facets: Vec<Vector3<f64>>,
     chart: Chart<3>,
+    /// Where a search for the farthest vertex begins.
+    compass: Compass<3>,
     moments: Moments,
     /// Distance of the farthest vertex from the centre [m].
     size: f64,
@@ -153,8 +156,9 @@ impl Polyhedron {
         }
         let chart = Chart::new(&facets, &topology.starts, &topology.neighbours, size)
             .ok_or("its facets do not close")?;
+        let compass = Compass::new(&topology.graph(), |i, d: &Vector3<f64>| vertices[i].coords.dot(d));
         let normals = planes.into_iter().map(|(n, _)| n).collect();
-        Ok(Self { vertices, topology, normals, centre, facets, chart, moments, size })
+        Ok(Self { vertices, topology, normals, centre, facets, chart, compass, moments, size })
     }
 
     /// Corners [m].
@@ -190,6 +194,21 @@ impl Polyhedron {
     /// Vectors a [1/m] of the facets as a · (x − centre) <= 1.
     pub fn facets(&self) -> &[Vector3<f64>] {
         &self.facets
+    }
+
+    /// A vertex farthest along a direction, by its place in the list.
+    pub(super) fn farthest(&self, direction: &Vector3<f64>) -> u32 {
+        let along = |i: usize| self.vertices[i].coords.dot(direction);
+        let best = match self.compass.start(direction) {
+            Some(start) => self.topology.graph().climb(start, along, &mut 0).0,
+            None => (1..self.vertices.len()).fold(0, |best, i| if along(i) > along(best) { i } else { best }),
+        };
+        u32::try_from(best).unwrap_or(0)
+    }
+
+    /// Vertices that share an edge with a vertex.
+    pub(super) fn around(&self, vertex: u32) -> &[u32] {
+        self.topology.graph().around(vertex as usize)
     }
 
     pub(super) fn topology(&self) -> &Topology {

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::climb::Graph;
+
 /// The surface of a polyhedron without its coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Topology {
@@ -18,6 +20,10 @@ pub(super) struct Topology {
     pub(super) edges: Vec<[u32; 2]>,
     /// How many vertices there are.
     pub(super) vertices: usize,
+    /// Where each vertex begins in the list after; one more than there are vertices.
+    spokes: Vec<u32>,
+    /// The other ends of the edges at each vertex.
+    ends: Vec<u32>,
 }
 
 impl Topology {
@@ -44,6 +50,8 @@ impl Topology {
             sides: Vec::with_capacity(half_edges.len()),
             edges: Vec::with_capacity(half_edges.len() / 2),
             vertices,
+            spokes: Vec::with_capacity(vertices + 1),
+            ends: Vec::with_capacity(half_edges.len()),
         };
         let mut edge_of = HashMap::new();
         for corners in facets {
@@ -68,7 +76,28 @@ impl Topology {
         if vertices + facets.len() != found.edges.len() + 2 {
             return Err("vertices, edges and facets do not fulfil Euler's formula");
         }
+        found.add_spokes();
         Ok(found)
+    }
+
+    fn add_spokes(&mut self) {
+        let mut halves: Vec<[u32; 2]> = self.edges.iter().flat_map(|&[u, v]| [[u, v], [v, u]]).collect();
+        halves.sort_unstable();
+        self.spokes.push(0);
+        for [from, to] in halves {
+            let begun = self.spokes.len() - 1;
+            // vertices before this one are complete
+            let here = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+            self.spokes.extend((begun..from as usize).map(|_| here));
+            self.ends.push(to);
+        }
+        let all = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+        self.spokes.resize(self.vertices + 1, all);
+    }
+
+    /// Which vertices share an edge.
+    pub(super) fn graph(&self) -> Graph<'_> {
+        Graph { starts: &self.spokes, neighbours: &self.ends }
     }
 
     /// The surface of a box. Facet 2i lies on the negative side of axis i and facet 2i + 1 on the positive

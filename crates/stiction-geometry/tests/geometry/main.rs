@@ -1,6 +1,8 @@
 //! Shapes and gaps against finite differences, closed forms, brute force and each other.
 
+mod broad;
 mod brute_force;
+mod climbing;
 mod degenerate;
 mod events;
 mod growth;

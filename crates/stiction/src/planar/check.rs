@@ -1,7 +1,7 @@
 //! What is wrong with a world: all mistakes at once, with names.
 
 use super::body::{Attached, Body, Mass, Motion, Twist};
-use super::contact;
+use super::contact::{self, Membership};
 use super::force::{Force, Wrench};
 use super::joint::{Joint, JointKind, Motor};
 use super::world::{BodyId, ShapeId, Slot, World};
@@ -10,7 +10,8 @@ use crate::system::PairId;
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;
-use stiction_geometry::planar::{Shape, gaps, has_gap, size};
+use stiction_geometry::broad::{Broad, Extent};
+use stiction_geometry::planar::{Shape, bounds, gaps, has_gap, size};
 
 /// How far a unit vector may be from unit length: what a literal with ten digits has.
 const UNIT: f64 = 1e-9;
@@ -193,33 +194,53 @@ impl World {
     /// Shapes that may meet: whether there is a gap between them, and whether they overlap already.
     fn check_pairs(&self, overlaps: &BTreeMap<PairId, f64>, found: &mut Mistakes) {
         let shapes = contact::shapes(self);
-        let mut near = Vec::new();
-        for [i, j] in contact::pairs(self, &shapes, false) {
-            let ((id_a, _, a, on_a), (id_b, _, b, on_b)) = (shapes[i], shapes[j]);
-            let place = format!("bodies {} and {}", a.name, b.name);
-            let (shape_a, shape_b) = (&on_a.shape, &on_b.shape);
-            if !has_gap(shape_a, shape_b) {
-                found.add(
-                    place,
-                    format!("no gap function yet between {} and {}", shape_a.kind(), shape_b.kind()),
-                );
-                continue;
+        let place = |i: usize, j: usize| format!("bodies {} and {}", shapes[i].2.name, shapes[j].2.name);
+        let apart = contact::apart(self);
+        let may_meet = |i: usize, j: usize| {
+            let (a, b) = (Membership::of(&shapes[i]), Membership::of(&shapes[j]));
+            !a.senses(&b) && a.may_meet(&b, &apart)
+        };
+
+        // shapes that have a gap with every kind there is are most, and need not be looked at in pairs
+        let shape = |i: usize| &shapes[i].3.shape;
+        let mut kinds: Vec<&Shape> = Vec::new();
+        for i in 0..shapes.len() {
+            if kinds.iter().all(|other| other.kind() != shape(i).kind()) {
+                kinds.push(shape(i));
             }
-            let poses = [a.pose_at(self.t) * on_a.pose, b.pose_at(self.t) * on_b.pose];
-            let sound = shape_a.check().is_ok() && shape_b.check().is_ok() && poses.iter().all(finite_pose);
-            if self.allow_overlap || !sound {
-                continue;
+        }
+        let lacking: Vec<usize> =
+            (0..shapes.len()).filter(|&i| kinds.iter().any(|kind| !has_gap(shape(i), kind))).collect();
+        for (k, &i) in lacking.iter().enumerate() {
+            for &j in lacking[k + 1..].iter().filter(|&&j| !has_gap(shape(i), shape(j)) && may_meet(i, j)) {
+                let (a, b) = (shape(i).kind(), shape(j).kind());
+                found.add(place(i, j), format!("no gap function yet between {a} and {b}"));
             }
+        }
+
+        if self.allow_overlap {
+            return;
+        }
+        let poses: Vec<_> = shapes.iter().map(|(.., body, on)| body.pose_at(self.t) * on.pose).collect();
+        // shapes that are not sound are nowhere
+        let nowhere = Extent { min: [f64::NAN; 3], max: [f64::NAN; 3] };
+        let boxes = shapes.iter().zip(&poses).map(|((.., on), pose)| {
+            let sound = on.shape.check().is_ok() && finite_pose(pose);
+            if sound { Extent::from(bounds(&on.shape, pose)) } else { nowhere }
+        });
+        let (mut pairs, mut near) = (Vec::new(), Vec::new());
+        Broad::default().overlaps(&boxes.collect::<Vec<_>>(), may_meet, &mut pairs);
+        for [i, j] in pairs {
             near.clear();
-            let least = [size(shape_a), size(shape_b)].into_iter().filter(|&s| s > 0.0).fold(1e300, f64::min);
-            let known = overlaps.get(&PairId { a: id_a.0, b: id_b.0 }).copied().unwrap_or(0.0);
+            let least = [i, j].map(|i| size(shape(i))).into_iter().filter(|&s| s > 0.0).fold(1e300, f64::min);
+            let known = overlaps.get(&PairId { a: shapes[i].0.0, b: shapes[j].0.0 }).copied().unwrap_or(0.0);
             let allowed = known + OVERLAP * least;
-            if gaps(shape_a, &poses[0], shape_b, &poses[1], -allowed, &mut near).is_err() {
+            if gaps(shape(i), &poses[i], shape(j), &poses[j], -allowed, &mut near).is_err() {
                 continue;
             }
             let depth = near.iter().map(|g| -g.gap).fold(0.0, f64::max);
             if depth > allowed {
-                found.add(place, format!("overlap by {depth} m at the start"));
+                found.add(place(i, j), format!("overlap by {depth} m at the start"));
             }
         }
     }

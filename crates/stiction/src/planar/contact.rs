@@ -2,14 +2,15 @@
 
 use super::lane::Lane;
 use super::model::Model;
-use super::part::Place;
+use super::part::{Part, Place};
 use super::world::{BodyId, ShapeId, World};
 use super::{Attached, Body};
-use crate::material::{Depth, FrictionPoint, Material};
-use crate::system::{ContactId, ContactRow, PairId};
+use crate::material::{Depth, FrictionPoint, Groups, Material};
+use crate::system::{Bases, ContactId, ContactRow, Near, PairId};
 use nalgebra::{Isometry2, Vector2};
 use std::collections::BTreeSet;
-use stiction_geometry::planar::{Aabb, Gap, Shape, bounds, gaps, minkowski_gap};
+use stiction_geometry::broad::{Broad, Extent};
+use stiction_geometry::planar::{Gap, Shape, bounds, gaps_from, minkowski_gap};
 use stiction_lcp::OffsetRow;
 
 /// Coefficient below which a row of unit direction is none: a slider across its axis.
@@ -23,6 +24,17 @@ pub(super) struct Surface {
     /// Pose from the centre of mass, along the axes of the body frame.
     pub(super) pose: Isometry2<f64>,
     pub(super) velocity: f64,
+    pub(super) material: Material,
+    pub(super) membership: Membership,
+}
+
+/// What decides whether two shapes may meet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Membership {
+    body: BodyId,
+    moves: bool,
+    sensor: bool,
+    groups: Groups,
 }
 
 /// Two shapes that may meet.
@@ -35,12 +47,16 @@ pub(super) struct Candidate {
 }
 
 /// Storage of a search, kept from call to call.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Scratch {
     pub(super) places: Vec<Place>,
-    poses: Vec<Isometry2<f64>>,
-    boxes: Vec<Aabb>,
-    gaps: Vec<Gap>,
+    pub(super) poses: Vec<Isometry2<f64>>,
+    /// How far each body goes [m].
+    travels: Vec<f64>,
+    boxes: Vec<Extent>,
+    broad: Broad,
+    pub(super) pairs: Vec<[usize; 2]>,
+    pub(super) gaps: Vec<Gap>,
 }
 
 /// A shape with whose it is.
@@ -57,60 +73,106 @@ pub(super) fn shapes(world: &World) -> Vec<Owned<'_>> {
     all
 }
 
-/// Pairs of indices of shapes that may touch, in the order of their numbers; or those of which one is a sensor.
-pub(super) fn pairs(world: &World, shapes: &[Owned], sensors: bool) -> Vec<[usize; 2]> {
-    let ordered = |a: BodyId, b: BodyId| (a.min(b), a.max(b));
-    let joined: BTreeSet<_> =
-        world.joints.values().filter(|j| !j.collide).map(|j| ordered(j.a, j.b)).collect();
-    let mut pairs = Vec::new();
-    for (i, &(_, body_a, a, on_a)) in shapes.iter().enumerate() {
-        for (j, &(_, body_b, b, on_b)) in shapes.iter().enumerate().skip(i + 1) {
-            let apart = ordered(body_a, body_b);
-            let kept = body_a != body_b
-                && (a.moves() || b.moves())
-                && (on_a.sensor || on_b.sensor) == sensors
-                && on_a.groups.meet(on_b.groups)
-                && !world.excluded.contains(&apart)
-                && !joined.contains(&apart);
-            if kept {
-                pairs.push([i, j]);
-            }
-        }
+/// Bodies that a joint keeps from meeting, and those excluded by hand.
+pub(super) fn apart(world: &World) -> BTreeSet<(BodyId, BodyId)> {
+    let joined = world.joints.values().filter(|j| !j.collide).map(|j| (j.a.min(j.b), j.a.max(j.b)));
+    world.excluded.iter().copied().chain(joined).collect()
+}
+
+impl Membership {
+    pub(super) fn of(&(_, body, owner, attached): &Owned) -> Self {
+        Self { body, moves: owner.moves(), sensor: attached.sensor, groups: attached.groups }
     }
-    pairs
+
+    /// Whether two shapes may meet, as surfaces or as a sensor and what it senses.
+    pub(super) fn may_meet(&self, other: &Self, apart: &BTreeSet<(BodyId, BodyId)>) -> bool {
+        self.body != other.body
+            && (self.moves || other.moves)
+            && self.groups.meet(other.groups)
+            && !apart.contains(&(self.body.min(other.body), self.body.max(other.body)))
+    }
+
+    /// Whether one of two shapes is a sensor.
+    pub(super) fn senses(&self, other: &Self) -> bool {
+        self.sensor || other.sensor
+    }
 }
 
 impl Model {
-    /// All contacts with a gap of at most `reach`, and all of the wanted pairs.
-    pub(super) fn near(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
+    /// All contacts that are near.
+    pub(super) fn near(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
         out.clear();
         let mut scratch = self.scratch();
-        let Scratch { places, poses, boxes, gaps: found } = &mut *scratch;
+        self.search(t, q, near, false, &mut scratch);
+        let Scratch { places, poses, travels, pairs, gaps: found, .. } = &mut *scratch;
+        for &[a, b] in &*pairs {
+            let pair = self.candidate(a, b);
+            let (on_a, on_b) = (&self.surfaces[a], &self.surfaces[b]);
+            let reach = if near.wanted.contains(&pair.id) {
+                f64::INFINITY
+            } else {
+                near.reach + (travels[on_a.part] + travels[on_b.part])
+            };
+            found.clear();
+            if self.world.depth == Depth::Minkowski
+                && let Ok(Some(gap)) = minkowski_gap(&on_a.shape, &poses[a], &on_b.shape, &poses[b])
+            {
+                let row = (gap.gap <= reach).then(|| self.contact_row(&pair, places, &gap));
+                out.extend(row.flatten());
+                continue;
+            }
+            let mut basis = bases.facets(pair.id).map(|[f, g, h, _]| [f, g, h].into()).unwrap_or_default();
+            // pairs without a gap function do not get past the check
+            if gaps_from(&on_a.shape, &poses[a], &on_b.shape, &poses[b], reach, &mut basis, found).is_ok() {
+                if let Some([f, g, h]) = basis.names() {
+                    bases.keep(pair.id, [f, g, h, 0]);
+                }
+                out.extend(found.iter().filter_map(|gap| self.contact_row(&pair, places, gap)));
+            }
+        }
+    }
+
+    /// Places the shapes, and finds the pairs that may be near, with or without a sensor in them.
+    pub(super) fn search(&self, t: f64, q: &[f64], near: &Near, sensors: bool, scratch: &mut Scratch) {
+        let Scratch { places, poses, travels, boxes, broad, pairs, .. } = scratch;
         self.places(t, q, places);
         poses.clear();
         poses.extend(self.surfaces.iter().map(|s| places[s.part].pose(&s.pose)));
-        boxes.clear();
-        // two boxes grown by half the reach overlap whenever the shapes are within reach
-        let grown = |(s, pose): (&Surface, &Isometry2<f64>)| bounds(&s.shape, pose).grown(0.5 * reach);
-        boxes.extend(self.surfaces.iter().zip(poses.iter()).map(grown));
-        for pair in &self.pairs {
-            let [a, b] = pair.surfaces;
-            let reach = if wanted.contains(&pair.id) { f64::INFINITY } else { reach };
-            if reach.is_finite() && !boxes[a].overlaps(&boxes[b]) {
-                continue;
-            }
-            found.clear();
-            let (shape_a, shape_b) = (&self.surfaces[a].shape, &self.surfaces[b].shape);
-            if self.world.depth == Depth::Minkowski
-                && let Ok(Some(gap)) = minkowski_gap(shape_a, &poses[a], shape_b, &poses[b])
-            {
-                found.extend((gap.gap <= reach).then_some(gap));
-            } else {
-                // pairs without a gap function do not get past the check
-                let _ = gaps(shape_a, &poses[a], shape_b, &poses[b], reach, found);
-            }
-            out.extend(found.iter().filter_map(|gap| self.contact_row(pair, places, gap)));
+        travels.clear();
+        let travel =
+            |(part, place): (&Part, &Place)| near.sweep.map_or(0.0, |sweep| part.travel(place, sweep));
+        travels.extend(self.parts.iter().zip(&*places).map(travel));
+
+        // boxes grown by what each body goes and half the reach overlap whenever the shapes are within reach
+        pairs.clear();
+        let may_meet = |a: usize, b: usize| {
+            let (a, b) = (&self.surfaces[a].membership, &self.surfaces[b].membership);
+            a.senses(b) == sensors && a.may_meet(b, &self.apart)
+        };
+        if near.reach > f64::NEG_INFINITY {
+            boxes.clear();
+            boxes.extend(self.surfaces.iter().zip(&*poses).map(|(s, pose)| {
+                let margin = travels[s.part] + 0.5 * near.reach.max(0.0);
+                Extent::from(bounds(&s.shape, pose).grown(margin))
+            }));
+            broad.overlaps(boxes, may_meet, pairs);
         }
+        let place = |id: u32| self.shapes.binary_search(&ShapeId(id)).ok();
+        let wanted = near.wanted.iter().filter_map(|w| Some([place(w.a)?, place(w.b)?]));
+        let listed = pairs.len();
+        pairs.extend(wanted.filter(|&[a, b]| a < b && may_meet(a, b)));
+        if pairs.len() > listed {
+            pairs.sort_unstable();
+            pairs.dedup();
+        }
+    }
+
+    /// Two shapes that may meet, the one with the smaller number first.
+    fn candidate(&self, a: usize, b: usize) -> Candidate {
+        let id = PairId { a: self.shapes[a].0, b: self.shapes[b].0 };
+        let material = self.world.materials.get(&id).copied();
+        let combined = || self.surfaces[a].material.combined(&self.surfaces[b].material);
+        Candidate { id, surfaces: [a, b], material: material.unwrap_or_else(combined) }
     }
 
     /// The rows of a near point; `None` where no velocity could open or close it.

@@ -5,7 +5,7 @@ use super::world::World;
 use crate::error::{Mistakes, ProjectError};
 use crate::scheme::post_stabilize;
 use crate::simulate::Simulation;
-use crate::system::System;
+use crate::system::{Near, System};
 use std::collections::BTreeMap;
 
 impl Simulation<Model> {
@@ -31,7 +31,8 @@ impl Simulation<Model> {
     pub fn edit<T>(&mut self, change: impl FnOnce(&mut World) -> T) -> Result<T, Mistakes> {
         let (model, state) = (self.system(), self.state());
         let mut contacts = Vec::new();
-        model.contacts(state.t, &state.q, 0.0, &[], &mut contacts);
+        let mut bases = state.memory.bases.clone();
+        model.contacts(state.t, &state.q, &Near::within(0.0), &mut bases, &mut contacts);
         let mut overlaps = BTreeMap::new();
         for contact in &contacts {
             let depth = overlaps.entry(contact.id.pair).or_insert(0.0);

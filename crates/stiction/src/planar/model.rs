@@ -1,17 +1,18 @@
 //! A world that has been checked and laid out: the system that schemes step.
 
 use super::body::Twist;
-use super::contact::{self, Candidate, Scratch, Surface};
+use super::contact::{self, Membership, Scratch, Surface};
 use super::joint_rows::Hinge;
 use super::part::{self, Part, Place};
 use super::world::{BodyId, JointId, ShapeId, World};
 use crate::error::Mistakes;
 use crate::state::State;
-use crate::system::{ContactRow, Forces, JointRow, PairId, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
 use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use stiction_geometry::planar::{bounds, gaps, size};
+use stiction_geometry::planar::{gaps, size};
 use stiction_lcp::FrictionSet;
 
 /// A planar world ready to be stepped.
@@ -27,9 +28,9 @@ pub struct Model {
     pub(super) starts: Vec<usize>,
     pub(super) surfaces: Vec<Surface>,
     /// Numbers of the surfaces.
-    shapes: Vec<ShapeId>,
-    pub(super) pairs: Vec<Candidate>,
-    sensors: Vec<[usize; 2]>,
+    pub(super) shapes: Vec<ShapeId>,
+    /// Bodies that must not meet.
+    pub(super) apart: BTreeSet<(BodyId, BodyId)>,
     hinges: Vec<Hinge>,
     pub(super) line: FrictionSet,
     size: f64,
@@ -67,22 +68,22 @@ impl Model {
         let owned = contact::shapes(&world);
         let mut surfaces = Vec::new();
         let mut shapes = Vec::new();
-        for &(id, body, _, attached) in &owned {
+        for shape in &owned {
+            let &(id, body, _, attached) = shape;
             let Some(part) = index(body) else { continue };
             let mut pose = attached.pose;
             pose.translation.vector -= parts[part].centre.coords;
-            let velocity = attached.surface_velocity;
-            surfaces.push(Surface { part, shape: attached.shape.clone(), pose, velocity });
+            surfaces.push(Surface {
+                part,
+                shape: attached.shape.clone(),
+                pose,
+                velocity: attached.surface_velocity,
+                material: attached.material,
+                membership: Membership::of(shape),
+            });
             shapes.push(id);
         }
-        let candidate = |[i, j]: [usize; 2]| {
-            let id = PairId { a: owned[i].0.0, b: owned[j].0.0 };
-            let material = world.materials.get(&id).copied();
-            let material = material.unwrap_or_else(|| owned[i].3.material.combined(&owned[j].3.material));
-            Candidate { id, surfaces: [i, j], material }
-        };
-        let pairs = contact::pairs(&world, &owned, false).into_iter().map(candidate).collect();
-        let sensors = contact::pairs(&world, &owned, true);
+        let apart = contact::apart(&world);
 
         let hinge = |(&id, joint)| {
             let joint: &super::Joint = joint;
@@ -98,8 +99,7 @@ impl Model {
             starts,
             surfaces,
             shapes,
-            pairs,
-            sensors,
+            apart,
             hinges,
             line: FrictionSet::line(),
             size,
@@ -165,22 +165,19 @@ impl Model {
         if !self.fits(state) {
             return Vec::new();
         }
-        let pose = |i: usize| {
-            let surface = &self.surfaces[i];
-            self.parts[surface.part].place(state.t, &state.q).pose(&surface.pose)
-        };
-        let mut near = Vec::new();
+        let mut scratch = self.scratch();
+        // boxes of shapes that touch may be apart by round-off
+        let near = Near::within(1e-12 * self.size);
+        self.search(state.t, &state.q, &near, true, &mut scratch);
+        let Scratch { poses, pairs, gaps: near, .. } = &mut *scratch;
         let touches = |&&[i, j]: &&[usize; 2]| {
             let (a, b) = (&self.surfaces[i].shape, &self.surfaces[j].shape);
-            let (pose_a, pose_b) = (pose(i), pose(j));
             near.clear();
-            match gaps(a, &pose_a, b, &pose_b, 0.0, &mut near) {
-                Ok(()) => !near.is_empty(),
-                Err(_) => bounds(a, &pose_a).overlaps(&bounds(b, &pose_b)),
-            }
+            // the bounding boxes of those found overlap
+            gaps(a, &poses[i], b, &poses[j], 0.0, near).is_err() || !near.is_empty()
         };
         let id = |&[i, j]: &[usize; 2]| PairId { a: self.shapes[i].0, b: self.shapes[j].0 };
-        self.sensors.iter().filter(touches).map(id).collect()
+        pairs.iter().filter(touches).map(id).collect()
     }
 
     pub(super) fn index(&self, id: BodyId) -> Option<usize> {
@@ -219,13 +216,6 @@ fn smallest(parts: &[Part], surfaces: &[Surface]) -> f64 {
     if least.is_finite() { least } else { 1.0 }
 }
 
-/// The largest speed of a point within `radius` of the centre [m/s].
-fn surface_speed(twist: &Twist, radius: f64) -> f64 {
-    // an unbounded surface that does not turn is as fast as its body
-    let turning = if twist.angular == 0.0 { 0.0 } else { twist.angular.abs() * radius };
-    twist.linear.norm() + turning
-}
-
 impl System for Model {
     fn bodies(&self) -> &[usize] {
         &self.bodies
@@ -255,12 +245,12 @@ impl System for Model {
         }
     }
 
-    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
-        self.near(t, q, reach, wanted, out);
+    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
+        self.near(t, q, near, bases, out);
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
-        let speed = |part: &Part| surface_speed(&part.velocity(&part.place(t, q), v), part.radius);
+        let speed = |part: &Part| part.surface_speed(&part.velocity(&part.place(t, q), v));
         self.parts.iter().filter(|p| p.moving.is_some()).map(speed).fold(0.0, f64::max)
     }
 
@@ -270,7 +260,7 @@ impl System for Model {
             let Place { centre, angle, drift, .. } = part.place(t, &[]);
             let numbers = [centre.x, centre.y, angle, drift.linear.x, drift.linear.y, drift.angular];
             let finite = numbers.iter().all(|x| x.is_finite());
-            if finite { surface_speed(&drift, part.radius) } else { f64::NAN }
+            if finite { part.surface_speed(&drift) } else { f64::NAN }
         };
         // f64::max would pass over what is not a number
         prescribed.map(speed).fold(0.0, |most: f64, s| if s > most || s.is_nan() { s } else { most })

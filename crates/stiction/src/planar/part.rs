@@ -3,6 +3,7 @@
 use super::body::{Motion, Path, Twist};
 use super::world::{BodyId, Slot, World};
 use crate::state::State;
+use crate::system::Sweep;
 use nalgebra::{Isometry2, Matrix6, Point2, UnitComplex, Vector2};
 use stiction_geometry::planar::{MassProperties, Shape, size};
 
@@ -191,6 +192,30 @@ impl Part {
             Kind::Slider { axis, .. } => Twist::new(v[self.v] * axis, 0.0),
             Kind::Fixed(_) | Kind::Kinematic(_) => place.drift,
         }
+    }
+
+    /// The largest speed of a point of its shapes at this velocity of its centre [m/s].
+    pub(super) fn surface_speed(&self, twist: &Twist) -> f64 {
+        // an unbounded surface that does not turn is as fast as its body
+        let turning = if twist.angular == 0.0 { 0.0 } else { twist.angular.abs() * self.radius };
+        twist.linear.norm() + turning
+    }
+
+    /// How far a point of its shapes goes within a step, at most [m].
+    pub(super) fn travel(&self, place: &Place, sweep: &Sweep) -> f64 {
+        let Sweep { t, h, v } = sweep;
+        let fastest = match &self.kind {
+            Kind::Fixed(_) => 0.0,
+            Kind::Kinematic(path) => {
+                let speed = |t: f64| self.surface_speed(&path.0(t).1);
+                speed(*t).max(speed(t + h))
+            }
+            _ => {
+                let speed = |v: &Vec<f64>| self.surface_speed(&self.velocity(place, v));
+                speed(&v[0]).max(speed(&v[1]))
+            }
+        };
+        h * fastest
     }
 
     /// Pose of the body frame.

@@ -6,7 +6,7 @@ use crate::error::StepError;
 use crate::reduce::Reducer;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
-use crate::system::{ContactRow, Forces, JointRow, PairId, RowKind, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, RowKind, Sweep, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{FrictionLaw, Guess, Solution, StepProblem};
@@ -44,6 +44,10 @@ pub(crate) struct Workspace {
     guess: Guess,
     /// The displacement of a pass of post-stabilization.
     pub(crate) displacement: Vec<f64>,
+    /// Those of the state, going on with the step.
+    pub(crate) bases: Bases,
+    /// Of the step, for schemes that look ahead.
+    pub(crate) sweep: Option<Sweep>,
     wanted: Vec<PairId>,
     after: Vec<ContactRow>,
     /// v_f = M⁻¹ b.
@@ -102,8 +106,10 @@ pub(crate) fn step<S: System + ?Sized>(
     // joints disagree by the round-off of positions over the step
     let positions = POSITIONS * largest(&state.q).max(system.size()) / (h * scheme.solver.tolerance);
     workspace.problem.speed_scale = (system.gravity() * h).max(ROUND_OFF * fastest).max(positions);
-    let reach = reach(system, scheme, state, h, fastest);
+    let reach = reach(system, scheme);
+    sweep(scheme, state, h, workspace);
     workspace.wanted.clear();
+    workspace.bases.clone_from(&state.memory.bases);
 
     expand(system, scheme, state, h, workspace);
     let mut solution = solve_with_all(system, scheme, state, h, reach, &mut work, workspace)?;
@@ -123,6 +129,8 @@ pub(crate) fn step<S: System + ?Sized>(
     let made = finish(system, scheme, h, reach, &mut next, &solution, work, workspace, report);
     workspace.lcp.recycle(solution);
     if made.is_ok() {
+        workspace.bases.forget_stale();
+        std::mem::swap(&mut next.memory.bases, &mut workspace.bases);
         std::mem::swap(state, &mut next);
     }
     workspace.next = next;
@@ -236,7 +244,7 @@ pub(crate) fn infeasibility<S: System + ?Sized>(
     workspace: &mut Workspace,
 ) -> f64 {
     system.joints(t, q, &mut workspace.joints);
-    system.contacts(t, q, 0.0, &[], &mut workspace.after);
+    system.contacts(t, q, &Near::within(0.0), &mut workspace.bases, &mut workspace.after);
     let contacts = workspace.after.iter().map(|c| -c.gap);
     workspace.joints.iter().filter_map(JointRow::violation).chain(contacts).fold(0.0, f64::max)
 }
@@ -272,18 +280,25 @@ fn looks_ahead(scheme: &Scheme) -> bool {
     scheme.active == Active::Swept && (scheme.level != Level::Velocity || scheme.passes > 0)
 }
 
-/// How far apart two surfaces may be and still meet within the step.
-fn reach<S: System + ?Sized>(system: &S, scheme: &Scheme, state: &State, h: f64, fastest: f64) -> f64 {
-    match (scheme.active, scheme.level) {
-        (Active::Band(band), _) => band,
+/// How far apart two surfaces may be and still touch; those that look ahead add how far the surfaces go.
+fn reach<S: System + ?Sized>(system: &S, scheme: &Scheme) -> f64 {
+    match scheme.active {
+        Active::Band(band) => band,
         // inside a wider band bodies would hover
-        (Active::Swept, Level::Velocity) if !looks_ahead(scheme) => 1e-9 * system.size(),
-        (Active::Swept, _) => {
-            let prescribed = system.prescribed_speed(state.t).max(system.prescribed_speed(state.t + h));
-            // two surfaces may both come
-            2.0 * h * fastest.max(prescribed) + 1e-9 * system.size()
-        }
+        Active::Swept => 1e-9 * system.size(),
     }
+}
+
+/// How far surfaces go within the step, if the scheme looks ahead.
+fn sweep(scheme: &Scheme, state: &State, h: f64, workspace: &mut Workspace) {
+    if !looks_ahead(scheme) {
+        workspace.sweep = None;
+        return;
+    }
+    let Sweep { t, h: size, v: [before, free] } = workspace.sweep.get_or_insert_default();
+    (*t, *size) = (state.t, h);
+    before.clone_from(&state.v);
+    free.clone_from(&workspace.free);
 }
 
 /// The point the rows of this level are taken at.
@@ -322,7 +337,8 @@ fn solve_with_all<S: System + ?Sized>(
     loop {
         let Expansion { t, q, .. } = &workspace.expansion;
         system.joints(*t, q, &mut workspace.joints);
-        system.contacts(*t, q, reach, &workspace.wanted, &mut workspace.contacts);
+        let near = Near { reach, sweep: workspace.sweep.as_ref(), wanted: &workspace.wanted };
+        system.contacts(*t, q, &near, &mut workspace.bases, &mut workspace.contacts);
         if scheme.level == Level::Velocity && !looks_ahead(scheme) {
             // with Δ = 0 a limit that is not reached yet would stop the joint where it is
             workspace.joints.retain(|j| j.kind != RowKind::Limit || j.error <= reach);
@@ -334,7 +350,8 @@ fn solve_with_all<S: System + ?Sized>(
         }
         workspace.end.clone_from(&state.q);
         system.advance(&mut workspace.end, solution.velocity(), h);
-        system.contacts(state.t + h, &workspace.end, 0.0, &[], &mut workspace.after);
+        let Workspace { end, bases, after, .. } = &mut *workspace;
+        system.contacts(state.t + h, end, &Near::within(0.0), bases, after);
         let known = workspace.wanted.len();
         // penetration below round-off of the positions is none
         let depth = 1e-12 * system.size();

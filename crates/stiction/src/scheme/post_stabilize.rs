@@ -6,7 +6,7 @@ use crate::assemble::{self, Offsets};
 use crate::error::{ProjectError, StepError};
 use crate::report::{PostReport, StepWork};
 use crate::state::State;
-use crate::system::{ContactRow, JointRow, RowKind, System};
+use crate::system::{ContactRow, JointRow, Near, RowKind, System};
 use nalgebra::Vector6;
 use stiction_lcp::{Body, Farkas, LcpError, Row, StepProblem};
 
@@ -121,7 +121,8 @@ fn displacement<S: System + ?Sized>(
     system.joints(state.t, &state.q, &mut workspace.joints);
     // drives hold no position, and compliant joints give way on purpose
     workspace.joints.retain(|j| j.violation().is_some());
-    system.contacts(state.t, &state.q, reach, &[], &mut workspace.contacts);
+    let near = Near { sweep: workspace.sweep.as_ref(), ..Near::within(reach) };
+    system.contacts(state.t, &state.q, &near, &mut workspace.bases, &mut workspace.contacts);
     workspace.contacts.iter_mut().for_each(|c| c.mu = 0.0);
     let gap = |c: &ContactRow| c.gap;
     workspace.reducer.reduce(scheme.reduction, &mut workspace.contacts, GAPS * system.size(), &gap);

@@ -1,17 +1,17 @@
 //! All mistakes of a world at once, with names.
 
 use super::body::{Attached, Mass, Motion};
-use super::contact;
+use super::contact::{self, Scratch};
 use super::force::Force;
 use super::joint::{Joint, JointKind, Motor};
-use super::tables::Tables;
+use super::tables::{ShapeTable, Tables};
 use super::world::{ShapeId, Slot, World};
 use crate::error::Mistakes;
 use crate::system::PairId;
 use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
-use stiction_geometry::spatial::{MassProperties, has_gap, size};
+use stiction_geometry::spatial::{MassProperties, Shape, has_gap, size};
 
 impl World {
     /// All mistakes at once.
@@ -302,19 +302,32 @@ fn check_pairs(world: &World, overlaps: &BTreeMap<PairId, f64>, found: &mut Mist
         world.body(id).map_or("", |body| body.name.as_str())
     };
     let place = |a: usize, b: usize| format!("bodies {} and {}", name(a), name(b));
-    let pairs = || tables.pairs.iter().chain(&tables.sensors);
-    for pair in pairs() {
-        let (a, b) = (&tables.shapes[pair.a].shape, &tables.shapes[pair.b].shape);
-        if !has_gap(a, b) {
-            let what = format!("no gap function yet between {} and {}", a.kind(), b.kind());
-            found.add(place(pair.a, pair.b), what);
+    // shapes that have a gap with every kind there is are most, and need not be looked at in pairs
+    let mut kinds: Vec<&Shape> = Vec::new();
+    for ShapeTable { shape, .. } in &tables.shapes {
+        if kinds.iter().all(|other| other.kind() != shape.kind()) {
+            kinds.push(shape);
+        }
+    }
+    let shape = |i: usize| &tables.shapes[i].shape;
+    let lacking: Vec<usize> =
+        (0..tables.shapes.len()).filter(|&i| kinds.iter().any(|kind| !has_gap(shape(i), kind))).collect();
+    for sensors in [false, true] {
+        for (k, &i) in lacking.iter().enumerate() {
+            for &j in &lacking[k + 1..] {
+                let (a, b) = (shape(i), shape(j));
+                if !has_gap(a, b) && tables.may_meet(i, j) && tables.senses(i, j) == sensors {
+                    let what = format!("no gap function yet between {} and {}", a.kind(), b.kind());
+                    found.add(place(i, j), what);
+                }
+            }
         }
     }
     if world.allow_overlap {
         return;
     }
     let state = tables.state(world);
-    contact::overlaps(&tables, tables.pairs.iter(), state.t, &state.q, |pair, gap| {
+    contact::overlaps(&tables, &mut Scratch::default(), (state.t, &state.q), false, |pair, gap| {
         // touching shapes overlap by round-off
         let size = size(&tables.shapes[pair.a].shape).min(size(&tables.shapes[pair.b].shape));
         let allowed = overlaps.get(&pair.id).copied().unwrap_or(0.0) + 1e-9 * size;

@@ -1,96 +1,131 @@
 //! Near points of shapes, as contact rows.
 
+use super::part::Part;
 use super::placed::{Gradient, Placed, row};
 use super::tables::{PairTable, Tables};
 use crate::material::{Depth, FrictionPoint};
-use crate::system::{ContactId, ContactRow, PairId};
+use crate::system::{Bases, ContactId, ContactRow, Near};
 use nalgebra::{Isometry3, Vector3};
-use std::cell::Cell;
-use stiction_geometry::spatial::{Aabb, Gap, bounds, gaps, minkowski_gap};
+use stiction_geometry::broad::{Broad, Extent};
+use stiction_geometry::spatial::{Gap, bounds, gaps_from, minkowski_gap};
 use stiction_lcp::{OffsetRow, Row};
 
-/// Storage kept from call to call.
-#[derive(Default)]
-struct Scratch {
+/// Storage of searches, kept from call to call.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
     placed: Vec<Placed>,
-    shapes: Vec<(Isometry3<f64>, Aabb)>,
+    poses: Vec<Isometry3<f64>>,
+    /// How far each body goes [m].
+    travels: Vec<f64>,
+    boxes: Vec<Extent>,
+    broad: Broad,
+    pairs: Vec<[usize; 2]>,
     gaps: Vec<Gap>,
 }
 
-thread_local! {
-    /// Taken while in use and put back after: a prescribed motion that asks for contacts finds an empty one.
-    static SCRATCH: Cell<Scratch> = Cell::default();
-}
-
 impl Scratch {
-    fn place(&mut self, tables: &Tables, t: f64, q: &[f64]) {
-        self.placed.clear();
-        self.placed.extend(tables.parts.iter().map(|part| part.placed(t, q)));
-        self.shapes.clear();
-        let placed = &self.placed;
-        self.shapes.extend(tables.shapes.iter().map(|s| {
-            let pose = placed[s.body].pose * s.pose;
-            (pose, bounds(&s.shape, &pose))
-        }));
+    /// Places the shapes, and finds the pairs of this kind that may be near.
+    fn search(
+        &mut self,
+        tables: &Tables,
+        (t, q): (f64, &[f64]),
+        near: &Near,
+        may_meet: impl Fn(usize, usize) -> bool,
+    ) {
+        let Self { placed, poses, travels, boxes, broad, pairs, .. } = self;
+        placed.clear();
+        placed.extend(tables.parts.iter().map(|part| part.placed(t, q)));
+        poses.clear();
+        poses.extend(tables.shapes.iter().map(|s| placed[s.body].pose * s.pose));
+        travels.clear();
+        let travel = |part: &Part| near.sweep.map_or(0.0, |sweep| part.travel(q, sweep));
+        travels.extend(tables.parts.iter().map(travel));
+
+        // boxes grown by what each body goes and half the reach overlap whenever the shapes are within reach
+        pairs.clear();
+        let may_meet = |a: usize, b: usize| tables.may_meet(a, b) && may_meet(a, b);
+        if near.reach > f64::NEG_INFINITY {
+            boxes.clear();
+            boxes.extend(tables.shapes.iter().zip(&*poses).map(|(s, pose)| {
+                let margin = travels[s.body] + 0.5 * near.reach.max(0.0);
+                Extent::from(bounds(&s.shape, pose).grown(margin))
+            }));
+            broad.overlaps(boxes, may_meet, pairs);
+        }
+        let wanted = near.wanted.iter().filter_map(|w| Some([tables.shape(w.a)?, tables.shape(w.b)?]));
+        let listed = pairs.len();
+        pairs.extend(wanted.filter(|&[a, b]| a < b && may_meet(a, b)));
+        if pairs.len() > listed {
+            pairs.sort_unstable();
+            pairs.dedup();
+        }
     }
 
     /// The gaps of a pair within reach.
-    fn near(&mut self, tables: &Tables, pair: &PairTable, reach: f64) {
+    fn near(&mut self, tables: &Tables, pair: &PairTable, near: &Near, bases: &mut Bases) {
         self.gaps.clear();
-        let ((pose_a, box_a), (pose_b, box_b)) = (&self.shapes[pair.a], &self.shapes[pair.b]);
-        if reach < f64::INFINITY && !box_a.grown(reach).overlaps(box_b) {
-            return;
-        }
-        let (a, b) = (&tables.shapes[pair.a].shape, &tables.shapes[pair.b].shape);
+        let (a, b) = (&tables.shapes[pair.a], &tables.shapes[pair.b]);
+        let reach = if near.wanted.contains(&pair.id) {
+            f64::INFINITY
+        } else {
+            near.reach + (self.travels[a.body] + self.travels[b.body])
+        };
+        let (pose_a, pose_b) = (&self.poses[pair.a], &self.poses[pair.b]);
         if tables.depth == Depth::Minkowski
-            && let Ok(Some(gap)) = minkowski_gap(a, pose_a, b, pose_b, None)
+            && let Ok(Some(gap)) = minkowski_gap(&a.shape, pose_a, &b.shape, pose_b, None)
         {
             self.gaps.extend((gap.gap <= reach).then_some(gap));
             return;
         }
+        let mut basis = bases.facets(pair.id).map(Into::into).unwrap_or_default();
         // a built model has pairs with gaps only
-        let _ = gaps(a, pose_a, b, pose_b, reach, &mut self.gaps);
+        let _ = gaps_from(&a.shape, pose_a, &b.shape, pose_b, reach, &mut basis, &mut self.gaps);
+        if let Some(facets) = basis.names() {
+            bases.keep(pair.id, facets);
+        }
     }
 }
 
-/// Contacts at (t, q) within `reach`, and all of the `wanted` pairs.
+/// Contacts at (t, q) that are near.
 pub(super) fn contacts(
     tables: &Tables,
+    scratch: &mut Scratch,
     friction_point: FrictionPoint,
-    (t, q): (f64, &[f64]),
-    reach: f64,
-    wanted: &[PairId],
+    at: (f64, &[f64]),
+    near: &Near,
+    bases: &mut Bases,
     out: &mut Vec<ContactRow>,
 ) {
     out.clear();
-    let mut scratch = SCRATCH.take();
-    scratch.place(tables, t, q);
-    for pair in &tables.pairs {
-        scratch.near(tables, pair, if wanted.contains(&pair.id) { f64::INFINITY } else { reach });
+    scratch.search(tables, at, near, |a, b| !tables.senses(a, b));
+    for i in 0..scratch.pairs.len() {
+        let [a, b] = scratch.pairs[i];
+        let pair = tables.pair(a, b);
+        scratch.near(tables, &pair, near, bases);
         let contacts =
-            scratch.gaps.iter().map(|gap| contact(tables, friction_point, &scratch.placed, pair, gap));
+            scratch.gaps.iter().map(|gap| contact(tables, friction_point, &scratch.placed, &pair, gap));
         out.extend(contacts.flatten());
     }
-    SCRATCH.set(scratch);
 }
 
-/// Pairs of this list that touch or overlap at (t, q), with their least gap.
-pub(super) fn overlaps<'a>(
+/// Pairs that touch or overlap at (t, q), with or without a sensor in them, and their least gap.
+pub(super) fn overlaps(
     tables: &Tables,
-    pairs: impl Iterator<Item = &'a PairTable>,
-    t: f64,
-    q: &[f64],
+    scratch: &mut Scratch,
+    at: (f64, &[f64]),
+    sensors: bool,
     mut visit: impl FnMut(&PairTable, f64),
 ) {
-    let mut scratch = SCRATCH.take();
-    scratch.place(tables, t, q);
-    for pair in pairs {
-        scratch.near(tables, pair, 0.0);
+    let near = Near::within(0.0);
+    scratch.search(tables, at, &near, |a, b| tables.senses(a, b) == sensors);
+    for i in 0..scratch.pairs.len() {
+        let [a, b] = scratch.pairs[i];
+        let pair = tables.pair(a, b);
+        scratch.near(tables, &pair, &near, &mut Bases::default());
         if let Some(gap) = scratch.gaps.iter().map(|gap| gap.gap).reduce(f64::min) {
-            visit(pair, gap);
+            visit(&pair, gap);
         }
     }
-    SCRATCH.set(scratch);
 }
 
 /// A near point as rows; `None` when nothing that may move can open or close it.
@@ -115,13 +150,13 @@ fn contact(
         FrictionPoint::Common => (middle, middle),
         FrictionPoint::Surface => (gap.on_a, gap.on_b),
     };
-    let grain = pair.grain.as_ref().and_then(|grain| {
+    let grain = pair.grain.and_then(|grain| {
         let direction = placed[grain.body].pose.rotation * grain.direction;
         Some((across(&direction, &n)?, &grain.set))
     });
     let (first, set, aligned) = match grain {
         Some((along, set)) => (along, set, false),
-        None => (tangent(&n), &pair.set, pair.aligned),
+        None => (tangent(&n), &tables.set, tables.aligned),
     };
     let tangents = [first, n.cross(&first)];
     let surface = b.pose.rotation * shape_b.surface_velocity - a.pose.rotation * shape_a.surface_velocity;

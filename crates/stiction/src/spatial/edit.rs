@@ -1,6 +1,5 @@
 //! Changes of a running simulation, and projection onto the joints.
 
-use super::contact;
 use super::model::Model;
 use super::world::World;
 use crate::error::{Mistakes, ProjectError};
@@ -33,8 +32,7 @@ impl Simulation<Model> {
         let mut world = model.world().clone();
         world.load(state)?;
         let mut overlaps = BTreeMap::new();
-        let tables = &model.tables;
-        contact::overlaps(tables, tables.pairs.iter(), state.t, &state.q, |pair, gap| {
+        model.overlaps(state, false, |pair, gap| {
             overlaps.insert(pair.id, -gap);
         });
 

@@ -1,25 +1,34 @@
 //! A checked world, laid out for stepping.
 
 use super::body::Twist;
-use super::contact;
+use super::contact::{self, Scratch};
 use super::joint_rows;
 use super::part::Part;
 use super::placed::Freedom;
-use super::tables::{JointTable, Tables};
+use super::tables::{JointTable, PairTable, Tables};
 use super::world::{BodyId, JointId, World};
 use crate::error::Mistakes;
 use crate::state::State;
-use crate::system::{ContactRow, Forces, JointRow, PairId, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
 use nalgebra::{Isometry3, Matrix6, Point3, UnitQuaternion, Vector3};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use stiction_geometry::spatial::MassProperties;
 use stiction_lcp::Row;
 
 /// A checked world, laid out for stepping.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Model {
     pub(super) world: World,
     pub(super) tables: Tables,
+    scratch: Mutex<Scratch>,
+}
+
+impl Clone for Model {
+    fn clone(&self) -> Self {
+        let Self { world, tables, .. } = self;
+        Self { world: world.clone(), tables: tables.clone(), scratch: Mutex::default() }
+    }
 }
 
 impl World {
@@ -33,7 +42,7 @@ impl World {
 impl Model {
     /// Lays out a world that has been checked.
     pub(super) fn new(world: World) -> Self {
-        Self { tables: Tables::new(&world), world }
+        Self { tables: Tables::new(&world), world, scratch: Mutex::default() }
     }
 
     /// The world as it was built; its poses are those of the start.
@@ -98,10 +107,25 @@ impl Model {
     pub fn sensed(&self, state: &State) -> Vec<PairId> {
         let mut out = Vec::new();
         if self.fits(state) {
-            let tables = &self.tables;
-            contact::overlaps(tables, tables.sensors.iter(), state.t, &state.q, |pair, _| out.push(pair.id));
+            self.overlaps(state, true, |pair, _| out.push(pair.id));
         }
         out
+    }
+
+    /// Pairs that touch or overlap, with or without a sensor in them, and their least gap.
+    pub(super) fn overlaps(&self, state: &State, sensors: bool, visit: impl FnMut(&PairTable, f64)) {
+        self.with_scratch(|scratch| {
+            contact::overlaps(&self.tables, scratch, (state.t, &state.q), sensors, visit);
+        });
+    }
+
+    /// Hands out the storage of searches. It is taken while in use and put back after: a prescribed motion that
+    /// asks for contacts finds an empty one.
+    fn with_scratch(&self, search: impl FnOnce(&mut Scratch)) {
+        let lock = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scratch = std::mem::take(&mut *lock());
+        search(&mut scratch);
+        *lock() = scratch;
     }
 
     /// The bodies that move.
@@ -196,8 +220,11 @@ impl System for Model {
         }
     }
 
-    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
-        contact::contacts(&self.tables, self.world.friction_point, (t, q), reach, wanted, out);
+    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
+        self.with_scratch(|scratch| {
+            let friction_point = self.world.friction_point;
+            contact::contacts(&self.tables, scratch, friction_point, (t, q), near, bases, out);
+        });
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {

@@ -1,19 +1,19 @@
 //! A world laid out for stepping: places in q and v, pairs that may meet, lengths of joints.
 
-use super::body::{Attached, Grain};
+use super::body::Grain;
 use super::joint::Joint;
 use super::part::Part;
 use super::world::{BodyId, JointId, ShapeId, World};
-use crate::material::{Depth, Material};
+use crate::material::{Depth, Groups, Material};
 use crate::state::{Memory, State};
 use crate::system::PairId;
 use nalgebra::{Isometry3, Vector3};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use stiction_geometry::spatial::{Shape, size};
 use stiction_lcp::FrictionSet;
 
 /// A world laid out for stepping.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Tables {
     /// All bodies in the order of their numbers.
     pub(super) parts: Vec<Part>,
@@ -27,10 +27,13 @@ pub(super) struct Tables {
     coordinates: usize,
     /// All shapes in the order of their numbers.
     pub(super) shapes: Vec<ShapeTable>,
-    /// Pairs that may meet, in the order of their shapes.
-    pub(super) pairs: Vec<PairTable>,
-    /// Pairs with a sensor in them.
-    pub(super) sensors: Vec<PairTable>,
+    /// Bodies that a joint keeps from meeting, and those excluded by hand.
+    apart: BTreeSet<(BodyId, BodyId)>,
+    /// Pairs with a material of their own.
+    materials: BTreeMap<PairId, Material>,
+    /// The friction polygon of surfaces without grain, and whether it is turned along the slip.
+    pub(super) set: FrictionSet,
+    pub(super) aligned: bool,
     pub(super) joints: Vec<JointTable>,
     /// Size of the smallest moving body [m].
     pub(super) size: f64,
@@ -46,21 +49,24 @@ pub(super) struct ShapeTable {
     /// Its pose in the body frame.
     pub(super) pose: Isometry3<f64>,
     pub(super) surface_velocity: Vector3<f64>,
+    pub(super) sensor: bool,
+    groups: Groups,
+    material: Material,
+    grain: Option<GrainTable>,
 }
 
-#[derive(Debug, Clone)]
-pub(super) struct PairTable {
+/// Two shapes that meet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PairTable<'a> {
     pub(super) id: PairId,
     /// Places of the shapes in the table.
     pub(super) a: usize,
     pub(super) b: usize,
     pub(super) material: Material,
-    pub(super) set: FrictionSet,
-    pub(super) aligned: bool,
-    pub(super) grain: Option<GrainTable>,
+    pub(super) grain: Option<&'a GrainTable>,
 }
 
-/// The grain of a pair: whose it is, where it points in that body's frame, and the polygon stretched along it.
+/// The grain of a surface: whose it is, where it points in that body's frame, and the polygon stretched along it.
 #[derive(Debug, Clone)]
 pub(super) struct GrainTable {
     pub(super) body: usize,
@@ -87,7 +93,21 @@ fn apart(world: &World) -> BTreeSet<(BodyId, BodyId)> {
 impl Tables {
     /// Lays a world out. What is wrong with it is left out or stands in: a check has found it.
     pub(super) fn new(world: &World) -> Self {
-        let mut tables = Self { depth: world.depth, ..Self::default() };
+        let mut tables = Self {
+            parts: Vec::new(),
+            moving: Vec::new(),
+            depth: world.depth,
+            velocities: Vec::new(),
+            starts: Vec::new(),
+            coordinates: 0,
+            shapes: Vec::new(),
+            apart: apart(world),
+            materials: world.materials.clone(),
+            set: FrictionSet::regular(world.facets.directions).unwrap_or_else(FrictionSet::line),
+            aligned: world.facets.aligned,
+            joints: Vec::new(),
+            size: f64::INFINITY,
+        };
         let (mut q, mut v) = (0, 0);
         for (&id, slot) in &world.bodies {
             let part = Part::new(id, slot, tables.moving.len(), q, v);
@@ -103,20 +123,17 @@ impl Tables {
         }
         tables.starts.push(v);
         tables.coordinates = q;
-        let attached = tables.add_shapes(world);
-        tables.add_pairs(world, &attached);
+        tables.add_shapes(world);
         tables.joints = world.joints.iter().filter_map(|(&id, j)| tables.joint(id, j)).collect();
         tables
     }
 
-    /// Adds all shapes, and returns them in the same order.
-    fn add_shapes<'a>(&mut self, world: &'a World) -> Vec<&'a Attached> {
+    fn add_shapes(&mut self, world: &World) {
         let slots = world.bodies.values().enumerate();
         let mut all: Vec<_> =
             slots.flat_map(|(i, slot)| slot.shapes().map(move |(id, s)| (id, i, s))).collect();
         all.sort_by_key(|(id, ..)| *id);
-        self.size = f64::INFINITY;
-        for &(id, body, attached) in &all {
+        for (id, body, attached) in all {
             let part = &mut self.parts[body];
             let own = size(&attached.shape);
             let lever = (attached.pose.translation.vector - part.centre.coords).norm();
@@ -125,47 +142,55 @@ impl Tables {
             if part.moves() && !attached.sensor && own > 0.0 {
                 self.size = self.size.min(own);
             }
-            let Attached { shape, pose, surface_velocity, .. } = attached;
-            let (shape, pose, surface_velocity) = (shape.clone(), *pose, *surface_velocity);
-            self.shapes.push(ShapeTable { id, body, shape, pose, surface_velocity });
+            let grain = attached.grain.map(|Grain { direction, ratio }| GrainTable {
+                body,
+                direction,
+                set: stretched(&self.set, ratio),
+            });
+            self.shapes.push(ShapeTable {
+                id,
+                body,
+                shape: attached.shape.clone(),
+                pose: attached.pose,
+                surface_velocity: attached.surface_velocity,
+                sensor: attached.sensor,
+                groups: attached.groups,
+                material: attached.material,
+                grain,
+            });
         }
         if !self.size.is_finite() {
             self.size = 1.0;
         }
-        all.into_iter().map(|(_, _, attached)| attached).collect()
     }
 
-    fn add_pairs(&mut self, world: &World, attached: &[&Attached]) {
-        let apart = apart(world);
-        let set = FrictionSet::regular(world.facets.directions).unwrap_or_else(FrictionSet::line);
-        for (i, a) in self.shapes.iter().enumerate() {
-            for (j, b) in self.shapes.iter().enumerate().skip(i + 1) {
-                let (part_a, part_b) = (&self.parts[a.body], &self.parts[b.body]);
-                let still = !part_a.moves() && !part_b.moves();
-                let ids = (part_a.id.min(part_b.id), part_a.id.max(part_b.id));
-                let (of_a, of_b) = (attached[i], attached[j]);
-                if a.body == b.body || still || apart.contains(&ids) || !of_a.groups.meet(of_b.groups) {
-                    continue;
-                }
-                let id = PairId { a: a.id.0, b: b.id.0 };
-                let material = world.materials.get(&id).copied();
-                let grain = |body: usize, of: &Attached| {
-                    let Grain { direction, ratio } = of.grain?;
-                    Some(GrainTable { body, direction, set: stretched(&set, ratio) })
-                };
-                let table = PairTable {
-                    id,
-                    a: i,
-                    b: j,
-                    material: material.unwrap_or_else(|| of_a.material.combined(&of_b.material)),
-                    set: set.clone(),
-                    aligned: world.facets.aligned,
-                    grain: grain(a.body, of_a).or_else(|| grain(b.body, of_b)),
-                };
-                let list = if of_a.sensor || of_b.sensor { &mut self.sensors } else { &mut self.pairs };
-                list.push(table);
-            }
-        }
+    /// Whether two shapes may meet, as surfaces or as a sensor and what it senses.
+    pub(super) fn may_meet(&self, a: usize, b: usize) -> bool {
+        let (of_a, of_b) = (&self.shapes[a], &self.shapes[b]);
+        let (part_a, part_b) = (&self.parts[of_a.body], &self.parts[of_b.body]);
+        of_a.body != of_b.body
+            && (part_a.moves() || part_b.moves())
+            && of_a.groups.meet(of_b.groups)
+            && !self.apart.contains(&(part_a.id.min(part_b.id), part_a.id.max(part_b.id)))
+    }
+
+    /// Whether one of two shapes is a sensor.
+    pub(super) fn senses(&self, a: usize, b: usize) -> bool {
+        self.shapes[a].sensor || self.shapes[b].sensor
+    }
+
+    /// Two shapes that may meet, the one with the smaller number first.
+    pub(super) fn pair(&self, a: usize, b: usize) -> PairTable<'_> {
+        let (of_a, of_b) = (&self.shapes[a], &self.shapes[b]);
+        let id = PairId { a: of_a.id.0, b: of_b.id.0 };
+        let material = self.materials.get(&id).copied();
+        let material = material.unwrap_or_else(|| of_a.material.combined(&of_b.material));
+        PairTable { id, a, b, material, grain: of_a.grain.as_ref().or(of_b.grain.as_ref()) }
+    }
+
+    /// Where a shape stands in the table.
+    pub(super) fn shape(&self, id: u32) -> Option<usize> {
+        self.shapes.binary_search_by_key(&id, |shape| shape.id.0).ok()
     }
 
     fn joint(&self, id: JointId, joint: &Joint) -> Option<JointTable> {

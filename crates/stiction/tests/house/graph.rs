@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 4] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 21] = [
+const MODULES: [(&str, &str, &[&str]); 26] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -50,6 +50,12 @@ const MODULES: [(&str, &str, &[&str]); 21] = [
     // both are made of solves
     ("stiction-lcp", "convex", &["lemke", "problem", "solution", "solve"]),
     ("stiction-lcp", "pointed", &["certificate", "problem", "proof", "solution", "solve"]),
+    // the plane and the space never see each other; what both need stands below them
+    ("stiction-geometry", "climb", &[]),
+    ("stiction-geometry", "ratio", &["climb"]),
+    ("stiction-geometry", "planar", &["climb", "error", "ratio"]),
+    ("stiction-geometry", "spatial", &["climb", "error", "ratio"]),
+    ("stiction-geometry", "broad", &["planar", "spatial"]),
     // a scheme never sees a world, and neither world sees the other
     ("stiction", "system", &[]),
     ("stiction", "material", &[]),

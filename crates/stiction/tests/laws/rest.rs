@@ -4,7 +4,7 @@ use crate::common::{G, SCHEMES, in_plane, in_space};
 use crate::{planes, spaces};
 use nalgebra::{Isometry2, Vector2, Vector3};
 use std::f64::consts::FRAC_PI_2;
-use stiction::{Scheme, Simulation, StepReport, System, planar, spatial};
+use stiction::{Bases, Near, Scheme, Simulation, StepReport, System, planar, spatial};
 
 /// Runs until nothing moves: the speed left and the largest |gap| of those that touch, against the size.
 fn settled<S: System>(run: &mut Simulation<S>, seconds: f64, name: &str) -> (f64, f64) {
@@ -15,7 +15,13 @@ fn settled<S: System>(run: &mut Simulation<S>, seconds: f64, name: &str) -> (f64
     let size = run.system().size();
     let mut near = Vec::new();
     // whatever is within a thousandth of the size is meant to touch
-    run.system().contacts(run.state().t, &run.state().q, 1e-3 * size, &[], &mut near);
+    run.system().contacts(
+        run.state().t,
+        &run.state().q,
+        &Near::within(1e-3 * size),
+        &mut Bases::default(),
+        &mut near,
+    );
     assert!(!near.is_empty(), "{name} touches nothing");
     let hover = near.iter().fold(0.0, |m: f64, c| m.max(c.gap.abs()));
     let speed = run.state().v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));

@@ -3,7 +3,7 @@
 use crate::scenes::{G, at, disk, earth, floor, friction, moving, rectangle, run, space, start};
 use nalgebra::{Point2, Vector2};
 use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Path, World};
-use stiction::{ContactRow, Groups, Material, Scheme, System};
+use stiction::{Bases, ContactRow, Groups, Material, Near, Scheme, System};
 use stiction_geometry::planar::Shape;
 
 #[test]
@@ -83,7 +83,7 @@ fn two_disks(change: impl Fn(&mut World, BodyId, BodyId)) -> Vec<ContactRow> {
     let model = world.build().unwrap();
     let state = model.state();
     let mut rows = Vec::new();
-    model.contacts(0.0, &state.q, 0.0, &[], &mut rows);
+    model.contacts(0.0, &state.q, &Near::within(0.0), &mut Bases::default(), &mut rows);
     rows
 }
 
@@ -166,12 +166,12 @@ fn wanted_pairs_are_found_at_any_distance() {
     let model = world.build().unwrap();
     let q = model.state().q;
     let mut rows = Vec::new();
-    model.contacts(0.0, &q, 97.9, &[], &mut rows);
+    model.contacts(0.0, &q, &Near::within(97.9), &mut Bases::default(), &mut rows);
     assert!(rows.is_empty());
-    model.contacts(0.0, &q, 98.1, &[], &mut rows);
+    model.contacts(0.0, &q, &Near::within(98.1), &mut Bases::default(), &mut rows);
     assert_eq!(rows.len(), 1);
     let pair = rows[0].id.pair;
-    model.contacts(0.0, &q, 0.0, &[pair], &mut rows);
+    model.contacts(0.0, &q, &Near { wanted: &[pair], ..Near::within(0.0) }, &mut Bases::default(), &mut rows);
     assert_eq!((rows.len(), rows[0].gap), (1, 98.0));
 }
 

@@ -5,7 +5,7 @@ use nalgebra::{Isometry2, Point2, Vector2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use stiction::planar::{Attached, Body, BodyId, Joint, JointId, JointKind, Mass, Model, Motor, Path, World};
-use stiction::{ContactRow, FrictionPoint, JointRow, RowKind, System};
+use stiction::{Bases, ContactRow, FrictionPoint, JointRow, Near, RowKind, System};
 use stiction_geometry::planar::Shape;
 
 /// Step of the differences [s]: ε² times third derivatives of order 10 and 1e-16/ε both stay below 1e-9.
@@ -143,7 +143,7 @@ fn joint_rows_are_gradients() {
 
 fn contacts(model: &Model, t: f64, q: &[f64]) -> Vec<ContactRow> {
     let mut rows = Vec::new();
-    model.contacts(t, q, f64::INFINITY, &[], &mut rows);
+    model.contacts(t, q, &Near::within(f64::INFINITY), &mut Bases::default(), &mut rows);
     rows
 }
 

@@ -1,7 +1,9 @@
 //! Tiled bodies, and proofs checked from the rows alone.
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
-use stiction::{ContactRow, Material, Reduction, Scheme, Simulation, StepReport, System, planar, spatial};
+use stiction::{
+    Bases, ContactRow, Material, Near, Reduction, Scheme, Simulation, StepReport, System, planar, spatial,
+};
 use stiction_lcp::Row;
 
 pub(crate) const G: f64 = 9.81;
@@ -85,7 +87,7 @@ pub(crate) fn step<S: System>(simulation: &mut Simulation<S>) -> StepReport {
 pub(crate) fn all_contacts<S: System>(simulation: &Simulation<S>) -> Vec<ContactRow> {
     let mut rows = Vec::new();
     let state = simulation.state();
-    simulation.system().contacts(state.t, &state.q, 10.0, &[], &mut rows);
+    simulation.system().contacts(state.t, &state.q, &Near::within(10.0), &mut Bases::default(), &mut rows);
     rows
 }
 

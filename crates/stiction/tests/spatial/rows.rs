@@ -5,7 +5,7 @@ use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stiction::spatial::{Attached, Body, Joint, JointKind, Mass, Model, Motor, Shape, World};
-use stiction::{ContactRow, FrictionPoint, JointRow, RowKind, State, System};
+use stiction::{Bases, ContactRow, FrictionPoint, JointRow, Near, RowKind, State, System};
 
 /// Step of the differences: truncation ε² and round-off 1e-16/ε are both near 1e-10.
 const EPSILON: f64 = 1e-5;
@@ -147,7 +147,7 @@ fn a_distance_joint_of_coincident_points_is_finite() {
 
 fn contact_rows(model: &Model, t: f64, q: &[f64]) -> Vec<ContactRow> {
     let mut rows = Vec::new();
-    model.contacts(t, q, f64::INFINITY, &[], &mut rows);
+    model.contacts(t, q, &Near::within(f64::INFINITY), &mut Bases::default(), &mut rows);
     rows.sort_by_key(|row| row.id);
     rows
 }

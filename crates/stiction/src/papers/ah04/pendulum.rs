@@ -5,7 +5,7 @@ use crate::papers::{ExperimentError, Reproduction};
 use crate::planar::{Body, Joint, Mass, World};
 use crate::scheme::Scheme;
 use crate::state::{Memory, State};
-use crate::system::{ContactRow, Forces, JointRow, PairId, RowKind, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Near, RowKind, System};
 use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
 use stiction_lcp::Row;
 
@@ -104,7 +104,7 @@ impl System for SquaredPendulum {
         });
     }
 
-    fn contacts(&self, _: f64, _: &[f64], _: f64, _: &[PairId], out: &mut Vec<ContactRow>) {
+    fn contacts(&self, _: f64, _: &[f64], _: &Near, _: &mut Bases, out: &mut Vec<ContactRow>) {
         out.clear();
     }
 

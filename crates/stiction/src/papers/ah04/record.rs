@@ -6,7 +6,7 @@ use crate::report::StepReport;
 use crate::scheme::{Scheme, euler};
 use crate::simulate::Simulation;
 use crate::state::State;
-use crate::system::{ContactRow, System};
+use crate::system::{ContactRow, Near, System};
 
 /// What curves over a logarithmic axis show in place of 0 [m].
 const NOTHING: f64 = 1e-16;
@@ -137,7 +137,9 @@ pub(super) fn carrying<S: System>(simulation: &Simulation<S>, report: &StepRepor
     let loaded = || report.contacts.iter().filter(|c| c.normal_impulse > 0.0);
     let pairs: Vec<_> = loaded().map(|c| c.id.pair).collect();
     let mut rows = Vec::new();
-    simulation.system().contacts(state.t, &state.q, f64::NEG_INFINITY, &pairs, &mut rows);
+    let near = Near { wanted: &pairs, ..Near::within(f64::NEG_INFINITY) };
+    let mut bases = state.memory.bases.clone();
+    simulation.system().contacts(state.t, &state.q, &near, &mut bases, &mut rows);
     rows.retain(|row| loaded().any(|c| c.id == row.id));
     rows
 }

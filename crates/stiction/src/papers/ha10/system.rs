@@ -5,7 +5,7 @@ use super::{plane, space};
 use crate::planar;
 use crate::spatial;
 use crate::state::{Memory, State};
-use crate::system::{ContactRow, Forces, JointRow, PairId, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Near, System};
 use nalgebra::Matrix6;
 use stiction_lcp::Row;
 
@@ -66,15 +66,15 @@ impl Polyhedra {
 }
 
 impl System for Polyhedra {
-    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
+    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
         if self.form == Form::Gap {
-            return self.bodies.system().contacts(t, q, reach, wanted, out);
+            return self.bodies.system().contacts(t, q, near, bases, out);
         }
         out.clear();
         let velocities = self.bodies().iter().sum();
         let state = State { t, q: q.to_vec(), v: vec![0.0; velocities], memory: Memory::default() };
         for meeting in self.meetings(&state) {
-            let reach = if wanted.contains(&meeting.pair) { f64::INFINITY } else { reach };
+            let reach = if near.wanted.contains(&meeting.pair) { f64::INFINITY } else { near.reach };
             let rows = meeting.near_active().map(|event| meeting.row(event, self.form, self.normalized));
             out.extend(rows.filter(|row| row.gap <= reach));
         }

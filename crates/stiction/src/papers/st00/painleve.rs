@@ -11,7 +11,7 @@ use crate::report::StepReport;
 use crate::scheme::Scheme;
 use crate::simulate::Simulation;
 use crate::state::{Memory, State};
-use crate::system::System;
+use crate::system::{Bases, Near, System};
 use std::f64::consts::FRAC_PI_6;
 use stiction_lcp::{Body, Contact, FrictionSet, Lcp, OffsetRow, Row, Solver, StepProblem, solve};
 
@@ -65,7 +65,7 @@ pub fn impact(gravity: f64, lever: Lever) -> Result<Impact, ExperimentError> {
 
     // rows of the tip, and what the turning of the rod adds to their accelerations
     let mut rows = Vec::new();
-    simulation.system().contacts(t, &position, 1e-9, &[], &mut rows);
+    simulation.system().contacts(t, &position, &Near::within(1e-9), &mut Bases::default(), &mut rows);
     let (normal, tangent) =
         (entries(rows.first().map(|r| &r.normal)), entries(rows.first().map(|r| &r.tangents[0].row)));
     let (sin, cos) = position[2].sin_cos();

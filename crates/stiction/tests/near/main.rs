@@ -1,0 +1,4 @@
+//! The search for contacts.
+
+mod bases;
+mod pairs;
