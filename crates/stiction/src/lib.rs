@@ -5,6 +5,7 @@
 
 mod assemble;
 mod error;
+mod jacobian;
 mod material;
 pub mod papers;
 pub mod planar;
@@ -16,6 +17,7 @@ mod state;
 mod system;
 
 pub use error::{Mistake, Mistakes, ProjectError, StepError};
+pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{FrictionPoint, Groups, Material};
 pub use report::{ContactReport, JointReport, Mode, PostReport, StepReport, StepWork};
 pub use scheme::{Active, Level, Scheme};

@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 4] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 20] = [
+const MODULES: [(&str, &str, &[&str]); 21] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -51,11 +51,12 @@ const MODULES: [(&str, &str, &[&str]); 20] = [
     ("stiction-lcp", "convex", &["lemke", "problem", "solution", "solve"]),
     ("stiction-lcp", "pointed", &["certificate", "problem", "proof", "solution", "solve"]),
     // a scheme never sees a world, and neither world sees the other
-    ("stiction", "system", &[]),
+    ("stiction", "jacobian", &[]),
+    ("stiction", "system", &["jacobian"]),
     ("stiction", "material", &[]),
     ("stiction", "state", &["system"]),
     ("stiction", "assemble", &["report", "state", "system"]),
-    ("stiction", "scheme", &["assemble", "error", "report", "state", "system"]),
+    ("stiction", "scheme", &["assemble", "error", "jacobian", "report", "state", "system"]),
     ("stiction", "simulate", &["error", "report", "scheme", "state", "system"]),
 ];
 
