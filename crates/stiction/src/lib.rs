@@ -5,6 +5,7 @@
 
 mod assemble;
 mod error;
+mod jacobian;
 mod material;
 pub mod papers;
 pub mod planar;
@@ -17,10 +18,11 @@ mod state;
 mod system;
 
 pub use error::{Mistake, Mistakes, ProjectError, StepError};
+pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
-pub use report::{ContactReport, JointReport, Mode, PostReport, StepReport, StepWork};
-pub use scheme::{Active, Level, Scheme};
+pub use report::{ContactReport, Event, EventKind, EventPlace, ImpactReport, JointReport, Mode, PostReport, StepReport, StepWork};
+pub use scheme::{Active, Form, Landing, Level, Linearization, Locate, Rows, Scheme, Trapezoidal};
 pub use simulate::{Simulation, Stopped, Trajectory};
 pub use state::{Memory, State};
 pub use system::{

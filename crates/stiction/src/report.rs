@@ -34,6 +34,64 @@ pub struct StepReport {
     pub work: StepWork,
     /// What post-stabilization did, if it ran.
     pub post: Option<PostReport>,
+    /// What was located within the step, in the order of time.
+    pub events: Vec<Event>,
+    /// The impacts among them.
+    pub impacts: Vec<ImpactReport>,
+}
+
+/// Something that was located within a step. Contacts that change together share a time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Event {
+    /// When [s].
+    pub t: f64,
+    /// What happened.
+    pub kind: EventKind,
+    /// Where.
+    pub place: EventPlace,
+}
+
+/// What happened at an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// A gap closed.
+    Impact,
+    /// A contact let go.
+    TakeOff,
+    /// Sticking ended.
+    Slip,
+    /// Slipping ended.
+    Stick,
+    /// Slipping went on the other way.
+    Reversal,
+}
+
+/// Where an event was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventPlace {
+    /// At a contact.
+    Contact(ContactId),
+    /// At a row of the joints, by its place among them: a limit or a drive.
+    Joint(usize),
+}
+
+/// The energy balance of an impact.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ImpactReport {
+    /// When [s].
+    pub t: f64,
+    /// The contacts and limits that took part, with their approach speeds before it [m/s].
+    pub approaches: Vec<(EventPlace, f64)>,
+    /// Kinetic energy before it [J].
+    pub before: f64,
+    /// Kinetic energy after the compression [J].
+    pub compressed: f64,
+    /// Kinetic energy after it [J].
+    pub after: f64,
+    /// The factor on restitution that kept it from adding energy, 1 unless asked for and needed.
+    pub factor: f64,
 }
 
 /// What a step took.

@@ -1,9 +1,11 @@
 //! What a scheme may ask of a model. After this there is no dimension, no shape and no joint left.
 
+pub(crate) mod differences;
 mod near;
 
 pub use near::{Bases, Near, Sweep};
 
+use crate::jacobian::{ForceJacobian, JacobianKind};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
 use serde::{Deserialize, Serialize};
@@ -29,12 +31,54 @@ pub trait System {
     /// A body's block of the mass matrix, constant in these velocities. AH04 (D1)
     fn mass(&self, body: usize) -> Matrix6<f64>;
 
+    /// A body's block of the mass matrix at (t, q); another one only where a system of one's own has velocities
+    /// in which it is not constant.
+    fn mass_at(&self, body: usize, _t: f64, _q: &[f64]) -> Matrix6<f64> {
+        self.mass(body)
+    }
+
     /// Applied forces at (t, q, v), without the gyroscopic ones.
     fn forces(&self, t: f64, q: &[f64], v: &[f64], out: &mut Forces);
 
     /// An antisymmetric F with `F ω = −ω × Iω`, the gyroscopic force of a body that turns in space: `[Iω]×`, or
     /// `[(I − i)ω]×` with any number i; `None` for bodies without one. AH04 (4.44)
     fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>>;
+
+    /// How the forces, gyroscopic ones included, depend on the state at (t, q, v): by central differences, unless
+    /// a system knows better.
+    fn jacobian(&self, t: f64, q: &[f64], v: &[f64], out: &mut ForceJacobian) {
+        out.clear(self.bodies().len());
+        let mut forces = Forces::default();
+        let force = |q: &[f64], v: &[f64], k: &mut Vec<f64>| {
+            self.forces(t, q, v, &mut forces);
+            k.clone_from(&forces.k);
+            add_gyroscopic(self, v, k);
+        };
+        differences::add(self, t, q, v, force, out);
+    }
+
+    /// Where [`System::jacobian`] comes from.
+    fn jacobian_kind(&self) -> JacobianKind {
+        JacobianKind::FiniteDifferences
+    }
+
+    /// The part of the Jacobian with which M − h k_v − h² k_q is positive definite for every h: of the springs and
+    /// dampers in `forces` at (t, q, v), k_q = −Σ γ∇φ∇φᵀ and k_v = −Σ δ∇φ∇φᵀ, and the antisymmetric F of
+    /// [`System::gyroscopic`]. PAGT06 (10.13)–(10.14)
+    fn definite_jacobian(&self, forces: &Forces, v: &[f64], out: &mut ForceJacobian) {
+        out.clear(self.bodies().len());
+        let mut start = 0;
+        for (i, &n) in self.bodies().iter().enumerate() {
+            if let Some(spin) = self.gyroscopic(i, &v[start..start + n]) {
+                out.velocity.add(i, i, &spin);
+            }
+            start += n;
+        }
+        for Spring { row, stiffness, damping } in &forces.springs {
+            out.position.add_outer(self.bodies(), -stiffness, [row, row]);
+            out.velocity.add_outer(self.bodies(), -damping, [row, row]);
+        }
+    }
 
     /// Joint rows at (t, q).
     fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>);
@@ -64,6 +108,20 @@ pub trait System {
 
     /// Linear momentum, and angular momentum about the origin [N s; N m s].
     fn momentum(&self, q: &[f64], v: &[f64]) -> ([f64; 3], [f64; 3]);
+}
+
+/// `k ← k + F(ω) ω` of every body.
+fn add_gyroscopic<S: System + ?Sized>(system: &S, v: &[f64], k: &mut [f64]) {
+    let mut start = 0;
+    for (i, &n) in system.bodies().iter().enumerate() {
+        let own = &v[start..start + n];
+        if let Some(spin) = system.gyroscopic(i, own) {
+            for r in 0..n {
+                k[start + r] += (0..n).map(|c| spin[(r, c)] * own[c]).sum::<f64>();
+            }
+        }
+        start += n;
+    }
 }
 
 /// Applied forces and how they depend on the state.

@@ -2,8 +2,12 @@
 
 pub(crate) mod euler;
 pub(crate) mod post_stabilize;
+mod second_order;
+pub(crate) mod trapezoid;
 
 use crate::reduce::Reduction;
+pub use second_order::{Form, Landing, Linearization, Locate, Rows, Trapezoidal};
+
 use serde::{Deserialize, Serialize};
 use stiction_lcp::{FrictionLaw, Solver};
 
@@ -50,6 +54,8 @@ pub enum Level {
         /// Iterate until Φ(q⁺) ≥ 0 ⊥ c_n holds itself.
         nonlinear: bool,
     },
+    /// The linearly implicit trapezoidal method, of second order. PAGT06
+    Trapezoidal(Trapezoidal),
     /// Υ = αΘ, Δ = Φ/h where Φ ≥ 0 and αΦ where Φ < 0. CP03 §IV-A
     Baumgarte {
         /// α [1/s].
@@ -109,6 +115,11 @@ impl Scheme {
     /// Position level, iterated. ST00
     pub fn st00_nonlinear() -> Self {
         Self::of(Level::Position { nonlinear: true })
+    }
+
+    /// The linearly implicit trapezoidal method with located events. PAGT06
+    pub fn pagt06() -> Self {
+        Self::of(Level::Trapezoidal(Trapezoidal::default()))
     }
 
     /// Baumgarte's stabilization with α [1/s].

@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 4] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 26] = [
+const MODULES: [(&str, &str, &[&str]); 27] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -57,13 +57,14 @@ const MODULES: [(&str, &str, &[&str]); 26] = [
     ("stiction-geometry", "spatial", &["climb", "error", "ratio"]),
     ("stiction-geometry", "broad", &["planar", "spatial"]),
     // a scheme never sees a world, and neither world sees the other
-    ("stiction", "system", &[]),
+    ("stiction", "jacobian", &[]),
+    ("stiction", "system", &["jacobian"]),
     ("stiction", "material", &[]),
     ("stiction", "state", &["system"]),
     // proofs are checked against rows alone
     ("stiction", "reduce", &["system"]),
     ("stiction", "assemble", &["report", "state", "system"]),
-    ("stiction", "scheme", &["assemble", "error", "reduce", "report", "state", "system"]),
+    ("stiction", "scheme", &["assemble", "error", "jacobian", "reduce", "report", "state", "system"]),
     ("stiction", "simulate", &["error", "report", "scheme", "state", "system"]),
 ];
 

@@ -1,0 +1,114 @@
+//! Jacobians by central differences.
+
+use super::System;
+use crate::jacobian::{Blocks, ForceJacobian};
+use nalgebra::Matrix6;
+use std::collections::BTreeMap;
+
+/// Adds the derivatives of a force, (q, v) to k, along every velocity. Exact where the force is a polynomial of
+/// degree two; elsewhere to about ε^(2/3), 4e-11 of what the force changes by over the scales of [`Steps`].
+pub(crate) fn add<S: System + ?Sized>(
+    system: &S,
+    t: f64,
+    q: &[f64],
+    v: &[f64],
+    mut force: impl FnMut(&[f64], &[f64], &mut Vec<f64>),
+    out: &mut ForceJacobian,
+) {
+    let starts = starts(system);
+    let mut unit = vec![0.0; v.len()];
+    let (mut moved, mut other_v) = (q.to_vec(), v.to_vec());
+    let (mut ahead, mut behind) = (Vec::new(), Vec::new());
+    let (mut position, mut velocity) = (Columns::default(), Columns::default());
+    for (body, ends) in starts.windows(2).enumerate() {
+        for i in ends[0]..ends[1] {
+            unit[i] = 1.0;
+            let steps = Steps::new(system, t, q, v, &unit, i);
+            let mut at = |s: f64, k: &mut Vec<f64>| {
+                moved.copy_from_slice(q);
+                system.advance(&mut moved, &unit, s);
+                force(&moved, v, k);
+            };
+            at(steps.position, &mut ahead);
+            at(-steps.position, &mut behind);
+            position.add(&starts, [body, i - ends[0]], [&ahead, &behind], 2.0 * steps.position);
+            unit[i] = 0.0;
+
+            let (more, less) = (v[i] + steps.velocity, v[i] - steps.velocity);
+            other_v[i] = more;
+            force(q, &other_v, &mut ahead);
+            other_v[i] = less;
+            force(q, &other_v, &mut behind);
+            other_v[i] = v[i];
+            velocity.add(&starts, [body, i - ends[0]], [&ahead, &behind], more - less);
+        }
+    }
+    position.add_to(&mut out.position);
+    velocity.add_to(&mut out.velocity);
+}
+
+/// First velocity of each body, and the number of velocities.
+pub(super) fn starts<S: System + ?Sized>(system: &S) -> Vec<usize> {
+    let mut starts = vec![0];
+    starts.extend(system.bodies().iter().scan(0, |at, n| {
+        *at += n;
+        Some(*at)
+    }));
+    starts
+}
+
+/// How far to go along one velocity.
+///
+/// Truncation is (s/L)² of the difference for a force that changes over L, rounding ε X/s for coordinates as
+/// large as X: s = ∛(ε max(X, L) L²) balances them. L is the way along which the farthest point of the body goes
+/// by the size of the smallest one; 1 where no shape says how far that is. For velocities L is the speed itself,
+/// or that of a fall by the size; 1 where there is neither.
+struct Steps {
+    position: f64,
+    velocity: f64,
+}
+
+impl Steps {
+    fn new<S: System + ?Sized>(system: &S, t: f64, q: &[f64], v: &[f64], unit: &[f64], i: usize) -> Self {
+        let reach = system.surface_speed(t, q, unit);
+        let known = |x: f64| if x.is_finite() && x > 0.0 { x } else { 1.0 };
+        let length = known(system.size() / reach);
+        let mut moved = q.to_vec();
+        system.advance(&mut moved, unit, length);
+        let coordinates = q.iter().zip(&moved).filter(|(q, moved)| q != moved);
+        let largest = coordinates.map(|(q, _)| q.abs()).fold(length, f64::max);
+        let fall = (system.gravity() * system.size()).sqrt() / reach;
+        let speed = known(if fall.is_finite() { fall.max(v[i].abs()) } else { v[i].abs().max(1.0) });
+        Self {
+            position: (f64::EPSILON * largest * length * length).cbrt(),
+            velocity: f64::EPSILON.cbrt() * speed,
+        }
+    }
+}
+
+/// Blocks, filled column by column. The key is the lower and the higher body and whether the row is the higher:
+/// so the two blocks of a pair come one after the other.
+#[derive(Default)]
+struct Columns(BTreeMap<(usize, usize, bool), Matrix6<f64>>);
+
+impl Columns {
+    /// What one column changes over a width; most bodies feel nothing of it.
+    fn add(&mut self, starts: &[usize], [body, column]: [usize; 2], k: [&[f64]; 2], width: f64) {
+        for (row, ends) in starts.windows(2).enumerate() {
+            for i in ends[0]..ends[1] {
+                let change = k[0][i] - k[1][i];
+                if change != 0.0 {
+                    let key = (row.min(body), row.max(body), row > body);
+                    self.0.entry(key).or_insert_with(Matrix6::zeros)[(i - ends[0], column)] = change / width;
+                }
+            }
+        }
+    }
+
+    fn add_to(&self, out: &mut Blocks) {
+        for (&(low, high, below), block) in &self.0 {
+            let (row, column) = if below { (high, low) } else { (low, high) };
+            out.add(row, column, block);
+        }
+    }
+}
