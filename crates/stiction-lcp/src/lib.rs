@@ -35,6 +35,7 @@ pub use certificate::{Candidate, Certificate, ContactResidual, certify};
 pub use condense::Condensed;
 pub use enumerate::{Enumerate, EnumerateError, Solutions};
 pub use lemke::{Basis, Lemke};
+pub use newton::ContactMode;
 pub use pointed::Pointed;
 pub use problem::{
     Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, Malformed, Mlcp, OffsetRow, Pair, Problem, Row,

@@ -66,6 +66,46 @@ enum Place {
     Tangent(usize, [f64; 2]),
 }
 
+/// What a contact is taken to do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ContactMode {
+    /// No impulse.
+    Open,
+    /// No speed along any of its rows.
+    Stick,
+    /// No speed along the normal; the friction impulse is this, in the directions of the tangent rows, times its
+    /// bound.
+    Slip([f64; 2]),
+}
+
+/// Proximal steps towards given modes at most: round-off is reached sooner.
+const MODE_STEPS: usize = 12;
+
+/// The impulses with which every contact does what its mode says, left in `task`'s storage, and their certificate.
+pub(crate) fn in_modes(step: &StepProblem, task: &mut Task, modes: &[ContactMode]) -> Candidate {
+    let mut storage = std::mem::take(task.newton());
+    let prepared = task.prepared();
+    storage.impose(step, &prepared, modes);
+    let regular = storage.factor(step, &prepared);
+    storage.write(step, &prepared, f64::NEG_INFINITY);
+    let mut at = task.certify(&storage.z);
+    let mut before = f64::INFINITY;
+    for _ in 0..MODE_STEPS {
+        let residual = if regular { storage.advance(step, &prepared, &at) } else { None };
+        // the first step goes almost all of the way, and the next ones see what is left of it
+        let Some(residual) = residual.filter(|r| *r < 0.5 * before) else { break };
+        before = residual;
+        storage.write(step, &prepared, f64::NEG_INFINITY);
+        let next = task.certify(&storage.z);
+        task.recycle(std::mem::replace(&mut at, next));
+        if residual == 0.0 {
+            break;
+        }
+    }
+    *task.newton() = storage;
+    at
+}
+
 /// A solution near `start`, if Newton's method finds one.
 pub(crate) fn polish(step: &StepProblem, task: &mut Task, start: &[f64], work: &Work) -> Option<Solution> {
     let polygons = |c: &Contact| c.tangents.is_empty() || matches!(c.set, FrictionSet::Polygon(_));
@@ -107,7 +147,7 @@ impl Storage {
             }
             let mut before = f64::INFINITY;
             for _ in 0..STEPS {
-                self.write(step, &prepared);
+                self.write(step, &prepared, 0.0);
                 task.recycle(std::mem::take(&mut at));
                 at = task.certify(&self.z);
                 let worst = at.certificate.worst();
@@ -120,7 +160,7 @@ impl Storage {
                 if worst <= ROUND_OFF || (stuck && best.certificate.passes(task.tolerance())) {
                     break 'rounds;
                 }
-                if stuck || !self.advance(step, &prepared, &at) {
+                if stuck || self.advance(step, &prepared, &at).is_none() {
                     break;
                 }
             }
@@ -165,6 +205,48 @@ impl Storage {
         }
     }
 
+    /// The equations of given modes; no impulse is known.
+    fn impose(&mut self, step: &StepProblem, prepared: &Prepared, modes: &[ContactMode]) {
+        self.z.clear();
+        self.z.resize(prepared.layout.impulses, 0.0);
+        let zero = std::mem::take(&mut self.z);
+        self.take(step, prepared, &zero);
+        self.z = zero;
+        self.equations.clear();
+        self.hold_joints(step, prepared);
+        for (i, contact) in step.contacts.iter().enumerate() {
+            let [w_n, w_t] = self.mobility[i];
+            let mode = modes.get(i).copied().unwrap_or(ContactMode::Open);
+            if mode == ContactMode::Open {
+                continue;
+            }
+            let friction = if let ContactMode::Slip([x, y]) = mode { [x, y] } else { [0.0; 2] };
+            let mut hold = |place: Place, w: f64| {
+                self.equations.push(Equation { place, give: PROXIMAL * w, residual: 0.0 });
+            };
+            if contact.normal.is_some() {
+                hold(Place::Normal(i, friction.map(|f| contact.mu * f)), w_n);
+            }
+            if mode == ContactMode::Stick {
+                for (k, _) in contact.tangents.iter().enumerate() {
+                    hold(Place::Tangent(i, [[1.0, 0.0], [0.0, 1.0]][k]), w_t);
+                }
+            }
+            self.contacts[i] = [0.0, contact.kappa * friction[0], contact.kappa * friction[1]];
+        }
+    }
+
+    fn hold_joints(&mut self, step: &StepProblem, prepared: &Prepared) {
+        let start = &prepared.layout.velocity;
+        for (i, joint) in step.joints.iter().enumerate() {
+            prepared.mass.respond(&joint.row.row, start, &mut self.response);
+            let w = joint.row.row.dot(start, &self.response);
+            prepared.mass.clear(&joint.row.row, start, &mut self.response);
+            let give = joint.compliance + PROXIMAL * w;
+            self.equations.push(Equation { place: Place::Joint(i), give, residual: 0.0 });
+        }
+    }
+
     /// Impulses of which nothing is known but the modes.
     fn forget(&mut self) {
         for equation in &self.equations {
@@ -188,13 +270,7 @@ impl Storage {
     fn choose_modes(&mut self, step: &StepProblem, prepared: &Prepared, at: &Candidate, band: f64) {
         let start = &prepared.layout.velocity;
         self.equations.clear();
-        for (i, joint) in step.joints.iter().enumerate() {
-            prepared.mass.respond(&joint.row.row, start, &mut self.response);
-            let w = joint.row.row.dot(start, &self.response);
-            prepared.mass.clear(&joint.row.row, start, &mut self.response);
-            let give = joint.compliance + PROXIMAL * w;
-            self.equations.push(Equation { place: Place::Joint(i), give, residual: 0.0 });
-        }
+        self.hold_joints(step, prepared);
         for (i, contact) in step.contacts.iter().enumerate() {
             let [w_n, w_t] = self.mobility[i];
             let speed = |row: &OffsetRow| row.row.dot(start, &at.velocity) + row.offset;
@@ -275,8 +351,9 @@ impl Storage {
         self.lu.factorize(n, |i, j| matrix[i * n + j])
     }
 
-    /// One proximal step of the impulses: (M̃ + G ε⁻¹ R) δv = −G ε⁻¹ r, δc = −ε⁻¹ (r + R δv).
-    fn advance(&mut self, step: &StepProblem, prepared: &Prepared, at: &Candidate) -> bool {
+    /// One proximal step of the impulses: (M̃ + G ε⁻¹ R) δv = −G ε⁻¹ r, δc = −ε⁻¹ (r + R δv). Returns the largest
+    /// residual it started from; none if the step is not finite.
+    fn advance(&mut self, step: &StepProblem, prepared: &Prepared, at: &Candidate) -> Option<f64> {
         let start = &prepared.layout.velocity;
         let change = &mut self.response;
         change.fill(0.0);
@@ -309,11 +386,12 @@ impl Storage {
                 }
             }
         }
-        change.iter().all(|v| v.is_finite())
+        let finite = change.iter().all(|v| v.is_finite());
+        finite.then(|| self.equations.iter().fold(0.0, |worst: f64, e| worst.max(e.residual.abs())))
     }
 
-    /// The impulses as unknowns.
-    fn write(&mut self, step: &StepProblem, prepared: &Prepared) {
+    /// The impulses as unknowns, normal ones at least `least`.
+    fn write(&mut self, step: &StepProblem, prepared: &Prepared, least: f64) {
         let layout = &prepared.layout;
         self.z.clear();
         self.z.extend_from_slice(&self.joints);
@@ -322,7 +400,7 @@ impl Storage {
             let own = &mut self.z[layout.contact[i]..layout.contact[i + 1]];
             let [normal, p, q] = self.contacts[i];
             let friction = if contact.normal.is_some() {
-                own[0] = normal.max(0.0);
+                own[0] = normal.max(least);
                 &mut own[1..]
             } else {
                 own

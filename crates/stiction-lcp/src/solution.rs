@@ -46,6 +46,11 @@ impl Solution {
         (self.candidate, self.basis)
     }
 
+    /// The answer with its residuals, without the claim.
+    pub fn into_candidate(self) -> Candidate {
+        self.candidate
+    }
+
     /// The unknowns: z, or the impulses of a step problem [N s].
     pub fn z(&self) -> &[f64] {
         &self.candidate.z

@@ -5,8 +5,8 @@ use crate::condense::{self, Condensed, FreeRows};
 use crate::convex;
 use crate::enumerate::Enumerate;
 use crate::lemke::{self, Basis, End, Lemke, Run};
-use crate::newton;
-use crate::problem::{FrictionLaw, Lcp, Prepared, Problem, StepProblem};
+use crate::newton::{self, ContactMode};
+use crate::problem::{FrictionLaw, Lcp, Malformed, Prepared, Problem, StepProblem};
 use crate::proof::Farkas;
 use crate::solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
 use serde::{Deserialize, Serialize};
@@ -131,6 +131,19 @@ impl Workspace {
         }
     }
 
+    /// The impulses with which every contact of a step does what its mode says and every joint holds, and their
+    /// certificate: no claim that signs and cones allow them, the certificate tells. Where rows are redundant they
+    /// are shared out by the least change.
+    pub fn in_modes(&mut self, step: &StepProblem, modes: &[ContactMode]) -> Result<Candidate, LcpError> {
+        let solver = Solver::default();
+        Ok(self.with_task(Problem::Step(step), &solver, |task| newton::in_modes(step, task, modes))?)
+    }
+
+    /// Takes a candidate back.
+    pub fn recycle_candidate(&mut self, candidate: Candidate) {
+        self.spare.push(candidate);
+    }
+
     /// Takes a solution back, so that the next one needs no new storage.
     pub fn recycle(&mut self, solution: Solution) {
         let (candidate, basis) = solution.into_parts();
@@ -148,6 +161,20 @@ impl Workspace {
         guess: Option<&Guess>,
         method: impl FnOnce(&mut Task<'a, '_>) -> Result<Solution, LcpError>,
     ) -> Result<Solution, LcpError> {
+        self.with_task(problem, solver, |task| {
+            // enumeration is asked for the solutions, not for the cheapest one
+            let cheap = if matches!(solver.method, Method::Enumerate(_)) { None } else { task.cheap(guess) };
+            cheap.map_or_else(|| method(task), Ok)
+        })?
+    }
+
+    /// Checks the problem, and works on it.
+    fn with_task<'a, T>(
+        &mut self,
+        problem: Problem<'a>,
+        solver: &'a Solver,
+        work: impl FnOnce(&mut Task<'a, '_>) -> T,
+    ) -> Result<T, Malformed> {
         let law = if let Problem::Step(step) = problem {
             if let Some(prepared) = Arc::get_mut(&mut self.prepared) {
                 prepared.prepare(step)?;
@@ -163,12 +190,10 @@ impl Workspace {
         };
         let judge = Judge::new(problem, self.prepared.clone(), std::mem::take(&mut self.judge));
         let mut task = Task { problem, solver, judge, law, workspace: self };
-        // enumeration is asked for the solutions, not for the cheapest one
-        let cheap = if matches!(solver.method, Method::Enumerate(_)) { None } else { task.cheap(guess) };
-        let result = cheap.map_or_else(|| method(&mut task), Ok);
+        let result = work(&mut task);
         let storage = task.judge.into_storage();
         self.judge = storage;
-        result
+        Ok(result)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::system::{ContactRow, Forces, JointRow, RowKind, Spring, System};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, Row, Solution, StepProblem, Term};
+use stiction_lcp::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, Row, StepProblem, Term};
 
 /// Offsets of the rows, which is where the schemes differ.
 pub(crate) struct Offsets<'a> {
@@ -143,32 +143,30 @@ pub(crate) fn rows(
     }
 }
 
-/// What each contact did in a solution.
+/// What each contact did in an answer (z, v); slip slower than `still` is none.
 pub(crate) fn contact_reports(
     problem: &StepProblem,
     layout: &Layout,
     places: &Places,
     rows: &[ContactRow],
-    solution: &Solution,
+    (z, v, still): (&[f64], &[f64], f64),
     out: &mut Vec<ContactReport>,
 ) {
     let report = |(k, row): (usize, &ContactRow)| {
         let i = places.first_contact + k;
         let contact = &problem.contacts[i];
-        let own = &solution.z()[layout.contact[i]..layout.contact[i + 1]];
+        let own = &z[layout.contact[i]..layout.contact[i + 1]];
         let p = contact.tangent_impulse(&own[1..]);
         let along = |x: [f64; 2]| -> [f64; 3] {
             std::array::from_fn(|c| x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c])
         };
         let mut slip = [0.0; 2];
         for (u, tangent) in slip.iter_mut().zip(&row.tangents) {
-            *u = tangent.row.dot(&layout.velocity, solution.velocity()) + tangent.offset;
+            *u = tangent.row.dot(&layout.velocity, v) + tangent.offset;
         }
-        let scale = solution.certificate().speed;
         let mode = if own[0] <= 0.0 {
             Mode::Open
-        } else if slip[0].hypot(slip[1]) > solution.tolerance().max(1e-9) * scale {
-            // slower than this is round-off of the solve
+        } else if slip[0].hypot(slip[1]) > still {
             Mode::Slip
         } else {
             Mode::Stick
@@ -195,13 +193,13 @@ pub(crate) fn joint_reports(
     layout: &Layout,
     places: &Places,
     rows: &[JointRow],
-    solution: &Solution,
+    z: &[f64],
     out: &mut Vec<JointReport>,
 ) {
     let impulse = |place: Place| match place {
-        Place::Rigid(i) => solution.z()[i],
+        Place::Rigid(i) => z[i],
         Place::Contact(i) => {
-            let own = &solution.z()[layout.contact[i]..layout.contact[i + 1]];
+            let own = &z[layout.contact[i]..layout.contact[i + 1]];
             match problem.contacts[i].normal {
                 Some(_) => own[0],
                 None => problem.contacts[i].tangent_impulse(own)[0],

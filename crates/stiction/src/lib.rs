@@ -21,12 +21,15 @@ pub use error::{Mistake, Mistakes, ProjectError, StepError};
 pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
-pub use report::{ContactReport, Event, EventKind, EventPlace, ImpactReport, JointReport, Mode, PostReport, StepReport, StepWork};
+pub use report::{
+    ContactReport, Event, EventKind, ImpactReport, JointReport, Mode, PostReport, SecondOrderReport,
+    StepReport, StepWork,
+};
 pub use scheme::{Active, Form, Landing, Level, Linearization, Locate, Rows, Scheme, Trapezoidal};
 pub use simulate::{Simulation, Stopped, Trajectory};
-pub use state::{Memory, State};
+pub use state::{Bearing, ContactMemory, Hold, Memory, State};
 pub use system::{
-    Bases, ContactId, ContactRow, Forces, JointRow, Near, PairId, RowKind, Spring, Sweep, System,
+    Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Near, PairId, RowKind, Spring, Sweep, System,
 };
 
 // the examples of the README are doc tests

@@ -1,7 +1,7 @@
 //! What a step did: nothing printed, nothing hidden.
 
 use crate::reduce::Dropped;
-use crate::system::ContactId;
+use crate::system::{ContactId, EventPlace};
 use serde::Serialize;
 use stiction_lcp::{Certificate, Farkas};
 
@@ -38,6 +38,28 @@ pub struct StepReport {
     pub events: Vec<Event>,
     /// The impacts among them.
     pub impacts: Vec<ImpactReport>,
+    /// How a step of second order was made.
+    pub second_order: Option<SecondOrderReport>,
+}
+
+/// How a step of second order was made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SecondOrderReport {
+    /// Steps in given modes, complementarity problems and acceleration problems that were solved.
+    pub solves: usize,
+    /// The least of the event functions at the end of the step, relative to their scales: modes are right while it
+    /// is not negative but for round-off. Infinite where nothing is watched.
+    pub slack: f64,
+    /// The exact Jacobian of the forces left M̃ indefinite, and its definite part took its place.
+    pub definite: bool,
+    /// Part of the step was made as two Euler steps, after an event among very stiff forces.
+    pub damped: bool,
+    /// Modes that were changed by force, where nothing else would go on.
+    pub forced: usize,
+    /// The limit on events was reached, or no modes were found: the rest of the step was made without locating any.
+    pub cut: bool,
+    /// Energy that projections onto joints and contacts at events added or took [J].
+    pub projected: f64,
 }
 
 /// Something that was located within a step. Contacts that change together share a time.
@@ -65,16 +87,6 @@ pub enum EventKind {
     Stick,
     /// Slipping went on the other way.
     Reversal,
-}
-
-/// Where an event was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EventPlace {
-    /// At a contact.
-    Contact(ContactId),
-    /// At a row of the joints, by its place among them: a limit or a drive.
-    Joint(usize),
 }
 
 /// The energy balance of an impact.

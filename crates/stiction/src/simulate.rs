@@ -2,7 +2,7 @@
 
 use crate::error::StepError;
 use crate::report::StepReport;
-use crate::scheme::{Scheme, euler};
+use crate::scheme::{Level, Scheme, euler, trapezoid};
 use crate::state::State;
 use crate::system::System;
 
@@ -14,12 +14,14 @@ pub struct Simulation<S> {
     /// How steps are made; may be changed between steps.
     pub scheme: Scheme,
     workspace: euler::Workspace,
+    second_order: trapezoid::Workspace,
 }
 
 impl<S: System> Simulation<S> {
     /// A simulation of `system` from `state`.
     pub fn new(system: S, state: State, scheme: Scheme) -> Self {
-        Self { system, state, scheme, workspace: euler::Workspace::default() }
+        let (workspace, second_order) = Default::default();
+        Self { system, state, scheme, workspace, second_order }
     }
 
     /// The model.
@@ -53,7 +55,13 @@ impl<S: System> Simulation<S> {
     /// [`Simulation::step`] into a report that is used again: after the first steps nothing is allocated while the
     /// number of contacts does not grow.
     pub fn step_into(&mut self, h: f64, report: &mut StepReport) -> Result<(), StepError> {
-        euler::step(&self.system, &self.scheme, &mut self.state, h, &mut self.workspace, report)
+        let Self { system, state, scheme, workspace, second_order } = self;
+        match &scheme.level {
+            Level::Trapezoidal(settings) => {
+                trapezoid::step(system, scheme, settings, state, h, second_order, report)
+            }
+            _ => euler::step(system, scheme, state, h, workspace, report),
+        }
     }
 
     /// Steps of size `h` until time `until` [s], the last one shorter if need be, keeping what `pick` makes of each.

@@ -1,6 +1,6 @@
 //! All that a run needs to go on.
 
-use crate::system::{Bases, ContactId};
+use crate::system::{Bases, ContactId, EventPlace};
 use serde::{Deserialize, Serialize};
 
 /// The state of a run: restoring one continues it bit by bit.
@@ -30,6 +30,29 @@ pub struct Memory {
     pub contacts: Vec<ContactMemory>,
     /// Impulses of the joint rows of the last step [N s].
     pub joints: Vec<f64>,
+    /// What bears, in the order of the places, for schemes of second order; none when that is to be found out.
+    pub bearing: Option<Vec<Bearing>>,
+    /// A step of second order after an event, to be damped where forces are very stiff.
+    pub after_event: bool,
+}
+
+/// A contact, limit or drive that bears.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bearing {
+    /// Which.
+    pub place: EventPlace,
+    /// How.
+    pub hold: Hold,
+}
+
+/// How something bears.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hold {
+    /// Without slip; a limit, or a contact without friction.
+    Stick,
+    /// With friction along this unit vector, on the second body; of a drive, along its row with this sign.
+    Slip([f64; 3]),
 }
 
 /// The impulse of a contact in the last step.

@@ -111,7 +111,7 @@ pub trait System {
 }
 
 /// `k ← k + F(ω) ω` of every body.
-fn add_gyroscopic<S: System + ?Sized>(system: &S, v: &[f64], k: &mut [f64]) {
+pub(crate) fn add_gyroscopic<S: System + ?Sized>(system: &S, v: &[f64], k: &mut [f64]) {
     let mut start = 0;
     for (i, &n) in system.bodies().iter().enumerate() {
         let own = &v[start..start + n];
@@ -203,6 +203,16 @@ pub struct ContactId {
     pub pair: PairId,
     /// Which of their near features.
     pub feature: u32,
+}
+
+/// Where something may bear, or happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventPlace {
+    /// At a contact.
+    Contact(ContactId),
+    /// At a row of the joints, by its place among them: a limit or a drive.
+    Joint(usize),
 }
 
 /// One near point of two shapes, as rows.

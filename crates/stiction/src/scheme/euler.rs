@@ -75,15 +75,7 @@ pub(crate) fn step<S: System + ?Sized>(
     workspace: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), StepError> {
-    if !(h.is_finite() && h > 0.0) {
-        return Err(StepError::StepSize(h));
-    }
-    let got = [state.q.len(), state.v.len()];
-    let expected = [system.coordinate_count(), system.bodies().iter().sum()];
-    if got != expected {
-        return Err(StepError::Size { got, expected });
-    }
-    check_finite(system, state, h)?;
+    check(system, state, h)?;
     let mut work = StepWork { converged: true, ..StepWork::default() };
     system.forces(state.t, &state.q, &state.v, &mut workspace.forces);
     if let Some(i) = workspace.forces.k.iter().position(|k| !k.is_finite()) {
@@ -137,6 +129,19 @@ pub(crate) fn step<S: System + ?Sized>(
     made
 }
 
+/// Whether a step can be made at all.
+pub(crate) fn check<S: System + ?Sized>(system: &S, state: &State, h: f64) -> Result<(), StepError> {
+    if !(h.is_finite() && h > 0.0) {
+        return Err(StepError::StepSize(h));
+    }
+    let got = [state.q.len(), state.v.len()];
+    let expected = [system.coordinate_count(), system.bodies().iter().sum()];
+    if got != expected {
+        return Err(StepError::Size { got, expected });
+    }
+    check_finite(system, state, h)
+}
+
 /// Bodies that are nowhere would touch nothing and fall for ever without a word.
 fn check_finite<S: System + ?Sized>(system: &S, state: &State, h: f64) -> Result<(), StepError> {
     let not_finite = |what: String| Err(StepError::NotFinite { t: state.t, what });
@@ -173,11 +178,17 @@ fn finish<S: System + ?Sized>(
     let mut reported = std::mem::take(report);
     reported.dropped.clone_from(&reducer.dropped);
     (work.proven, work.limited) = reducer.counts();
-    assemble::contact_reports(problem, layout, places, contacts, solution, &mut reported.contacts);
-    assemble::joint_reports(problem, layout, places, joints, solution, &mut reported.joints);
+    // slower than this is round-off of the solve
+    let still = solution.tolerance().max(1e-9) * solution.certificate().speed;
+    let answer = (solution.z(), solution.velocity(), still);
+    assemble::contact_reports(problem, layout, places, contacts, answer, &mut reported.contacts);
+    assemble::joint_reports(problem, layout, places, joints, solution.z(), &mut reported.joints);
     assemble::remember(&reported.contacts, &reported.joints, &mut next.memory);
     reported.certificate.copy_from(solution.certificate());
     reported.post = None;
+    reported.events.clear();
+    reported.impacts.clear();
+    reported.second_order = None;
     if scheme.passes > 0 {
         match post_stabilize::run(system, scheme, next, h, reach, &mut work, workspace) {
             Ok(post) => reported.post = Some(post),
@@ -430,6 +441,7 @@ fn solve_once<S: System + ?Sized>(
             gain * gap / (if gap < 0.0 { slow } else { h }) + drift
         }
         Level::Position { .. } => position(gap, row, drift, true),
+        Level::Trapezoidal(_) => drift,
         Level::Baumgarte { alpha } => {
             if gap < 0.0 {
                 alpha * gap + drift
@@ -456,6 +468,7 @@ fn solve_once<S: System + ?Sized>(
         Level::Velocity => j.drift,
         Level::Stabilized { gamma, .. } => gamma * j.error / slow + j.drift,
         Level::Position { .. } => position(j.error, &j.row, j.drift, false),
+        Level::Trapezoidal(_) => j.drift,
         Level::Baumgarte { alpha } => alpha * j.error + j.drift,
     };
     let limit = |j: &JointRow| gap_offset(j.error, &j.row, j.drift);

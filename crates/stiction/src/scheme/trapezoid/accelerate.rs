@@ -1,0 +1,327 @@
+//! Accelerations and forces at an instant: M a = k + Rᵀλ, R a = −(dR/dt) v.
+//!
+//! Modes are right or wrong at instants, so what tells is the forces there, not the impulses of a step, which are
+//! means and half a step late.
+
+use super::flow::{Flow, bodies, unsolved};
+use super::frame::{Frame, contact, dot};
+use crate::assemble::{self, Offsets, Places};
+use crate::error::StepError;
+use crate::state::{Bearing, Hold, State};
+use crate::system::{Bases, ContactRow, EventPlace, Forces, JointRow, RowKind, System, add_gyroscopic};
+use stiction_lcp::problem::Layout;
+use stiction_lcp::{Candidate, ContactMode, Row, Solver, StepProblem};
+
+/// Surfaces go this part of the size between the points that derivatives of rows are taken from. The error is its
+/// fourth power over thirty, 3e-14; smaller loses as much to round-off.
+const STENCIL: f64 = 1e-3;
+
+/// At most this much time between those points [s], where nothing moves but what is prescribed.
+const INSTANT: f64 = 1e-3;
+
+/// Offset of the tangent rows of a contact that slips, in units of the accelerations around: friction of a contact
+/// that slips acts against its slip whatever the acceleration.
+const SLIPPING: f64 = 1e3;
+
+/// An acceleration problem and its storage.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Instant {
+    problem: StepProblem,
+    layout: Layout,
+    places: Places,
+    pub(super) frame: Frame,
+    beside: [Frame; 4],
+    forces: Forces,
+    modes: Vec<ContactMode>,
+    q: Vec<f64>,
+    /// d/dt of the speeds of the rows at constant v: joints, then contacts with normal and tangents.
+    joints: Vec<f64>,
+    contacts: Vec<[f64; 3]>,
+}
+
+/// What something that bears does at an instant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Load {
+    /// Normal force, or 0 of a drive [N].
+    pub(super) normal: f64,
+    /// Friction force on the second body [N]; of a drive, along its row.
+    pub(super) friction: [f64; 3],
+    /// Its bound [N].
+    pub(super) bound: f64,
+    /// Slip velocity [m/s].
+    pub(super) slip: [f64; 3],
+}
+
+impl Instant {
+    /// The acceleration problem at a state; tangents of slipping contacts are along their friction.
+    pub(super) fn assemble<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        bearing: &[Bearing],
+        bases: &mut Bases,
+    ) -> Result<(), StepError> {
+        let State { t, q, v, .. } = state;
+        let fastest = system.surface_speed(*t, q, v);
+        let step = (STENCIL * system.size() / fastest.max(f64::MIN_POSITIVE)).min(INSTANT);
+        let mut known = self.frame.read(system, (*t, q), bearing, None, bases);
+        for (frame, k) in self.beside.iter_mut().zip([-2.0, -1.0, 1.0, 2.0]) {
+            self.q.clone_from(q);
+            system.advance(&mut self.q, v, k * step);
+            known &= frame.read(system, (t + k * step, &self.q), bearing, Some(&self.frame), bases);
+        }
+        if !known {
+            return Err(StepError::NotFinite { t: *t, what: "a contact that bears".to_string() });
+        }
+        self.differentiate(system, v, step);
+
+        system.forces(*t, q, v, &mut self.forces);
+        add_gyroscopic(system, v, &mut self.forces.k);
+        bodies(system, *t, q, &mut self.problem);
+        let mut at = 0;
+        for body in &mut self.problem.bodies {
+            for i in 0..body.velocities {
+                body.momentum[i] = self.forces.k[at + i];
+            }
+            at += body.velocities;
+        }
+        Ok(())
+    }
+
+    /// d/dt of the speeds of rows at constant v, by four points.
+    fn differentiate<S: System + ?Sized>(&mut self, system: &S, v: &[f64], step: f64) {
+        let mut starts = vec![0];
+        for n in system.bodies() {
+            starts.push(starts[starts.len() - 1] + n);
+        }
+        let slope = |at: [f64; 4]| (at[0] - 8.0 * at[1] + 8.0 * at[2] - at[3]) / (12.0 * step);
+        let speed = |row: &Row, drift: f64| row.dot(&starts, v) + drift;
+        self.joints.clear();
+        for k in 0..self.frame.joints.len() {
+            self.joints.push(slope(std::array::from_fn(|i| {
+                let joint = &self.beside[i].joints[k];
+                speed(&joint.row, joint.drift)
+            })));
+        }
+        self.contacts.clear();
+        for k in 0..self.frame.contacts.len() {
+            let normal = slope(std::array::from_fn(|i| {
+                let row = &self.beside[i].contacts[k];
+                speed(&row.normal, row.drift)
+            }));
+            let mut rates = [normal, 0.0, 0.0];
+            for j in 0..self.frame.contacts[k].tangents.len() {
+                rates[1 + j] = slope(std::array::from_fn(|i| {
+                    let row = &self.beside[i].contacts[k].tangents[j];
+                    speed(&row.row, row.offset)
+                }));
+            }
+            self.contacts.push(rates);
+        }
+    }
+
+    /// Forces and accelerations in given modes.
+    pub(super) fn in_modes<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        bearing: &[Bearing],
+        flow: &mut Flow,
+    ) -> Result<Candidate, StepError> {
+        self.assemble(system, state, bearing, &mut flow.bases)?;
+        self.rows(system, bearing, &[]);
+        self.frame.modes(bearing, &mut self.modes);
+        flow.solves += 1;
+        flow.lcp.in_modes(&self.problem, &self.modes).map_err(|e| unsolved(state.t, e, &self.problem))
+    }
+
+    /// The rows of the problem. Friction of contacts that are not in `free` acts as their slip says.
+    fn rows<S: System + ?Sized>(&mut self, system: &S, bearing: &[Bearing], free: &[EventPlace]) {
+        let Self { problem, layout, places, frame, joints, contacts, .. } = self;
+        let accelerations = problem
+            .bodies
+            .iter()
+            .flat_map(|b| (0..b.velocities).map(move |i| b.momentum[i] / b.mass[(i, i)]));
+        let scale = accelerations.fold(system.gravity(), |m: f64, a| m.max(a.abs()));
+        problem.speed_scale = scale.max(f64::MIN_POSITIVE);
+        let holds = bearing.iter().filter_map(|b| contact(b).map(|_| b));
+        for ((row, rates), bearing) in frame.contacts.iter_mut().zip(&*contacts).zip(holds) {
+            if let Hold::Slip(direction) = bearing.hold
+                && row.aligned
+                && row.tangents.len() == 2
+            {
+                let [x, y] = row.tangent_directions.map(|t| dot(t, direction));
+                let length = x.hypot(y);
+                row.turn(x / length, y / length);
+            }
+            for (k, tangent) in row.tangents.iter_mut().enumerate() {
+                tangent.offset = rates[1 + k];
+                if let Hold::Slip(direction) = bearing.hold
+                    && !free.contains(&bearing.place)
+                {
+                    // slip is against friction
+                    tangent.offset -= SLIPPING * scale * dot(row.tangent_directions[k], direction);
+                }
+            }
+        }
+        for ((joint, rate), &place) in frame.joints.iter_mut().zip(&*joints).zip(&frame.rows) {
+            joint.error = 0.0;
+            joint.drift = *rate;
+            if let RowKind::Drive { speed, .. } = &mut joint.kind {
+                *speed = 0.0;
+                let place = EventPlace::Joint(place);
+                let hold = bearing.iter().find(|b| b.place == place).map(|b| b.hold);
+                if let Some(Hold::Slip([sign, ..])) = hold
+                    && !free.contains(&place)
+                {
+                    joint.drift -= SLIPPING * scale * sign;
+                }
+            }
+        }
+        let normal = |row: &ContactRow| {
+            let k = frame.contacts.iter().position(|c| c.id == row.id);
+            k.map_or(0.0, |k| contacts[k][0])
+        };
+        let drift = |j: &JointRow| j.drift;
+        let offsets = Offsets { joint: &drift, contact: &normal, limit: &drift };
+        assemble::rows(problem, places, 1.0, &frame.joints, &frame.contacts, &offsets);
+        problem.lay_out(layout);
+    }
+
+    /// What forces are measured by [N].
+    pub(super) fn force_scale(&self) -> f64 {
+        let bodies = self.problem.bodies.iter();
+        let weights = bodies.map(|b| b.mass[(0, 0)] * self.problem.speed_scale);
+        weights.fold(f64::MIN_POSITIVE, f64::max)
+    }
+
+    /// Whether something that bears is a drive.
+    pub(super) fn is_drive(&self, place: EventPlace) -> bool {
+        let EventPlace::Joint(row) = place else { return false };
+        let k = self.frame.rows.iter().position(|&r| r == row);
+        k.is_some_and(|k| matches!(self.frame.joints[k].kind, RowKind::Drive { .. }))
+    }
+
+    /// Whether something that bears has friction.
+    pub(super) fn has_friction(&self, place: EventPlace) -> bool {
+        match place {
+            EventPlace::Contact(id) => self.frame.contacts.iter().any(|c| c.id == id && c.mu > 0.0),
+            EventPlace::Joint(_) => self.is_drive(place),
+        }
+    }
+
+    /// What each thing that bears does in a solution, in the order of `bearing`.
+    pub(super) fn loads(&self, bearing: &[Bearing], v: &[f64], z: &[f64], out: &mut Vec<Load>) {
+        out.clear();
+        let mut next = 0;
+        for bearing in bearing {
+            let load = match bearing.place {
+                EventPlace::Contact(_) => {
+                    next += 1;
+                    self.contact_load(next - 1, v, z)
+                }
+                EventPlace::Joint(row) => self.joint_load(row, v, z),
+            };
+            out.push(load);
+        }
+    }
+
+    fn contact_load(&self, k: usize, v: &[f64], z: &[f64]) -> Load {
+        let i = self.places.first_contact + k;
+        let (row, contact) = (&self.frame.contacts[k], &self.problem.contacts[i]);
+        let own = &z[self.layout.contact[i]..self.layout.contact[i + 1]];
+        let p = contact.tangent_impulse(&own[1..]);
+        let along = |x: [f64; 2]| -> [f64; 3] {
+            std::array::from_fn(|c| x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c])
+        };
+        let mut slip = [0.0; 2];
+        for (u, tangent) in slip.iter_mut().zip(&row.tangents) {
+            *u = tangent.row.dot(&self.layout.velocity, v);
+        }
+        let prescribed = self.slip_drift(k);
+        let slip = [slip[0] + prescribed[0], slip[1] + prescribed[1]];
+        Load { normal: own[0], friction: along(p), bound: row.mu * own[0], slip: along(slip) }
+    }
+
+    /// The prescribed part of the slip of a contact, which the offsets of the rows no longer hold.
+    fn slip_drift(&self, k: usize) -> [f64; 2] {
+        let mut drift = [0.0; 2];
+        let row = &self.frame.contacts[k];
+        for beside in [&self.beside[1], &self.beside[2]] {
+            let other = &beside.contacts[k];
+            for (j, tangent) in other.tangents.iter().enumerate() {
+                let direction = other.tangent_directions[j];
+                for (i, drift) in drift.iter_mut().enumerate().take(row.tangents.len()) {
+                    *drift += 0.5 * tangent.offset * dot(direction, row.tangent_directions[i]);
+                }
+            }
+        }
+        drift
+    }
+
+    fn joint_load(&self, row: usize, v: &[f64], z: &[f64]) -> Load {
+        let none = Load { normal: 0.0, friction: [0.0; 3], bound: 0.0, slip: [0.0; 3] };
+        let Some(k) = self.frame.rows.iter().position(|&r| r == row) else { return none };
+        let assemble::Place::Contact(i) = self.places.joints[k] else { return none };
+        let own = &z[self.layout.contact[i]..self.layout.contact[i + 1]];
+        let contact = &self.problem.contacts[i];
+        if contact.normal.is_some() {
+            return Load { normal: own[0], ..none };
+        }
+        let [x, _] = contact.tangent_impulse(own);
+        // the drift and the speed sought are those beside the instant
+        let beside = &self.beside[1].joints[k];
+        let sought = if let RowKind::Drive { speed, .. } = beside.kind { speed } else { 0.0 };
+        let slip = beside.row.dot(&self.layout.velocity, v) + beside.drift - sought;
+        Load { friction: [x, 0.0, 0.0], bound: contact.kappa, slip: [slip, 0.0, 0.0], ..none }
+    }
+
+    /// The modes in which things go on from an instant, where those of `free` may stick or slip and may let go:
+    /// from the acceleration problem with complementarity. `None` if it has no solution that was found.
+    pub(super) fn next_modes<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        bearing: &[Bearing],
+        free: &[EventPlace],
+        flow: &mut Flow,
+    ) -> Result<Option<Vec<Bearing>>, StepError> {
+        self.assemble(system, state, bearing, &mut flow.bases)?;
+        self.rows(system, bearing, free);
+        flow.solves += 1;
+        let Ok(solution) = flow.lcp.solve(&self.problem, &Solver::default(), None) else { return Ok(None) };
+        let mut loads = Vec::new();
+        self.loads(bearing, &state.v, solution.z(), &mut loads);
+        let slips = &solution.certificate().contacts;
+        let threshold = 1e-9 * self.problem.speed_scale;
+        let mut next = Vec::new();
+        let mut contacts = 0;
+        for (bearing, load) in bearing.iter().zip(&loads) {
+            let (i, drive) = match bearing.place {
+                EventPlace::Contact(_) => {
+                    contacts += 1;
+                    (self.places.first_contact + contacts - 1, false)
+                }
+                EventPlace::Joint(row) => {
+                    let k = self.frame.rows.iter().position(|&r| r == row);
+                    let place = k.map(|k| self.places.joints[k]);
+                    let Some(assemble::Place::Contact(i)) = place else { continue };
+                    (i, self.problem.contacts[i].normal.is_none())
+                }
+            };
+            if !drive && load.normal <= 0.0 {
+                continue;
+            }
+            let size = dot(load.friction, load.friction).sqrt();
+            let slips = slips[i].lambda > threshold && size > 0.0;
+            let hold = match bearing.hold {
+                Hold::Slip(_) if !free.contains(&bearing.place) => bearing.hold,
+                _ if slips => Hold::Slip(load.friction.map(|f| f / size)),
+                _ => Hold::Stick,
+            };
+            next.push(Bearing { place: bearing.place, hold });
+        }
+        flow.lcp.recycle(solution);
+        Ok(Some(next))
+    }
+}

@@ -1,0 +1,318 @@
+//! What is watched, and what happens when it passes zero.
+
+use super::frame::{contact, dot};
+use super::locate::ROUND_OFF;
+use super::{RESTITUTION_SPEED, Run, Workspace};
+use crate::error::StepError;
+use crate::report::{Event, EventKind};
+use crate::scheme::euler::kinetic;
+use crate::state::{Bearing, Hold, State};
+use crate::system::{EventPlace, Near, RowKind, System};
+
+/// A function that is not negative while the modes are right.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Watch {
+    /// The gap of what is open.
+    Gap(EventPlace),
+    /// The normal force of what bears.
+    Normal(EventPlace),
+    /// What friction that sticks has left to its bound.
+    Cone(EventPlace),
+    /// The slip against friction.
+    Slip(EventPlace),
+}
+
+impl Watch {
+    fn place(self) -> EventPlace {
+        match self {
+            Self::Gap(place) | Self::Normal(place) | Self::Cone(place) | Self::Slip(place) => place,
+        }
+    }
+}
+
+/// Gaps down to minus this part of the size are closed.
+const CLOSED: f64 = 1e-12;
+
+/// Contacts within this part of the size take part in an impact.
+const NEIGHBOURS: f64 = 1e-9;
+
+/// After an event the modes are looked for this part of the step later, where the instant itself is a tie.
+const PROBE: f64 = 1e-6;
+
+/// Functions below this at an event have passed zero there: those that do so together do so to round-off.
+const TOGETHER: f64 = 1e-8;
+
+impl<S: System + ?Sized> Run<'_, S> {
+    /// The functions that are negative at the end of a part.
+    pub(super) fn watch(&mut self, end: &State) -> Result<Vec<Watch>, StepError> {
+        let values = self.values(end)?;
+        self.told.slack = self.told.slack.min(values.iter().fold(f64::INFINITY, |m, v| m.min(v.1)));
+        let bearing = values.into_iter().filter(|v| v.1 < -ROUND_OFF).map(|v| v.0);
+        let mut watched: Vec<Watch> = bearing.collect();
+        watched.extend(self.watch_gaps(end)?);
+        Ok(watched)
+    }
+
+    /// The functions of all that bears, on a projected copy.
+    fn values(&mut self, end: &State) -> Result<Vec<(Watch, f64)>, StepError> {
+        if self.bearing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let system = self.stage.system;
+        let mut copy = end.clone();
+        let Workspace { flow, instant, projector, .. } = &mut *self.workspace;
+        projector.project(system, &mut copy, &self.bearing, flow)?;
+        let candidate = instant.in_modes(system, &copy, &self.bearing, flow)?;
+        let mut loads = Vec::new();
+        instant.loads(&self.bearing, &copy.v, &candidate.z, &mut loads);
+        flow.lcp.recycle_candidate(candidate);
+        let force = instant.force_scale();
+        let speed = super::flow::speed_scale(system, &copy, self.stage.whole);
+        let mut values = Vec::new();
+        for (bearing, load) in self.bearing.iter().zip(&loads) {
+            let place = bearing.place;
+            if !instant.is_drive(place) {
+                values.push((Watch::Normal(place), load.normal / force));
+            }
+            match bearing.hold {
+                Hold::Stick if instant.has_friction(place) => {
+                    let size = dot(load.friction, load.friction).sqrt();
+                    values.push((Watch::Cone(place), (load.bound - size) / force));
+                }
+                Hold::Stick => {}
+                Hold::Slip(along) if contact(bearing).is_some() => {
+                    values.push((Watch::Slip(place), -dot(load.slip, along) / speed));
+                }
+                Hold::Slip([sign, ..]) => values.push((Watch::Slip(place), -load.slip[0] * sign / speed)),
+            }
+        }
+        Ok(values)
+    }
+
+    /// Gaps that are closed at the end of a part though nothing bears there.
+    pub(super) fn watch_gaps(&mut self, end: &State) -> Result<Vec<Watch>, StepError> {
+        let system = self.stage.system;
+        let depth = -CLOSED * system.size();
+        let Workspace { flow, impact, .. } = &mut *self.workspace;
+        impact.read(system, end, 0.0, &[], flow);
+        let limits = impact.joints.iter().zip(&impact.rows).filter(|(j, _)| j.kind == RowKind::Limit);
+        let limits = limits.filter(|(j, _)| j.error < depth).map(|(_, &row)| EventPlace::Joint(row));
+        let contacts = impact.contacts.iter().filter(|c| c.gap < depth).map(|c| EventPlace::Contact(c.id));
+        let bears = |place: &EventPlace| self.bearing.iter().any(|b| b.place == *place);
+        Ok(limits.chain(contacts).filter(|place| !bears(place)).map(Watch::Gap).collect())
+    }
+
+    /// The least of the watched functions at a state.
+    pub(super) fn least(&mut self, watched: &[Watch], end: &State) -> Result<f64, StepError> {
+        let mut least = f64::INFINITY;
+        if watched.iter().any(|w| !matches!(w, Watch::Gap(_))) {
+            let values = self.values(end)?;
+            least = values.iter().filter(|v| watched.contains(&v.0)).fold(least, |m, v| m.min(v.1));
+        }
+        let gaps: Vec<EventPlace> =
+            watched.iter().filter(|w| matches!(w, Watch::Gap(_))).map(|w| w.place()).collect();
+        Ok(self.gaps(&gaps, end).into_iter().fold(least, f64::min))
+    }
+
+    /// Gaps at these places, in units of the size.
+    fn gaps(&mut self, places: &[EventPlace], end: &State) -> Vec<f64> {
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let system = self.stage.system;
+        let Workspace { flow, impact, .. } = &mut *self.workspace;
+        let ids = places.iter().filter_map(|p| match p {
+            EventPlace::Contact(id) => Some(*id),
+            EventPlace::Joint(_) => None,
+        });
+        let wanted: Vec<_> = ids.map(|id| id.pair).collect();
+        let near = Near { reach: f64::NEG_INFINITY, sweep: None, wanted: &wanted };
+        system.contacts(end.t, &end.q, &near, &mut flow.bases, &mut impact.contacts);
+        system.joints(end.t, &end.q, &mut impact.joints);
+        let gap = |place: &EventPlace| match *place {
+            EventPlace::Joint(row) => impact.joints.get(row).map_or(f64::INFINITY, |j| j.error),
+            EventPlace::Contact(id) => {
+                let found = impact.contacts.iter().find(|c| c.id == id);
+                // features that do not face each other are apart
+                found.map_or(f64::INFINITY, |c| c.gap)
+            }
+        };
+        places.iter().map(|p| gap(p) / system.size()).collect()
+    }
+
+    /// What happens at an event that has been reached.
+    pub(super) fn happen(&mut self, watched: &[Watch]) -> Result<(), StepError> {
+        let mut passed: Vec<Watch> = Vec::new();
+        for &watch in watched {
+            let now = self.now.clone();
+            if self.least(&[watch], &now)? <= TOGETHER {
+                passed.push(watch);
+            }
+        }
+        let struck: Vec<EventPlace> =
+            passed.iter().filter(|w| matches!(w, Watch::Gap(_))).map(|w| w.place()).collect();
+        if !self.located() {
+            return self.strike(&struck);
+        }
+        self.project_here()?;
+        if !struck.is_empty() {
+            return self.strike(&struck);
+        }
+        let reached = |b: &Bearing| passed.contains(&Watch::Slip(b.place));
+        let free: Vec<EventPlace> =
+            self.bearing.iter().filter(|b| b.hold == Hold::Stick || reached(b)).map(|b| b.place).collect();
+        let before = self.bearing.clone();
+        self.settle(before, &free, &passed)
+    }
+
+    /// Projects the state itself, with the modes that end here, and keeps account of the energy.
+    fn project_here(&mut self) -> Result<(), StepError> {
+        let system = self.stage.system;
+        let energy = |s: &State| kinetic(system, &s.v) + system.potential(s.t, &s.q);
+        let before = energy(&self.now);
+        let Workspace { flow, projector, .. } = &mut *self.workspace;
+        projector.project(system, &mut self.now, &self.bearing, flow)?;
+        self.told.projected += energy(&self.now) - before;
+        Ok(())
+    }
+
+    /// An impact at these places and at all that touches.
+    pub(super) fn strike(&mut self, places: &[EventPlace]) -> Result<(), StepError> {
+        let system = self.stage.system;
+        let slowest = self.stage.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        let mut held: Vec<EventPlace> = self.bearing.iter().map(|b| b.place).collect();
+        held.extend(places);
+        let Workspace { flow, impact, .. } = &mut *self.workspace;
+        impact.read(system, &self.now, NEIGHBOURS * system.size(), &held, flow);
+        let report = impact.strike(&self.stage, &mut self.now, flow)?;
+        let closed: Vec<EventPlace> = impact
+            .separations(&self.now.v)
+            .into_iter()
+            .filter(|&(_, speed)| speed <= slowest)
+            .map(|(place, _)| place)
+            .collect();
+        let t = self.now.t;
+        self.events.extend(places.iter().map(|&place| Event { t, kind: EventKind::Impact, place }));
+        self.impacts.push(report);
+        let (next, free) = self.holds(&closed);
+        if self.located() {
+            return self.settle(next, &free, &[]);
+        }
+        self.bearing = next;
+        self.fresh.clear();
+        Ok(())
+    }
+
+    /// How things that touch would bear, from their slip now, and which of them do not slip. Drives bear always.
+    fn holds(&self, closed: &[EventPlace]) -> (Vec<Bearing>, Vec<EventPlace>) {
+        let impact = &self.workspace.impact;
+        let mut starts = vec![0];
+        for n in self.stage.system.bodies() {
+            starts.push(starts[starts.len() - 1] + n);
+        }
+        let v = &self.now.v;
+        let mut bearing = Vec::new();
+        for (joint, &row) in impact.joints.iter().zip(&impact.rows) {
+            let place = EventPlace::Joint(row);
+            let hold = match joint.kind {
+                RowKind::Drive { speed, .. } => {
+                    let slip = joint.row.dot(&starts, v) + joint.drift - speed;
+                    let slips = slip.abs() > RESTITUTION_SPEED;
+                    if slips { Hold::Slip([-slip.signum(), 0.0, 0.0]) } else { Hold::Stick }
+                }
+                RowKind::Limit if closed.contains(&place) => Hold::Stick,
+                _ => continue,
+            };
+            bearing.push(Bearing { place, hold });
+        }
+        for row in impact.contacts.iter().filter(|c| closed.contains(&EventPlace::Contact(c.id))) {
+            let mut slip = [0.0; 3];
+            for (tangent, direction) in row.tangents.iter().zip(row.tangent_directions) {
+                let u = tangent.row.dot(&starts, v) + tangent.offset;
+                (0..3).for_each(|i| slip[i] += u * direction[i]);
+            }
+            let size = dot(slip, slip).sqrt();
+            let slips = row.mu > 0.0 && size > RESTITUTION_SPEED;
+            let hold = if slips { Hold::Slip(slip.map(|u| -u / size)) } else { Hold::Stick };
+            bearing.push(Bearing { place: EventPlace::Contact(row.id), hold });
+        }
+        bearing.sort_by_key(|b| b.place);
+        let free = bearing.iter().filter(|b| b.hold == Hold::Stick).map(|b| b.place).collect();
+        (bearing, free)
+    }
+
+    /// What bears at the start of a run.
+    pub(super) fn settle_first(&mut self) -> Result<(), StepError> {
+        let slowest = self.stage.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        let touching = self.touching_apart();
+        if touching.iter().any(|t| t.1 < -slowest) {
+            return self.strike(&touching.iter().map(|t| t.0).collect::<Vec<_>>());
+        }
+        let closed: Vec<EventPlace> = touching.iter().filter(|t| t.1 <= slowest).map(|t| t.0).collect();
+        let (next, free) = self.holds(&closed);
+        self.bearing.clone_from(&next);
+        let events = self.events.len();
+        self.settle(next, &free, &[])?;
+        self.events.truncate(events);
+        Ok(())
+    }
+
+    /// Finds the modes in which `candidates` go on, where those of `free` may change, and tells what changed. If
+    /// nothing did though `passed` says that something must, the first of it is changed by force.
+    pub(super) fn settle(
+        &mut self,
+        candidates: Vec<Bearing>,
+        free: &[EventPlace],
+        passed: &[Watch],
+    ) -> Result<(), StepError> {
+        let system = self.stage.system;
+        let mut probe = self.now.clone();
+        let later = PROBE * self.stage.whole;
+        probe.t += later;
+        system.advance(&mut probe.q, &self.now.v, later);
+        let Workspace { flow, instant, .. } = &mut *self.workspace;
+        let next = instant.next_modes(system, &probe, &candidates, free, flow)?;
+        let Some(mut next) = next else {
+            // Painlevé: no force would do; an impulse may
+            self.told.cut = true;
+            self.bearing = candidates;
+            return Ok(());
+        };
+        if next == self.bearing && !passed.is_empty() {
+            self.told.forced += 1;
+            force(&mut next, passed[0]);
+        }
+        self.tell(&next);
+        self.bearing = next;
+        Ok(())
+    }
+
+    /// Lists how modes changed.
+    fn tell(&mut self, next: &[Bearing]) {
+        let t = self.now.t;
+        for old in &self.bearing {
+            let new = next.iter().find(|b| b.place == old.place).map(|b| b.hold);
+            let kind = match (old.hold, new) {
+                (_, None) => EventKind::TakeOff,
+                (Hold::Stick, Some(Hold::Slip(_))) => EventKind::Slip,
+                (Hold::Slip(_), Some(Hold::Stick)) => EventKind::Stick,
+                (Hold::Slip(a), Some(Hold::Slip(b))) if dot(a, b) < 0.0 => EventKind::Reversal,
+                _ => continue,
+            };
+            self.events.push(Event { t, kind, place: old.place });
+        }
+    }
+}
+
+/// Changes the mode that a function that passed zero speaks of.
+fn force(bearing: &mut Vec<Bearing>, passed: Watch) {
+    match passed {
+        Watch::Gap(_) => {}
+        Watch::Normal(place) => bearing.retain(|b| b.place != place),
+        // it is about to slip, and sticks until it does
+        Watch::Cone(_) => {}
+        Watch::Slip(place) => {
+            bearing.iter_mut().filter(|b| b.place == place).for_each(|b| b.hold = Hold::Stick);
+        }
+    }
+}

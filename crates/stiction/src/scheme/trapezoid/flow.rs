@@ -1,0 +1,270 @@
+//! One step of the trapezoidal method as a step problem. PAGT06 (6.10)–(6.12)
+
+use super::frame::Frame;
+use crate::assemble::{self, Offsets, Places};
+use crate::error::StepError;
+use crate::jacobian::ForceJacobian;
+use crate::scheme::{Form, Linearization, Scheme, Trapezoidal};
+use crate::state::{Bearing, Memory, State};
+use crate::system::{
+    Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, RowKind, System, add_gyroscopic,
+};
+use nalgebra::Vector6;
+use stiction_lcp::problem::Layout;
+use stiction_lcp::{Body, Candidate, ContactMode, LcpError, MassFactor, Row, StepProblem};
+
+/// Storage of steps, kept from step to step.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Flow {
+    pub(super) problem: StepProblem,
+    pub(super) layout: Layout,
+    pub(super) places: Places,
+    pub(super) lcp: stiction_lcp::Workspace,
+    pub(super) modes: Vec<ContactMode>,
+    pub(super) bases: Bases,
+    /// Rows at the start of the step, and in its middle.
+    pub(super) start: Frame,
+    pub(super) middle: Frame,
+    forces: [Forces; 2],
+    jacobian: ForceJacobian,
+    /// The state in the middle.
+    q: Vec<f64>,
+    force: Vec<f64>,
+    /// The exact Jacobian was not definite.
+    pub(super) definite: bool,
+    pub(super) solves: usize,
+}
+
+/// What is fixed while a step is made and made again.
+pub(super) struct Stage<'a, S: System + ?Sized> {
+    pub(super) system: &'a S,
+    pub(super) scheme: &'a Scheme,
+    pub(super) settings: &'a Trapezoidal,
+    /// The step asked for, of which this may be a part [s].
+    pub(super) whole: f64,
+}
+
+/// Where a step starts.
+pub(super) struct Origin<'a> {
+    pub(super) state: &'a State,
+    pub(super) bearing: &'a [Bearing],
+    /// Normals of contacts that have just begun to bear hold in the form of fresh ones.
+    pub(super) fresh: &'a [Bearing],
+}
+
+impl Flow {
+    /// Everything of a step of size `h` that does not depend on it, at its start.
+    pub(super) fn begin<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        origin: &Origin,
+    ) -> Result<(), StepError> {
+        let State { t, q, v, memory } = origin.state;
+        let known = self.start.read(stage.system, (*t, q), origin.bearing, None, &mut self.bases);
+        if !known {
+            return Err(lost(*t));
+        }
+        self.start.align(origin.bearing, |id| friction(memory, id));
+        stage.system.forces(*t, q, v, &mut self.forces[0]);
+        add_gyroscopic(stage.system, v, &mut self.forces[0].k);
+        match stage.settings.linearization {
+            Linearization::Exact => stage.system.jacobian(*t, q, v, &mut self.jacobian),
+            Linearization::Definite => {
+                stage.system.definite_jacobian(&self.forces[0], v, &mut self.jacobian);
+            }
+        }
+        if let Some(i) = self.forces[0].k.iter().position(|k| !k.is_finite()) {
+            return Err(StepError::NotFinite { t: *t, what: format!("the force on velocity {i}") });
+        }
+        Ok(())
+    }
+
+    /// The step problem of size `h` from where [`Flow::begin`] was. With `implicit` the linearly implicit Euler
+    /// step with the same rows at its start. PAGT06 (3.5)
+    pub(super) fn assemble<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        origin: &Origin,
+        h: f64,
+        implicit: bool,
+    ) -> Result<(), StepError> {
+        let State { t, q, v, memory } = origin.state;
+        let system = stage.system;
+        self.q.clone_from(q);
+        let half = if implicit { 0.0 } else { 0.5 * h };
+        system.advance(&mut self.q, v, half);
+        let known =
+            self.middle.read(system, (t + half, &self.q), origin.bearing, Some(&self.start), &mut self.bases);
+        if !known {
+            return Err(lost(*t));
+        }
+        self.middle.align(origin.bearing, |id| friction(memory, id));
+
+        // b = M̃ v + (h/2)[k(t) + k(t + h) + h k_q v], or M̃ v + h (k(t + h) + h k_q v)
+        system.forces(t + h, q, v, &mut self.forces[1]);
+        add_gyroscopic(system, v, &mut self.forces[1].k);
+        self.inertia(stage, t + half, v, h, implicit);
+        let starts = &self.layout.velocity;
+        let weights = if implicit { [0.0, h, h * h] } else { [0.5 * h, 0.5 * h, 0.5 * h * h] };
+        self.force.clear();
+        self.force.resize(v.len(), 0.0);
+        self.problem.multiply_mass(starts, v, &mut self.force);
+        for (force, (now, then)) in self.force.iter_mut().zip(self.forces[0].k.iter().zip(&self.forces[1].k))
+        {
+            *force += weights[0] * now + weights[1] * then;
+        }
+        self.jacobian.position.multiply_add(starts, weights[2], v, &mut self.force);
+        for (body, &s) in self.problem.bodies.iter_mut().zip(starts) {
+            for i in 0..body.velocities {
+                body.momentum[i] = self.force[s + i];
+            }
+        }
+        self.problem.speed_scale = speed_scale(system, origin.state, stage.whole);
+        self.rows(stage, origin, h, implicit);
+        Ok(())
+    }
+
+    /// M̃ = M − (h/2) k_v − (h²/4) k_q, or M − h k_v − h² k_q.
+    fn inertia<S: System + ?Sized>(&mut self, stage: &Stage<S>, t: f64, v: &[f64], h: f64, implicit: bool) {
+        let Self { problem, layout, jacobian, forces, q, .. } = self;
+        let weights = if implicit { [-h, -h * h] } else { [-0.5 * h, -0.25 * h * h] };
+        bodies(stage.system, t, q, problem);
+        jacobian.velocity.add_to(weights[0], problem);
+        jacobian.position.add_to(weights[1], problem);
+        problem.joints.clear();
+        problem.contacts.clear();
+        problem.lay_out(layout);
+        let linear =
+            jacobian.velocity.bodies.iter().chain(&jacobian.position.bodies).all(|b| b.amax() == 0.0);
+        if !linear && MassFactor::new(problem).is_err() {
+            self.definite = true;
+            stage.system.definite_jacobian(&forces[0], v, jacobian);
+            bodies(stage.system, t, q, problem);
+            jacobian.velocity.add_to(weights[0], problem);
+            jacobian.position.add_to(weights[1], problem);
+        }
+    }
+
+    /// The rows of joints and of what bears, each in its form.
+    fn rows<S: System + ?Sized>(&mut self, stage: &Stage<S>, origin: &Origin, h: f64, implicit: bool) {
+        let Self { problem, layout, places, start, middle, .. } = self;
+        let v = &origin.state.v;
+        let forms = stage.settings.rows;
+        let velocity = &layout.velocity;
+        // what a row adds to N(q_m) v⁺, from its speeds and drifts at the start and in the middle
+        let offset = |form: Form, [before, middle]: [f64; 2], [drift, drift_middle]: [f64; 2]| {
+            if implicit {
+                return drift_middle;
+            }
+            match form {
+                Form::End => drift_middle,
+                Form::Mean => middle + 2.0 * drift_middle,
+                Form::Curved => middle - before + 2.0 * drift_middle - drift,
+            }
+        };
+        let speed = |row: &Row| row.dot(velocity, v);
+        for (row, at_start) in middle.contacts.iter_mut().zip(&start.contacts) {
+            for (tangent, before) in row.tangents.iter_mut().zip(&at_start.tangents) {
+                let speeds = [speed(&before.row), speed(&tangent.row)];
+                tangent.offset = offset(forms.friction, speeds, [before.offset, tangent.offset]);
+            }
+        }
+        for (joint, at_start) in middle.joints.iter_mut().zip(&start.joints) {
+            if let RowKind::Drive { .. } = joint.kind {
+                let speeds = [speed(&at_start.row), speed(&joint.row)];
+                joint.drift = offset(forms.friction, speeds, [at_start.drift, joint.drift]);
+            }
+        }
+        let at_start = |joint: &JointRow, form: Form| {
+            let same = |s: &&JointRow| s.joint == joint.joint && s.kind == joint.kind;
+            let k = middle.joints.iter().position(|j| std::ptr::eq(j, joint));
+            let before = k.and_then(|k| start.joints.get(k)).filter(same).unwrap_or(joint);
+            let held = offset(form, [speed(&before.row), speed(&joint.row)], [before.drift, joint.drift]);
+            (before.error, held)
+        };
+        let joint = |joint: &JointRow| {
+            let (error, held) = at_start(joint, forms.joints);
+            match joint.kind {
+                // a force −Θ/compliance, in the mean of both ends
+                RowKind::Rigid(compliance) if compliance > 0.0 => {
+                    let (_, mean) = at_start(joint, Form::Mean);
+                    if implicit { error / h + held } else { 4.0 * error / h + mean }
+                }
+                _ => held + stage.settings.stabilization * error / stage.whole,
+            }
+        };
+        let lasting = |place| !origin.fresh.iter().any(|b| b.place == place);
+        let form = |place| if lasting(place) { forms.lasting } else { forms.fresh };
+        let contact = |row: &ContactRow| {
+            let before = start.contacts.iter().find(|c| c.id == row.id).unwrap_or(row);
+            let form = form(EventPlace::Contact(row.id));
+            offset(form, [speed(&before.normal), speed(&row.normal)], [before.drift, row.drift])
+        };
+        let limit = |row: &JointRow| at_start(row, forms.lasting).1;
+        let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
+        assemble::rows(problem, places, h, &middle.joints, &middle.contacts, &offsets);
+        if !implicit {
+            // over the mean of both ends a compliant joint gives way by compliance · force · 4/h² per impulse
+            problem.joints.iter_mut().for_each(|j| j.compliance *= 4.0);
+        }
+        problem.lay_out(layout);
+    }
+
+    /// Solves the assembled problem in given modes.
+    pub(super) fn in_modes(&mut self, t: f64, bearing: &[Bearing]) -> Result<Candidate, StepError> {
+        self.middle.modes(bearing, &mut self.modes);
+        self.solves += 1;
+        self.lcp.in_modes(&self.problem, &self.modes).map_err(|error| unsolved(t, error, &self.problem))
+    }
+}
+
+/// q ⊕ (h/2)(v + v⁺), or q ⊕ h v⁺.
+pub(super) fn advance<S: System + ?Sized>(
+    system: &S,
+    state: &State,
+    v: &[f64],
+    h: f64,
+    implicit: bool,
+    end: &mut State,
+) {
+    end.t = state.t + h;
+    end.q.clone_from(&state.q);
+    if implicit {
+        system.advance(&mut end.q, v, h);
+    } else {
+        let mean: Vec<f64> = state.v.iter().zip(v).map(|(a, b)| 0.5 * (a + b)).collect();
+        system.advance(&mut end.q, &mean, h);
+    }
+    end.v.clear();
+    end.v.extend_from_slice(v);
+}
+
+/// What small speeds are measured by: what gravity gives in a step, and round-off of the fastest surface.
+pub(super) fn speed_scale<S: System + ?Sized>(system: &S, state: &State, h: f64) -> f64 {
+    let fastest = system.surface_speed(state.t, &state.q, &state.v);
+    (system.gravity() * h).max(1e-3 * fastest).max(f64::MIN_POSITIVE)
+}
+
+/// The bodies with their masses at (t, q) and no momentum.
+pub(super) fn bodies<S: System + ?Sized>(system: &S, t: f64, q: &[f64], problem: &mut StepProblem) {
+    problem.bodies.clear();
+    problem.pairs.clear();
+    for (i, &velocities) in system.bodies().iter().enumerate() {
+        let mass = system.mass_at(i, t, q);
+        problem.bodies.push(Body { velocities, mass, momentum: Vector6::zeros() });
+    }
+}
+
+/// The direction of the friction of a contact in the last step.
+fn friction(memory: &Memory, id: ContactId) -> Option<[f64; 3]> {
+    let found = memory.contacts.binary_search_by_key(&id, |c| c.id).ok()?;
+    Some(memory.contacts[found].friction)
+}
+
+pub(super) fn unsolved(t: f64, error: LcpError, problem: &StepProblem) -> StepError {
+    StepError::Unsolved { t, error: Box::new(error), problem: Box::new(problem.clone()) }
+}
+
+fn lost(t: f64) -> StepError {
+    StepError::NotFinite { t, what: "a contact that bears".to_string() }
+}

@@ -1,0 +1,121 @@
+//! The rows of what bears, at an instant.
+
+use crate::state::{Bearing, Hold};
+use crate::system::{Bases, ContactId, ContactRow, EventPlace, JointRow, Near, PairId, RowKind, System};
+use stiction_lcp::ContactMode;
+
+/// Rows at an instant: joints, and the limits, drives and contacts that bear.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frame {
+    pub(super) t: f64,
+    pub(super) joints: Vec<JointRow>,
+    /// The place of each of `joints` among all rows of the joints.
+    pub(super) rows: Vec<usize>,
+    /// In the order of what bears.
+    pub(super) contacts: Vec<ContactRow>,
+    pairs: Vec<PairId>,
+    found: Vec<ContactRow>,
+}
+
+impl Frame {
+    /// Reads the rows at (t, q). A contact whose features do not face each other here keeps the row of `other`;
+    /// `false` if there is none to keep.
+    pub(super) fn read<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        (t, q): (f64, &[f64]),
+        bearing: &[Bearing],
+        other: Option<&Frame>,
+        bases: &mut Bases,
+    ) -> bool {
+        self.t = t;
+        system.joints(t, q, &mut self.joints);
+        self.rows.clear();
+        self.rows.extend(0..self.joints.len());
+        let held = |row: usize| bearing.iter().any(|b| b.place == EventPlace::Joint(row));
+        let (joints, rows) = (&self.joints, &mut self.rows);
+        rows.retain(|&row| joints[row].kind != RowKind::Limit || held(row));
+        let mut row = 0;
+        self.joints.retain(|joint| {
+            row += 1;
+            joint.kind != RowKind::Limit || held(row - 1)
+        });
+
+        self.contacts.clear();
+        let ids = || bearing.iter().filter_map(contact);
+        if ids().next().is_none() {
+            return true;
+        }
+        self.pairs.clear();
+        self.pairs.extend(ids().map(|id| id.pair));
+        self.pairs.dedup();
+        let near = Near { reach: f64::NEG_INFINITY, sweep: None, wanted: &self.pairs };
+        system.contacts(t, q, &near, bases, &mut self.found);
+        for (k, id) in ids().enumerate() {
+            let here = self.found.iter().find(|c| c.id == id);
+            let there = other.and_then(|other| other.contacts.get(k)).filter(|c| c.id == id);
+            match here.or(there) {
+                Some(contact) => self.contacts.push(contact.clone()),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Turns the tangents of contacts that ask for it along their friction.
+    pub(super) fn align(&mut self, bearing: &[Bearing], friction: impl Fn(ContactId) -> Option<[f64; 3]>) {
+        let holds = bearing.iter().filter_map(|b| contact(b).map(|id| (id, b.hold)));
+        for (row, (id, hold)) in self.contacts.iter_mut().zip(holds) {
+            if !(row.aligned && row.tangents.len() == 2) {
+                continue;
+            }
+            let along = match hold {
+                Hold::Slip(direction) => Some(direction),
+                Hold::Stick => friction(id),
+            };
+            let Some(along) = along else { continue };
+            let [x, y] = row.tangent_directions.map(|t| dot(t, along));
+            let length = x.hypot(y);
+            if length > 0.0 {
+                row.turn(x / length, y / length);
+            }
+        }
+    }
+
+    /// The modes of the contacts of a step problem with these rows.
+    pub(super) fn modes(&self, bearing: &[Bearing], modes: &mut Vec<ContactMode>) {
+        modes.clear();
+        for (joint, &row) in self.joints.iter().zip(&self.rows) {
+            let hold = bearing.iter().find(|b| b.place == EventPlace::Joint(row)).map(|b| b.hold);
+            match (joint.kind, hold) {
+                (RowKind::Rigid(_), _) => {}
+                (RowKind::Drive { .. }, Some(Hold::Slip([sign, ..]))) => {
+                    modes.push(ContactMode::Slip([sign, 0.0]));
+                }
+                _ => modes.push(ContactMode::Stick),
+            }
+        }
+        let holds = bearing.iter().filter_map(|b| contact(b).map(|_| b.hold));
+        modes.extend(self.contacts.iter().zip(holds).map(|(row, hold)| match hold {
+            Hold::Slip(direction) if row.mu > 0.0 => {
+                let [x, y] = row.tangent_directions.map(|t| dot(t, direction));
+                let length = if row.tangents.len() == 1 { x.abs() } else { x.hypot(y) };
+                let y = if row.tangents.len() == 1 { 0.0 } else { y };
+                ContactMode::Slip([x / length, y / length])
+            }
+            _ => ContactMode::Stick,
+        }));
+    }
+}
+
+/// The contact that bears, if it is one.
+pub(super) fn contact(bearing: &Bearing) -> Option<ContactId> {
+    match bearing.place {
+        EventPlace::Contact(id) => Some(id),
+        EventPlace::Joint(_) => None,
+    }
+}
+
+pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}

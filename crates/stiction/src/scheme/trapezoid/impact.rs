@@ -1,0 +1,221 @@
+//! Impacts with Poisson's restitution: compression, then decompression. PAGT06 (7.5)–(7.9)
+
+use super::flow::{Flow, Stage, bodies, unsolved};
+use crate::assemble::{self, Offsets, Places};
+use crate::error::StepError;
+use crate::report::ImpactReport;
+use crate::scheme::euler::kinetic;
+use crate::state::State;
+use crate::system::{ContactRow, EventPlace, JointRow, RowKind, System};
+use stiction_lcp::problem::Layout;
+use stiction_lcp::{Solution, StepProblem};
+
+/// Halvings of the factor on restitution that keeps energy: to 1e-9.
+const HALVINGS: usize = 30;
+
+/// Energy gained below this part is round-off.
+const GAIN: f64 = 1e-14;
+
+/// Storage of impacts.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Impact {
+    problem: StepProblem,
+    layout: Layout,
+    places: Places,
+    /// All rows of joints and touching contacts at the instant.
+    pub(super) joints: Vec<JointRow>,
+    pub(super) rows: Vec<usize>,
+    pub(super) contacts: Vec<ContactRow>,
+}
+
+impl Impact {
+    /// Approach speed of each contact and limit of the problem, with its place [m/s].
+    fn approaches(&self, v: &[f64]) -> Vec<(EventPlace, usize, f64)> {
+        let places = self.rows.iter().zip(&self.places.joints).filter_map(|(&row, place)| match place {
+            assemble::Place::Contact(i) => Some((EventPlace::Joint(row), *i)),
+            assemble::Place::Rigid(_) => None,
+        });
+        let first = self.places.first_contact;
+        let contacts = self.contacts.iter().enumerate().map(|(k, c)| (EventPlace::Contact(c.id), first + k));
+        let speed = |(place, i): (EventPlace, usize)| {
+            let normal = self.problem.contacts[i].normal.as_ref()?;
+            Some((place, i, -(normal.row.dot(&self.layout.velocity, v) + normal.offset)))
+        };
+        places.chain(contacts).filter_map(speed).collect()
+    }
+
+    /// The velocity after the impact; rows must have been read.
+    pub(super) fn strike<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        state: &mut State,
+        flow: &mut Flow,
+    ) -> Result<ImpactReport, StepError> {
+        let system = stage.system;
+        let slowest = stage.scheme.restitution_speed.unwrap_or(super::RESTITUTION_SPEED);
+        bodies(system, state.t, &state.q, &mut self.problem);
+        let drift = |j: &JointRow| j.drift;
+        let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
+        // motors and dry friction have forces, not impulses
+        assemble::rows(&mut self.problem, &mut self.places, 0.0, &self.joints, &self.contacts, &offsets);
+        self.problem.joints.iter_mut().for_each(|j| j.compliance = 0.0);
+        self.problem.lay_out(&mut self.layout);
+        self.problem.speed_scale = 1e-3 * system.surface_speed(state.t, &state.q, &state.v).max(slowest);
+        let before = kinetic(system, &state.v);
+        let approaches = self.approaches(&state.v);
+
+        self.momentum(&state.v);
+        let compressed = self.solve(stage, state.t, flow)?;
+        let v_c = compressed.velocity().to_vec();
+        let kept = kinetic(system, &v_c);
+
+        // e c_n of every contact that was compressed by more than a crawl
+        let returned: Vec<(usize, f64)> = approaches
+            .iter()
+            .filter_map(|&(place, i, _)| {
+                let own = compressed.z()[self.layout.contact[i]];
+                let e = self.restitution(place);
+                let change = own * self.mobility(i);
+                (e > 0.0 && change > slowest).then_some((i, e * own))
+            })
+            .collect();
+        flow.lcp.recycle(compressed);
+        let mut factor = 1.0;
+        state.v.clone_from(&v_c);
+        if !returned.is_empty() {
+            state.v = self.decompress(stage, state.t, &v_c, &returned, 1.0, flow)?;
+            if stage.settings.energy_safe && kinetic(system, &state.v) > before * (1.0 + GAIN) {
+                let (mut low, mut high) = (0.0, 1.0);
+                for _ in 0..HALVINGS {
+                    let middle = 0.5 * (low + high);
+                    let v = self.decompress(stage, state.t, &v_c, &returned, middle, flow)?;
+                    if kinetic(system, &v) > before {
+                        high = middle;
+                    } else {
+                        (low, state.v) = (middle, v);
+                    }
+                }
+                factor = low;
+            }
+        }
+        Ok(ImpactReport {
+            t: state.t,
+            approaches: approaches.iter().map(|&(place, _, speed)| (place, speed)).collect(),
+            before,
+            compressed: kept,
+            after: kinetic(system, &state.v),
+            factor,
+        })
+    }
+
+    /// Speeds at which each contact and limit opens after the impact [m/s].
+    pub(super) fn separations(&self, v: &[f64]) -> Vec<(EventPlace, f64)> {
+        self.approaches(v).into_iter().map(|(place, _, speed)| (place, -speed)).collect()
+    }
+
+    fn restitution(&self, place: EventPlace) -> f64 {
+        match place {
+            EventPlace::Contact(id) => {
+                self.contacts.iter().find(|c| c.id == id).map_or(0.0, |c| c.restitution)
+            }
+            // limits are hard stops without restitution
+            EventPlace::Joint(_) => 0.0,
+        }
+    }
+
+    /// n M⁻¹ nᵀ of a contact [1/kg].
+    fn mobility(&self, i: usize) -> f64 {
+        let Some(normal) = &self.problem.contacts[i].normal else { return 0.0 };
+        let mut w = 0.0;
+        normal.row.for_each(&self.layout.velocity, |k, x| {
+            let body = self.layout.velocity.partition_point(|&s| s <= k) - 1;
+            let own = k - self.layout.velocity[body];
+            w += x * x / self.problem.bodies[body].mass[(own, own)];
+        });
+        w
+    }
+
+    /// b = M v.
+    fn momentum(&mut self, v: &[f64]) {
+        let mut at = 0;
+        for body in &mut self.problem.bodies {
+            for i in 0..body.velocities {
+                body.momentum[i] = (0..body.velocities).map(|j| body.mass[(i, j)] * v[at + j]).sum();
+            }
+            at += body.velocities;
+        }
+    }
+
+    fn decompress<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        t: f64,
+        v: &[f64],
+        returned: &[(usize, f64)],
+        factor: f64,
+        flow: &mut Flow,
+    ) -> Result<Vec<f64>, StepError> {
+        self.momentum(v);
+        let mut more = vec![0.0; v.len()];
+        for &(i, impulse) in returned {
+            let contact = &mut self.problem.contacts[i];
+            if let Some(normal) = &contact.normal {
+                normal.row.add_transposed(&self.layout.velocity, factor * impulse, &mut more);
+            }
+            contact.kappa =
+                if stage.settings.printed_decompression { 0.0 } else { contact.mu * factor * impulse };
+        }
+        for (body, &s) in self.problem.bodies.iter_mut().zip(&self.layout.velocity) {
+            (0..body.velocities).for_each(|i| body.momentum[i] += more[s + i]);
+        }
+        let solution = self.solve(stage, t, flow)?;
+        let v = solution.velocity().to_vec();
+        flow.lcp.recycle(solution);
+        Ok(v)
+    }
+
+    fn solve<S: System + ?Sized>(
+        &self,
+        stage: &Stage<S>,
+        t: f64,
+        flow: &mut Flow,
+    ) -> Result<Solution, StepError> {
+        flow.solves += 1;
+        let solved = flow.lcp.solve(&self.problem, &stage.scheme.solver, None);
+        solved.map_err(|e| unsolved(t, e, &self.problem))
+    }
+
+    /// Reads the rows at a state: joints, and all contacts and limits within `reach` [m] or in `held`.
+    pub(super) fn read<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        reach: f64,
+        held: &[EventPlace],
+        flow: &mut Flow,
+    ) {
+        system.joints(state.t, &state.q, &mut self.joints);
+        self.rows.clear();
+        let mut row = 0;
+        let rows = &mut self.rows;
+        self.joints.retain(|j| {
+            let place = EventPlace::Joint(row);
+            let near = j.kind != RowKind::Limit || j.error <= reach || held.contains(&place);
+            if near {
+                rows.push(row);
+            }
+            row += 1;
+            near
+        });
+        let wanted: Vec<_> = held
+            .iter()
+            .filter_map(|p| match p {
+                EventPlace::Contact(id) => Some(id.pair),
+                EventPlace::Joint(_) => None,
+            })
+            .collect();
+        let near = crate::system::Near { reach, sweep: None, wanted: &wanted };
+        system.contacts(state.t, &state.q, &near, &mut flow.bases, &mut self.contacts);
+        self.contacts.retain(|c| c.gap <= reach || held.contains(&EventPlace::Contact(c.id)));
+    }
+}

@@ -1,0 +1,232 @@
+//! The linearly implicit trapezoidal method with located events. PAGT06
+//!
+//! A step is made of parts, each of which ends at an event or at the end of the step. Between events everything that
+//! bears does so in a mode that does not change, and a part is one set of equations; without location it is one
+//! complementarity problem.
+
+mod accelerate;
+mod attempt;
+mod event;
+mod flow;
+mod frame;
+mod impact;
+mod locate;
+mod project;
+
+use super::euler::{self, kinetic};
+use super::{Locate, Scheme, Trapezoidal};
+use crate::assemble;
+use crate::error::StepError;
+use crate::report::{Event, ImpactReport, SecondOrderReport, StepReport, StepWork};
+use crate::state::{Bearing, Hold, State};
+use crate::system::{EventPlace, JointRow, Near, RowKind, System};
+use accelerate::Instant;
+use flow::{Flow, Stage};
+use impact::Impact;
+use project::Projector;
+use stiction_lcp::{Candidate, Certificate};
+
+/// Approach speed below which there is no restitution [m/s]. Independent of the step: sequences of ever smaller
+/// bounces end there.
+pub(crate) const RESTITUTION_SPEED: f64 = 1e-9;
+
+/// Contacts with a gap of at most this part of the size touch. PAGT06 (7.1): larger loses restitution without a word,
+/// smaller loses contacts to round-off.
+const TOUCH: f64 = 1e-10;
+
+/// What is left of a step below this part of it is round-off.
+const LEFT: f64 = 1e-13;
+
+/// Storage of steps, kept from step to step.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Workspace {
+    flow: Flow,
+    instant: Instant,
+    projector: Projector,
+    impact: Impact,
+    next: State,
+}
+
+/// A step under way.
+struct Run<'a, S: System + ?Sized> {
+    stage: Stage<'a, S>,
+    workspace: &'a mut Workspace,
+    /// Where the step has come to.
+    now: State,
+    bearing: Vec<Bearing>,
+    /// Contacts that have just begun to bear without an impact.
+    fresh: Vec<Bearing>,
+    events: Vec<Event>,
+    impacts: Vec<ImpactReport>,
+    told: SecondOrderReport,
+    /// The answer of the last part, whose problem is still in the workspace.
+    last: Option<Candidate>,
+    certificate: Certificate,
+    problems: usize,
+}
+
+/// One step of size `h`; the state is only changed if it is made, the report is of no use if it is not.
+pub(crate) fn step<S: System + ?Sized>(
+    system: &S,
+    scheme: &Scheme,
+    settings: &Trapezoidal,
+    state: &mut State,
+    h: f64,
+    workspace: &mut Workspace,
+    report: &mut StepReport,
+) -> Result<(), StepError> {
+    euler::check(system, state, h)?;
+    workspace.flow.bases.clone_from(&state.memory.bases);
+    workspace.flow.solves = 0;
+    workspace.flow.definite = false;
+    let now = state.clone();
+    let mut run = Run {
+        stage: Stage { system, scheme, settings, whole: h },
+        workspace,
+        bearing: now.memory.bearing.clone().unwrap_or_default(),
+        now,
+        fresh: Vec::new(),
+        events: Vec::new(),
+        impacts: Vec::new(),
+        told: SecondOrderReport {
+            solves: 0,
+            slack: f64::INFINITY,
+            definite: false,
+            damped: false,
+            forced: 0,
+            cut: false,
+            projected: 0.0,
+        },
+        last: None,
+        certificate: Certificate::default(),
+        problems: 0,
+    };
+    run.make(state.t + h)?;
+    run.finish(h, report);
+    std::mem::swap(state, &mut run.now);
+    Ok(())
+}
+
+impl<S: System + ?Sized> Run<'_, S> {
+    fn located(&self) -> bool {
+        self.stage.settings.locate == Locate::Everything && !self.told.cut
+    }
+
+    /// Goes to time `end`.
+    fn make(&mut self, end: f64) -> Result<(), StepError> {
+        if self.now.memory.bearing.is_none() {
+            self.begin()?;
+        }
+        while end - self.now.t > LEFT * self.stage.whole {
+            let left = end - self.now.t;
+            if !self.located() {
+                self.find_touching()?;
+            }
+            self.part(left)?;
+        }
+        self.now.t = end;
+        Ok(())
+    }
+
+    /// What bears at the start: what touches and does not move apart.
+    fn begin(&mut self) -> Result<(), StepError> {
+        let mut joints = Vec::new();
+        self.stage.system.joints(self.now.t, &self.now.q, &mut joints);
+        let drives = joints.iter().enumerate().filter(|(_, j)| matches!(j.kind, RowKind::Drive { .. }));
+        let bears = |(row, _): (usize, _)| Bearing { place: EventPlace::Joint(row), hold: Hold::Stick };
+        self.bearing = drives.map(bears).collect();
+        if self.located() { self.settle_first() } else { Ok(()) }
+    }
+
+    /// Contacts and limits that touch at the start of a part without location become rows; those that come fast get
+    /// an impact first where impacts are located.
+    fn find_touching(&mut self) -> Result<(), StepError> {
+        self.fresh.clear();
+        let slowest = self.stage.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        let new = self.touching_apart();
+        let strikes = self.stage.settings.locate != Locate::Nothing;
+        if strikes && new.iter().any(|&(_, speed)| speed < -slowest) {
+            return self.strike(&new.iter().map(|n| n.0).collect::<Vec<_>>());
+        }
+        for (place, speed) in new {
+            // what comes apart again in this instant is left to do so
+            if speed > slowest && strikes {
+                continue;
+            }
+            let bearing = Bearing { place, hold: Hold::Stick };
+            self.bearing.push(bearing);
+            self.fresh.push(bearing);
+        }
+        self.bearing.sort_by_key(|b| b.place);
+        Ok(())
+    }
+
+    /// Contacts and limits that touch and do not bear, with the speed at which they open [m/s].
+    fn touching_apart(&mut self) -> Vec<(EventPlace, f64)> {
+        let system = self.stage.system;
+        let reach = TOUCH * system.size();
+        let Workspace { impact, flow, .. } = &mut *self.workspace;
+        impact.read(system, &self.now, reach, &[], flow);
+        let mut starts = vec![0];
+        for n in system.bodies() {
+            starts.push(starts[starts.len() - 1] + n);
+        }
+        let v = &self.now.v;
+        let limits = impact.joints.iter().zip(&impact.rows).filter(|(j, _)| j.kind == RowKind::Limit);
+        let limits = limits.map(|(j, &row)| (EventPlace::Joint(row), j.row.dot(&starts, v) + j.drift));
+        let contacts = impact.contacts.iter();
+        let contacts = contacts.map(|c| (EventPlace::Contact(c.id), c.normal.dot(&starts, v) + c.drift));
+        let bears = |place: &EventPlace| self.bearing.iter().any(|b| b.place == *place);
+        limits.chain(contacts).filter(|(place, _)| !bears(place)).collect()
+    }
+
+    fn finish(&mut self, h: f64, report: &mut StepReport) {
+        let system = self.stage.system;
+        let now = &mut self.now;
+        let Workspace { flow, impact, .. } = &mut *self.workspace;
+        self.told.solves = flow.solves;
+        self.told.definite = flow.definite;
+        let mut reported = std::mem::take(report);
+        reported.contacts.clear();
+        reported.joints.clear();
+        if let Some(last) = self.last.take() {
+            let Flow { problem, layout, places, middle, .. } = &*flow;
+            // slower than this is round-off of the solve
+            let still = 1e-9 * last.certificate.speed;
+            let answer = (&last.z[..], &last.velocity[..], still);
+            assemble::contact_reports(
+                problem,
+                layout,
+                places,
+                &middle.contacts,
+                answer,
+                &mut reported.contacts,
+            );
+            assemble::joint_reports(problem, layout, places, &middle.joints, &last.z, &mut reported.joints);
+            flow.lcp.recycle_candidate(last);
+        }
+        assemble::remember(&reported.contacts, &reported.joints, &mut now.memory);
+        now.memory.h = h;
+        now.memory.after_event = !self.events.is_empty();
+        now.memory.bearing = Some(std::mem::take(&mut self.bearing));
+        reported.certificate.copy_from(&self.certificate);
+        reported.post = None;
+        reported.dropped.clear();
+        (reported.t, reported.h) = (now.t, h);
+        reported.kinetic = kinetic(system, &now.v);
+        reported.potential = system.potential(now.t, &now.q);
+        (reported.linear_momentum, reported.angular_momentum) = system.momentum(&now.q, &now.v);
+        system.joints(now.t, &now.q, &mut impact.joints);
+        system.contacts(now.t, &now.q, &Near::within(0.0), &mut flow.bases, &mut impact.contacts);
+        let gaps = impact.contacts.iter().map(|c| -c.gap);
+        let joints = impact.joints.iter().filter_map(JointRow::violation);
+        reported.infeasibility = joints.chain(gaps).fold(0.0, f64::max);
+        flow.bases.forget_stale();
+        now.memory.bases.clone_from(&flow.bases);
+        reported.events = std::mem::take(&mut self.events);
+        reported.impacts = std::mem::take(&mut self.impacts);
+        reported.second_order = Some(self.told);
+        reported.work = StepWork { problems: self.problems, converged: true, ..StepWork::default() };
+        *report = reported;
+    }
+}
