@@ -122,3 +122,18 @@ fn differences_of_small_bodies_far_away_are_not_lost() {
         assert!((velocity[(0, 0)] * (9.81 * size).sqrt() + 1.0).abs() < 1e-9, "{size}: {velocity}");
     }
 }
+
+#[test]
+fn differences_of_bodies_all_but_at_rest_are_not_lost() {
+    // without gravity nothing but the size of the body says what a small speed is
+    let mut world = planar::World::new(Vector2::zeros());
+    let disk = planar::Attached::new(planar::Shape::Disk { radius: 0.1 });
+    world.add(planar::Body::rigid("a", planar::Mass::given(1.0, 0.3)).with(disk));
+    world.push(planar::Force::custom(|_, q, v, k| k[0] += (1.0 + q[0]).sqrt() - v[0]));
+    let model = world.build().unwrap();
+    for speed in [0.0, 1e-12, 1e-3] {
+        let [_, velocity] = exact(&model, 0.0, &[0.3, 0.0, 0.0], &[speed, 0.0, 0.0]);
+        // a step of 6e-7 against round-off 1e-16 of a force of order 1
+        assert!((velocity[(0, 0)] + 1.0).abs() < 1e-9, "{speed}: {velocity}");
+    }
+}
