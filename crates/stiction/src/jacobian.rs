@@ -1,5 +1,7 @@
 //! How forces depend on the state, by bodies and pairs of bodies.
 
+pub(crate) mod pull;
+
 use nalgebra::Matrix6;
 use stiction_lcp::{Pair, Row, StepProblem, Term};
 
@@ -68,7 +70,7 @@ impl Blocks {
         if let [Row::Bodies(left), Row::Bodies(right)] = rows {
             for a in left {
                 for b in right {
-                    self.add(a.body, b.body, &Matrix6::from_fn(|i, j| factor * a.j[i] * b.j[j]));
+                    self.add(a.body, b.body, &Matrix6::from_fn(|i, j| factor * (a.j[i] * b.j[j])));
                 }
             }
             return;
@@ -77,7 +79,7 @@ impl Blocks {
         for &(a, i, x) in &entries[0] {
             for &(b, j, y) in &entries[1] {
                 let mut block = Matrix6::zeros();
-                block[(i, j)] = factor * x * y;
+                block[(i, j)] = factor * (x * y);
                 self.add(a, b, &block);
             }
         }

@@ -1,7 +1,7 @@
-//! After the first steps, detection, assembly and solve allocate nothing.
+//! After the first steps, detection, assembly and solve allocate nothing, nor do exact Jacobians.
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
-use stiction::{Bases, Near, Reduction, Scheme, Simulation, StepReport, System, planar, spatial};
+use stiction::{Bases, ForceJacobian, Forces, Near, Reduction, Scheme, Simulation, StepReport, System, planar, spatial};
 use stiction_geometry::spatial::Polyhedron;
 
 fn steps<S: System>(simulation: &mut Simulation<S>, report: &mut StepReport, n: usize) {
@@ -129,4 +129,40 @@ fn spatial_boxes_and_spheres() {
         let state = model.state();
         assert_no_allocation(Simulation::new(model, state, scheme()), &format!("spatial, {:?}", scheme()));
     }
+}
+
+/// The second time, either Jacobian allocates nothing.
+fn assert_no_allocation_of_jacobians<S: System>(system: &S, q: &[f64], v: &[f64]) {
+    let (mut forces, mut jacobian) = (Forces::default(), ForceJacobian::default());
+    let mut both = || {
+        system.jacobian(0.0, q, v, &mut jacobian);
+        system.forces(0.0, q, v, &mut forces);
+        system.definite_jacobian(&forces, v, &mut jacobian);
+        jacobian.position.pairs.len()
+    };
+    assert_eq!(both(), 1);
+    let counted = allocation_counter::measure(|| assert_eq!(both(), 1));
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+}
+
+#[test]
+fn exact_jacobians() {
+    let mut world = planar::World::new(Vector2::new(0.0, -9.81));
+    let a = world.add(planar::Body::rigid("a", planar::Mass::given(1.0, 0.1)));
+    let b = world.add(planar::Body::point("b", 1.0).at(Isometry2::translation(2.0, 0.0)));
+    let (point_a, point_b) = (nalgebra::Point2::new(0.1, 0.0), nalgebra::Point2::origin());
+    let (stiffness, damping, rest_length) = (5.0, 1.0, 0.5);
+    world.push(planar::Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
+    let model = world.build().unwrap();
+    let state = model.state();
+    assert_no_allocation_of_jacobians(&model, &state.q, &state.v);
+
+    let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
+    let a = world.add(spatial::Body::rigid("a", spatial::Mass::given(1.0, [0.1, 0.2, 0.25])));
+    let b = world.add(spatial::Body::point("b", 1.0).at(Isometry3::translation(2.0, 0.0, 0.0)));
+    let (point_a, point_b) = (nalgebra::Point3::new(0.1, 0.0, 0.0), nalgebra::Point3::origin());
+    world.push(spatial::Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
+    let model = world.build().unwrap();
+    let state = model.state();
+    assert_no_allocation_of_jacobians(&model, &state.q, &state.v);
 }

@@ -178,7 +178,7 @@ impl World {
                 self.check_target(*body, place, found);
                 check_wrench(point.as_ref(), &load(self.t), place, found);
             }
-            Force::Custom(_) => {}
+            Force::Custom { .. } => {}
         }
     }
 

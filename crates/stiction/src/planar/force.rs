@@ -1,6 +1,7 @@
 //! Forces besides gravity.
 
 use super::world::BodyId;
+use crate::jacobian::ForceJacobian;
 use nalgebra::{Point2, Vector2};
 use std::fmt;
 use std::sync::Arc;
@@ -19,6 +20,10 @@ pub type Load = dyn Fn(f64) -> Wrench + Send + Sync;
 
 /// A force of the state: t [s], q and v to what it adds to the generalized force k [N; N m].
 pub type Law = dyn Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync;
+
+/// The derivatives of a force of the state: t [s], q and v to what it adds to k_q and k_v. Their blocks are
+/// numbered as the bodies that move, in the order of their velocities.
+pub type LawJacobian = dyn Fn(f64, &[f64], &[f64], &mut ForceJacobian) + Send + Sync;
 
 /// A force on one body, or between two.
 #[derive(Clone)]
@@ -76,7 +81,12 @@ pub enum Force {
     },
     /// Any function of time and state, taken explicitly. Coordinates and velocities are in the order of
     /// [`super::Model::coordinates`] and [`super::Model::velocities`].
-    Custom(Arc<Law>),
+    Custom {
+        /// The function.
+        law: Arc<Law>,
+        /// Its derivatives; by central differences if not given.
+        jacobian: Option<Arc<LawJacobian>>,
+    },
 }
 
 impl Force {
@@ -92,7 +102,15 @@ impl Force {
 
     /// Any function of time and state.
     pub fn custom(law: impl Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync + 'static) -> Self {
-        Self::Custom(Arc::new(law))
+        Self::Custom { law: Arc::new(law), jacobian: None }
+    }
+
+    /// Any function of time and state, with its derivatives.
+    pub fn custom_with(
+        law: impl Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync + 'static,
+        jacobian: impl Fn(f64, &[f64], &[f64], &mut ForceJacobian) + Send + Sync + 'static,
+    ) -> Self {
+        Self::Custom { law: Arc::new(law), jacobian: Some(Arc::new(jacobian)) }
     }
 
     /// The bodies it acts on.
@@ -102,7 +120,7 @@ impl Force {
                 (Some(body), None)
             }
             Self::Spring { a, b, .. } => (Some(a), Some(b)),
-            Self::Custom(_) => (None, None),
+            Self::Custom { .. } => (None, None),
         };
         a.into_iter().chain(b)
     }
@@ -114,7 +132,7 @@ impl Force {
             Self::Timed { .. } => "timed",
             Self::Spring { .. } => "spring",
             Self::Rail { .. } => "rail",
-            Self::Custom(_) => "custom",
+            Self::Custom { .. } => "custom",
         }
     }
 }

@@ -48,13 +48,13 @@ impl Model {
                         }
                     }
                 }
-                Force::Custom(_) => {}
+                Force::Custom { .. } => {}
             }
         }
         drop(scratch);
         // the user's functions run last and hold nothing of the model
         for force in self.world.forces.values() {
-            if let Force::Custom(law) = force {
+            if let Force::Custom { law, .. } = force {
                 law(t, q, v, &mut out.k);
             }
         }
@@ -115,7 +115,7 @@ impl Model {
                     stretches.push(Stretch { elongation: axis.dot(&p.coords) - origin, lane });
                 }
             }
-            Force::Constant { .. } | Force::Timed { .. } | Force::Custom(_) => {}
+            Force::Constant { .. } | Force::Timed { .. } | Force::Custom { .. } => {}
         }
         stretches
     }

@@ -30,6 +30,7 @@ mod check;
 mod contact;
 mod edit;
 mod force;
+mod jacobian;
 mod joint;
 mod joint_rows;
 mod lane;
@@ -39,7 +40,7 @@ mod part;
 mod world;
 
 pub use body::{Attached, Body, Mass, Motion, Path, Twist};
-pub use force::{Force, Law, Load, Wrench};
+pub use force::{Force, Law, LawJacobian, Load, Wrench};
 pub use joint::{Joint, JointKind, Motor};
 pub use model::Model;
 pub use stiction_geometry::planar::{Polygon, Shape};

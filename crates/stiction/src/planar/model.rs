@@ -6,6 +6,7 @@ use super::joint_rows::Hinge;
 use super::part::{self, Part, Place};
 use super::world::{BodyId, JointId, ShapeId, World};
 use crate::error::Mistakes;
+use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::state::State;
 use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
 use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
@@ -235,6 +236,14 @@ impl System for Model {
 
     fn gyroscopic(&self, _: usize, _: &[f64]) -> Option<Matrix6<f64>> {
         None
+    }
+
+    fn jacobian(&self, t: f64, q: &[f64], v: &[f64], out: &mut ForceJacobian) {
+        self.slopes(t, q, v, out);
+    }
+
+    fn jacobian_kind(&self) -> JacobianKind {
+        self.slopes_kind()
     }
 
     fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>) {

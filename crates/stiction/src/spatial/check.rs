@@ -290,7 +290,7 @@ fn check_force(world: &World, force: &Force, place: &str, found: &mut Mistakes) 
             add("stiffness", not_negative(*stiffness), "finite and not negative");
             add("damping", not_negative(*damping), "finite and not negative");
         }
-        Force::Custom(_) => {}
+        Force::Custom { .. } => {}
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::placed::{Placed, row};
 use super::world::BodyId;
+use crate::jacobian::ForceJacobian;
 use crate::system::{Forces, Spring};
 use nalgebra::{Point3, Vector3};
 use std::fmt;
@@ -64,7 +65,12 @@ pub enum Force {
     },
     /// Any function of time and state, taken explicitly. Coordinates and velocities are in the order of
     /// [`Model::coordinates`](super::Model::coordinates) and [`Model::velocities`](super::Model::velocities).
-    Custom(Arc<Law>),
+    Custom {
+        /// The function.
+        law: Arc<Law>,
+        /// Its derivatives; by central differences if not given.
+        jacobian: Option<Arc<LawJacobian>>,
+    },
 }
 
 /// A force and a torque, in the world.
@@ -81,6 +87,10 @@ pub type Load = dyn Fn(f64) -> Wrench + Send + Sync;
 
 /// A force of the state: t [s], q and v to what it adds to the generalized force k [N; N m].
 pub type Law = dyn Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync;
+
+/// The derivatives of a force of the state: t [s], q and v to what it adds to k_q and k_v. Their blocks are
+/// numbered as the bodies that move, in the order of their velocities.
+pub type LawJacobian = dyn Fn(f64, &[f64], &[f64], &mut ForceJacobian) + Send + Sync;
 
 impl fmt::Debug for Force {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -111,7 +121,15 @@ impl Force {
 
     /// Any function of time and state.
     pub fn custom(law: impl Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync + 'static) -> Self {
-        Self::Custom(Arc::new(law))
+        Self::Custom { law: Arc::new(law), jacobian: None }
+    }
+
+    /// Any function of time and state, with its derivatives.
+    pub fn custom_with(
+        law: impl Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync + 'static,
+        jacobian: impl Fn(f64, &[f64], &[f64], &mut ForceJacobian) + Send + Sync + 'static,
+    ) -> Self {
+        Self::Custom { law: Arc::new(law), jacobian: Some(Arc::new(jacobian)) }
     }
 
     /// Name of the kind.
@@ -121,7 +139,7 @@ impl Force {
             Self::Timed { .. } => "timed",
             Self::Spring { .. } => "spring",
             Self::Rail { .. } => "rail",
-            Self::Custom(_) => "custom",
+            Self::Custom { .. } => "custom",
         }
     }
 
@@ -132,7 +150,7 @@ impl Force {
                 (Some(*body), None)
             }
             Self::Spring { a, b, .. } => (Some(*a), Some(*b)),
-            Self::Custom(_) => (None, None),
+            Self::Custom { .. } => (None, None),
         };
         first.into_iter().chain(second)
     }
@@ -160,7 +178,7 @@ impl Force {
         match self {
             Self::Constant { body, point, wrench } => push(*body, *point, *wrench),
             Self::Timed { body, point, load } => push(*body, *point, load(t)),
-            Self::Custom(law) => law(t, q, v, &mut out.k),
+            Self::Custom { law, .. } => law(t, q, v, &mut out.k),
             Self::Spring { .. } | Self::Rail { .. } => self.lines(placed, |line| {
                 if matches!(&line.row, Row::Bodies(terms) if terms.is_empty()) {
                     return;

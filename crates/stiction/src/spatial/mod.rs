@@ -28,6 +28,7 @@ mod check;
 mod contact;
 mod edit;
 mod force;
+mod jacobian;
 mod joint;
 mod joint_rows;
 mod model;
@@ -37,7 +38,7 @@ mod tables;
 mod world;
 
 pub use body::{Attached, Body, Grain, Mass, Motion, Path, Twist};
-pub use force::{Force, Law, Load, Wrench};
+pub use force::{Force, Law, LawJacobian, Load, Wrench};
 pub use joint::{Joint, JointKind, Motor};
 pub use model::Model;
 pub use stiction_geometry::spatial::Shape;

@@ -8,6 +8,7 @@ use super::placed::Freedom;
 use super::tables::{JointTable, PairTable, Tables};
 use super::world::{BodyId, JointId, World};
 use crate::error::Mistakes;
+use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::state::State;
 use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
 use nalgebra::{Isometry3, Matrix6, Point3, UnitQuaternion, Vector3};
@@ -129,7 +130,7 @@ impl Model {
     }
 
     /// The bodies that move.
-    fn moving(&self) -> impl Iterator<Item = &Part> {
+    pub(super) fn moving(&self) -> impl Iterator<Item = &Part> {
         self.tables.moving.iter().map(|&i| &self.tables.parts[i])
     }
 
@@ -210,6 +211,14 @@ impl System for Model {
         let mut out = Matrix6::zeros();
         out.fixed_view_mut::<3, 3>(3, 3).copy_from(&spin.cross_matrix());
         Some(out)
+    }
+
+    fn jacobian(&self, t: f64, q: &[f64], v: &[f64], out: &mut ForceJacobian) {
+        self.slopes(t, q, v, out);
+    }
+
+    fn jacobian_kind(&self) -> JacobianKind {
+        self.slopes_kind()
     }
 
     fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>) {

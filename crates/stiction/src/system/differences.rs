@@ -23,7 +23,7 @@ pub(crate) fn add<S: System + ?Sized>(
     for (body, ends) in starts.windows(2).enumerate() {
         for i in ends[0]..ends[1] {
             unit[i] = 1.0;
-            let steps = Steps::new(system, t, q, v, &unit, i);
+            let steps = Steps::new(system, (t, q), v[i], &unit, &mut moved);
             let mut at = |s: f64, k: &mut Vec<f64>| {
                 moved.copy_from_slice(q);
                 system.advance(&mut moved, &unit, s);
@@ -62,26 +62,34 @@ pub(super) fn starts<S: System + ?Sized>(system: &S) -> Vec<usize> {
 /// Truncation is (s/L)² of the difference for a force that changes over L, rounding ε X/s for coordinates as
 /// large as X: s = ∛(ε max(X, L) L²) balances them. L is the way along which the farthest point of the body goes
 /// by the size of the smallest one; 1 where no shape says how far that is. For velocities L is the speed itself,
-/// or that of a fall by the size; 1 where there is neither.
+/// but no less than that of a fall by the size, or without gravity that way in a second: a body all but at rest
+/// must not be measured by how slow it is.
 struct Steps {
     position: f64,
     velocity: f64,
 }
 
 impl Steps {
-    fn new<S: System + ?Sized>(system: &S, t: f64, q: &[f64], v: &[f64], unit: &[f64], i: usize) -> Self {
+    fn new<S: System + ?Sized>(
+        system: &S,
+        (t, q): (f64, &[f64]),
+        v: f64,
+        unit: &[f64],
+        moved: &mut [f64],
+    ) -> Self {
         let reach = system.surface_speed(t, q, unit);
-        let known = |x: f64| if x.is_finite() && x > 0.0 { x } else { 1.0 };
-        let length = known(system.size() / reach);
-        let mut moved = q.to_vec();
-        system.advance(&mut moved, unit, length);
-        let coordinates = q.iter().zip(&moved).filter(|(q, moved)| q != moved);
+        let way = system.size() / reach;
+        let length = if way.is_finite() && way > 0.0 { way } else { 1.0 };
+        // the coordinates that this velocity moves
+        moved.copy_from_slice(q);
+        system.advance(moved, unit, length);
+        let coordinates = q.iter().zip(moved.iter()).filter(|(q, moved)| q != moved);
         let largest = coordinates.map(|(q, _)| q.abs()).fold(length, f64::max);
         let fall = (system.gravity() * system.size()).sqrt() / reach;
-        let speed = known(if fall.is_finite() { fall.max(v[i].abs()) } else { v[i].abs().max(1.0) });
+        let least = if fall.is_finite() && fall > 0.0 { fall } else { length };
         Self {
             position: (f64::EPSILON * largest * length * length).cbrt(),
-            velocity: f64::EPSILON.cbrt() * speed,
+            velocity: f64::EPSILON.cbrt() * v.abs().max(least),
         }
     }
 }

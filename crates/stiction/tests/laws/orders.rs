@@ -58,7 +58,7 @@ macro_rules! shuffled {
                             *body = names[&*body];
                         }
                         Force::Spring { a, b, .. } => (*a, *b) = (names[&*a], names[&*b]),
-                        Force::Custom(_) => panic!("a force of the state knows the order of the bodies"),
+                        Force::Custom { .. } => panic!("a force of the state knows the order of the bodies"),
                     }
                     other.push(force);
                 }

@@ -157,7 +157,7 @@ fn force(force: &planar::Force) -> spatial::Force {
             stiffness: *stiffness,
             damping: *damping,
         },
-        planar::Force::Custom(_) => panic!("a force of the state has no twin"),
+        planar::Force::Custom { .. } => panic!("a force of the state has no twin"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::event::{Form, Meeting, rho};
 use super::{plane, space};
+use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::planar;
 use crate::spatial;
 use crate::state::{Memory, State};
@@ -108,6 +109,14 @@ impl System for Polyhedra {
 
     fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>> {
         self.bodies.system().gyroscopic(body, v)
+    }
+
+    fn jacobian(&self, t: f64, q: &[f64], v: &[f64], out: &mut ForceJacobian) {
+        self.bodies.system().jacobian(t, q, v, out);
+    }
+
+    fn jacobian_kind(&self) -> JacobianKind {
+        self.bodies.system().jacobian_kind()
     }
 
     fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>) {

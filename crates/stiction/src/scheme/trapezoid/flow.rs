@@ -10,8 +10,8 @@ use crate::system::{
     Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, RowKind, System, add_gyroscopic,
 };
 use nalgebra::Vector6;
-use stiction_lcp::problem::Layout;
-use stiction_lcp::{Body, Candidate, ContactMode, LcpError, MassFactor, Row, StepProblem};
+use stiction_lcp::problem::{Layout, MassFactor};
+use stiction_lcp::{Body, Candidate, ContactMode, LcpError, Row, StepProblem};
 
 /// Storage of steps, kept from step to step.
 #[derive(Debug, Clone, Default)]

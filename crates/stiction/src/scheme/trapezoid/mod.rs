@@ -44,7 +44,6 @@ pub(crate) struct Workspace {
     instant: Instant,
     projector: Projector,
     impact: Impact,
-    next: State,
 }
 
 /// A step under way.

@@ -1,0 +1,174 @@
+//! A system that does not know its Jacobian, and blocks as dense matrices.
+
+use nalgebra::{DMatrix, DVector, Matrix6};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use stiction::{Blocks, ContactRow, ForceJacobian, Forces, JointRow, PairId, System};
+use stiction_lcp::Row;
+
+/// The same system, with all that a trait can say for it.
+struct Plain<'a, S>(&'a S);
+
+impl<S: System> System for Plain<'_, S> {
+    fn bodies(&self) -> &[usize] {
+        self.0.bodies()
+    }
+
+    fn coordinate_count(&self) -> usize {
+        self.0.coordinate_count()
+    }
+
+    fn advance(&self, q: &mut [f64], v: &[f64], h: f64) {
+        self.0.advance(q, v, h);
+    }
+
+    fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
+        self.0.carry_back(v, h, row);
+    }
+
+    fn mass(&self, body: usize) -> Matrix6<f64> {
+        self.0.mass(body)
+    }
+
+    fn forces(&self, t: f64, q: &[f64], v: &[f64], out: &mut Forces) {
+        self.0.forces(t, q, v, out);
+    }
+
+    fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>> {
+        self.0.gyroscopic(body, v)
+    }
+
+    fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>) {
+        self.0.joints(t, q, out);
+    }
+
+    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
+        self.0.contacts(t, q, reach, wanted, out);
+    }
+
+    fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
+        self.0.surface_speed(t, q, v)
+    }
+
+    fn size(&self) -> f64 {
+        self.0.size()
+    }
+
+    fn gravity(&self) -> f64 {
+        self.0.gravity()
+    }
+
+    fn potential(&self, t: f64, q: &[f64]) -> f64 {
+        self.0.potential(t, q)
+    }
+
+    fn momentum(&self, q: &[f64], v: &[f64]) -> ([f64; 3], [f64; 3]) {
+        self.0.momentum(q, v)
+    }
+}
+
+/// k_q and k_v.
+pub(crate) type Dense = [DMatrix<f64>; 2];
+
+/// First velocity of each body, and their number.
+pub(crate) fn starts<S: System>(system: &S) -> Vec<usize> {
+    let mut starts = vec![0];
+    for n in system.bodies() {
+        starts.push(starts[starts.len() - 1] + n);
+    }
+    starts
+}
+
+fn dense<S: System>(system: &S, blocks: &Blocks) -> DMatrix<f64> {
+    let starts = starts(system);
+    let n = starts[starts.len() - 1];
+    let mut out = DMatrix::zeros(n, n);
+    for (j, mut column) in out.column_iter_mut().enumerate() {
+        let mut unit = vec![0.0; n];
+        unit[j] = 1.0;
+        blocks.multiply_add(&starts, 1.0, &unit, column.as_mut_slice());
+    }
+    // nothing stands past the velocities of a body
+    for (block, &n) in blocks.bodies.iter().zip(system.bodies()) {
+        assert!((0..36).all(|k| k / 6 < n && k % 6 < n || block[(k / 6, k % 6)] == 0.0));
+    }
+    out
+}
+
+/// What the system says.
+pub(crate) fn exact<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> Dense {
+    let mut out = ForceJacobian::default();
+    // what was there before does not matter
+    out.clear(17);
+    system.jacobian(t, q, v, &mut out);
+    [dense(system, &out.position), dense(system, &out.velocity)]
+}
+
+/// What differences say.
+pub(crate) fn differences<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> Dense {
+    let mut out = ForceJacobian::default();
+    Plain(system).jacobian(t, q, v, &mut out);
+    [dense(system, &out.position), dense(system, &out.velocity)]
+}
+
+/// The definite part.
+pub(crate) fn definite<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> Dense {
+    let (mut forces, mut out) = (Forces::default(), ForceJacobian::default());
+    system.forces(t, q, v, &mut forces);
+    system.definite_jacobian(&forces, v, &mut out);
+    [dense(system, &out.position), dense(system, &out.velocity)]
+}
+
+/// Forces, gyroscopic ones included.
+pub(crate) fn forces<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> DVector<f64> {
+    let mut forces = Forces::default();
+    system.forces(t, q, v, &mut forces);
+    let mut k = DVector::from_vec(forces.k);
+    for (i, ends) in starts(system).windows(2).enumerate() {
+        let n = ends[1] - ends[0];
+        let own = DVector::from_column_slice(&v[ends[0]..ends[1]]);
+        if let Some(spin) = system.gyroscopic(i, own.as_slice()) {
+            let mut part = k.rows_mut(ends[0], n);
+            part += spin.view((0, 0), (n, n)) * own;
+        }
+    }
+    k
+}
+
+/// The two agree to 1e-7 of the largest entry: truncation of differences is 4e-11 of third derivatives that are
+/// up to 1e3 of it where a spring is short.
+pub(crate) fn assert_close(name: &str, a: &Dense, b: &Dense) {
+    for (part, (a, b)) in ["k_q", "k_v"].iter().zip(a.iter().zip(b)) {
+        let (error, scale) = ((a - b).amax(), b.amax());
+        assert!(error <= 1e-7 * scale, "{name}, {part}: {error} of {scale}\n{a}{b}");
+    }
+}
+
+/// k_q w is the derivative of k(t, q ⊕ s w, v) by s; with w = v that of a step.
+pub(crate) fn assert_directional<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) {
+    let [position, _] = exact(system, t, q, v);
+    let s = 1e-5;
+    let shifted = |s: f64| {
+        let mut q = q.to_vec();
+        system.advance(&mut q, v, s);
+        forces(system, t, &q, v)
+    };
+    let slope = (shifted(s) - shifted(-s)) / (2.0 * s);
+    let product = &position * DVector::from_column_slice(v);
+    let error = (&slope - &product).amax();
+    let scale = slope.amax().max(position.amax());
+    assert!(error <= 1e-7 * scale, "{error} of {scale}\n{slope}{product}");
+}
+
+/// No eigenvalue of the symmetric part is above round-off.
+pub(crate) fn assert_not_positive(name: &str, a: &DMatrix<f64>) {
+    let symmetric = 0.5 * (a + a.transpose());
+    let largest = symmetric.clone().symmetric_eigen().eigenvalues.max();
+    // a few dozen operations on each of some tens of rows
+    assert!(largest <= 1e-13 * a.amax(), "{name}: {largest} of {}", a.amax());
+}
+
+/// Numbers between −size and size.
+pub(crate) fn numbers(rng: &mut ChaCha8Rng, n: usize, size: f64) -> Vec<f64> {
+    (0..n).map(|_| rng.random_range(-size..size)).collect()
+}

@@ -1,0 +1,6 @@
+//! Exact Jacobians of forces against central differences, and what must hold of them.
+
+mod common;
+mod laws;
+mod planes;
+mod spaces;
