@@ -1,7 +1,9 @@
 //! After the first steps, detection, assembly and solve allocate nothing, nor do exact Jacobians.
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
-use stiction::{Bases, ForceJacobian, Forces, Near, Reduction, Scheme, Simulation, StepReport, System, planar, spatial};
+use stiction::{
+    Bases, ForceJacobian, Forces, Near, Reduction, Scheme, Simulation, StepReport, System, planar, spatial,
+};
 use stiction_geometry::spatial::Polyhedron;
 
 fn steps<S: System>(simulation: &mut Simulation<S>, report: &mut StepReport, n: usize) {

@@ -1,0 +1,85 @@
+//! A block on a table under a force that comes and goes.
+
+use nalgebra::{Isometry2, Vector2};
+use std::sync::Arc;
+use stiction::planar::{Attached, Body, BodyId, Force, Model, Shape, World, Wrench};
+use stiction::{Event, Form, Level, Locate, Material, Rows, Scheme, Simulation, Trapezoidal};
+
+const G: f64 = 9.81;
+
+/// A point-like block of mass 1 at x = 3 with friction μ and a force F(t) along x.
+fn block(mu: f64, load: impl Fn(f64) -> f64 + Send + Sync + 'static) -> (Model, BodyId) {
+    let mut world = World::new(Vector2::new(0.0, -G));
+    let material = Material { friction: mu, restitution: 0.0 };
+    world.add(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
+    let body = Body::point("block", 1.0).at(Isometry2::translation(3.0, 0.0));
+    let block = world.add(body.with(Attached::new(Shape::Disk { radius: 0.0 }).material(material)));
+    let load = Arc::new(move |t: f64| Wrench { force: Vector2::new(load(t), 0.0), torque: 0.0 });
+    world.push(Force::Timed { body: block, point: None, load });
+    (world.build().unwrap(), block)
+}
+
+fn run(model: Model, block: BodyId, settings: Trapezoidal, h: f64, until: f64) -> (f64, Vec<Event>) {
+    let state = model.state();
+    let scheme = Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() };
+    let mut simulation = Simulation::new(model, state, scheme);
+    let mut events = Vec::new();
+    let made = simulation.record(until, h, |_, _, report| events.extend(report.events.iter().copied()));
+    made.unwrap_or_else(|e| panic!("{e}"));
+    (simulation.system().centre(simulation.state(), block).unwrap().x, events)
+}
+
+#[test]
+fn tables_of_the_paper_without_location() {
+    for (form, published) in [
+        (Form::End, [5.197e-5, 1.025e-5, 2.555e-6, 6.551e-7, 1.549e-7]),
+        (Form::Mean, [8.023e-5, 2.310e-5, 5.619e-6, 1.395e-6, 3.652e-7]),
+    ] {
+        for (k, published) in published.into_iter().enumerate() {
+            let h = 2f64.powi(-5 - k as i32);
+            let (model, body) = block(0.8, |t| 8.0 * t.cos());
+            let settings =
+                Trapezoidal { rows: Rows::all(form), locate: Locate::Nothing, ..Trapezoidal::default() };
+            let (x, _) = run(model, body, settings, h, 2.0);
+            let error = (x - 3.004_348_569_726_865).abs();
+            assert!((error / published - 1.0).abs() < 1e-3, "{form:?} {h}: {error} not {published}");
+        }
+    }
+}
+
+#[test]
+fn located_stick_and_slip_are_of_second_order() {
+    let mut before = None;
+    for k in 5..=9 {
+        let h = 2f64.powi(-k);
+        let (model, body) = block(0.8, |t| 8.0 * t.cos());
+        let (x, events) = run(model, body, Trapezoidal::default(), h, 2.0);
+        let error = (x - 3.004_348_569_726_865).abs();
+        println!("{h} {error:e} {} {:?}", error / (h * h), events);
+        assert_eq!(events.len(), 1, "{events:?}");
+        assert!((events[0].t - 0.338_608_184_671_979).abs() < h * h);
+        if let Some(before) = before {
+            let ratio: f64 = before / error;
+            assert!((3.9..4.05).contains(&ratio), "{ratio}");
+        }
+        before = Some(error);
+    }
+}
+
+#[test]
+fn reversals_are_located() {
+    let mut before = None;
+    for k in 4..=9 {
+        let h = 2f64.powi(-k);
+        let (model, body) = block(0.3, |t| 20.0 * t.cos());
+        let (x, events) = run(model, body, Trapezoidal::default(), h, 10.0);
+        let error = (x - 7.639_809_929_250).abs();
+        println!("{h} {error:e} {:?}", events);
+        assert_eq!(events.len(), 3);
+        if let Some(before) = before {
+            let ratio: f64 = before / error;
+            assert!((3.8..4.2).contains(&ratio), "{ratio}");
+        }
+        before = Some(error);
+    }
+}
