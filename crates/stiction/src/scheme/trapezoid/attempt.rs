@@ -1,9 +1,9 @@
 //! One part of a step: from where the step has come to, over a time, in the modes there are.
 
-use super::Run;
 use super::flow::{Flow, Origin, advance, unsolved};
 use super::frame::{contact, dot};
 use super::locate;
+use super::{Method, Run};
 use crate::error::StepError;
 use crate::scheme::{Landing, Locate};
 use crate::state::{Bearing, Hold, State};
@@ -12,12 +12,14 @@ use stiction_lcp::{Candidate, Guess};
 
 /// ‖M⁻¹M̃ − I‖ above which a step after an event is made as two Euler steps: the trapezoidal method does not damp what
 /// is faster than the step, and it would ring.
-const STIFF: f64 = 2.0;
+pub(super) const STIFF: f64 = 2.0;
 
 /// What a part comes to.
 pub(super) struct Attempt {
     pub(super) end: State,
     pub(super) candidate: Candidate,
+    /// The estimate of its error, 0 where none is made.
+    pub(super) error: f64,
 }
 
 impl<S: System + ?Sized> Run<'_, S> {
@@ -60,21 +62,34 @@ impl<S: System + ?Sized> Run<'_, S> {
         workspace.flow.begin(stage, &Origin { state: now, bearing, fresh })
     }
 
+    /// The same from another state.
+    pub(super) fn start_from(&mut self, state: &State) -> Result<(), StepError> {
+        let Self { stage, workspace, bearing, fresh, .. } = self;
+        workspace.flow.begin(stage, &Origin { state, bearing, fresh })
+    }
+
     /// The part over `x` from where the step has come to; [`Run::start_part`] must have been called.
     pub(super) fn attempt(&mut self, x: f64, damped: bool) -> Result<Attempt, StepError> {
-        if !damped {
-            return self.attempt_from(None, x, false);
+        match self.method {
+            Method::Doubled => return self.doubled(x),
+            Method::Explicit => return self.explicit(x),
+            Method::Plain if !damped => return self.attempt_from(None, x, false),
+            Method::Plain => {}
         }
         let half = self.attempt_from(None, 0.5 * x, true)?;
-        let Self { stage, workspace, bearing, fresh, .. } = self;
-        workspace.flow.begin(stage, &Origin { state: &half.end, bearing, fresh })?;
+        self.start_from(&half.end)?;
         let whole = self.attempt_from(Some(&half.end), 0.5 * x, true)?;
         self.recycle(half.candidate);
         self.start_part()?;
         Ok(whole)
     }
 
-    fn attempt_from(&mut self, from: Option<&State>, x: f64, implicit: bool) -> Result<Attempt, StepError> {
+    pub(super) fn attempt_from(
+        &mut self,
+        from: Option<&State>,
+        x: f64,
+        implicit: bool,
+    ) -> Result<Attempt, StepError> {
         let located = self.located();
         let Self { stage, workspace, now, bearing, fresh, problems, .. } = self;
         let state = from.unwrap_or(now);
@@ -103,12 +118,12 @@ impl<S: System + ?Sized> Run<'_, S> {
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
             return Err(StepError::NotFinite { t: state.t, what: "the end of the step".to_string() });
         }
-        Ok(Attempt { end, candidate })
+        Ok(Attempt { end, candidate, error: 0.0 })
     }
 
     /// Takes a part as made.
     fn accept(&mut self, attempt: Attempt, damped: bool) -> Result<(), StepError> {
-        let Attempt { end, candidate } = attempt;
+        let Attempt { end, candidate, .. } = attempt;
         self.told.damped |= damped;
         self.now = end;
         let certificate = if self.located() {
@@ -137,7 +152,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// The certificate of an answer in given modes: its momentum, and the rows that hold in those modes.
-    fn in_modes_certificate(&self, candidate: &Candidate) -> stiction_lcp::Certificate {
+    pub(super) fn in_modes_certificate(&self, candidate: &Candidate) -> stiction_lcp::Certificate {
         let Flow { problem, layout, modes, .. } = &self.workspace.flow;
         let mut certificate = candidate.certificate.clone();
         let speed = |row: &stiction_lcp::OffsetRow| {
@@ -183,11 +198,16 @@ impl<S: System + ?Sized> Run<'_, S> {
         if !(self.now.memory.after_event || !self.events.is_empty()) || self.told.damped {
             return Ok(false);
         }
+        Ok(self.stiffness(self.stage.whole.max(left))? > STIFF)
+    }
+
+    /// ‖M⁻¹M̃ − I‖ of a step.
+    pub(super) fn stiffness(&mut self, h: f64) -> Result<f64, StepError> {
         let Self { stage, workspace, now, bearing, fresh, .. } = self;
         let flow = &mut workspace.flow;
         let origin = Origin { state: now, bearing, fresh };
-        flow.assemble(stage, &origin, stage.whole.max(left), false)?;
-        let mut sum = 0.0;
+        flow.assemble(stage, &origin, h, false)?;
+        let mut sum: f64 = 0.0;
         for (i, body) in flow.problem.bodies.iter().enumerate() {
             let mass = stage.system.mass_at(i, now.t, &now.q);
             let n = body.velocities;
@@ -208,11 +228,11 @@ impl<S: System + ?Sized> Run<'_, S> {
                 }
             }
         }
-        Ok(sum.sqrt() > STIFF)
+        Ok(sum.sqrt())
     }
 
     /// Friction of contacts that slip follows their slip.
-    fn turn_slips(&mut self) {
+    pub(super) fn turn_slips(&mut self) {
         let flow = &self.workspace.flow;
         let v = &self.now.v;
         for (bearing, row) in

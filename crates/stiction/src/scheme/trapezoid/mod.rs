@@ -5,8 +5,10 @@
 //! complementarity problem.
 
 mod accelerate;
+pub(crate) mod adaptive;
 mod attempt;
 mod event;
+mod explicit;
 mod flow;
 mod frame;
 mod impact;
@@ -62,6 +64,18 @@ struct Run<'a, S: System + ?Sized> {
     last: Option<Candidate>,
     certificate: Certificate,
     problems: usize,
+    method: Method,
+}
+
+/// How a part is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Method {
+    /// By one step of the trapezoidal method.
+    Plain,
+    /// By one and by two, extrapolated, with an estimate of the error.
+    Doubled,
+    /// By an explicit pair on the accelerations, with an estimate of the error.
+    Explicit,
 }
 
 /// One step of size `h`; the state is only changed if it is made, the report is of no use if it is not.
@@ -87,18 +101,11 @@ pub(crate) fn step<S: System + ?Sized>(
         fresh: Vec::new(),
         events: Vec::new(),
         impacts: Vec::new(),
-        told: SecondOrderReport {
-            solves: 0,
-            slack: f64::INFINITY,
-            definite: false,
-            damped: false,
-            forced: 0,
-            cut: false,
-            projected: 0.0,
-        },
+        told: SecondOrderReport::default(),
         last: None,
         certificate: Certificate::default(),
         problems: 0,
+        method: Method::Plain,
     };
     run.make(state.t + h)?;
     run.finish(h, report);
