@@ -149,10 +149,13 @@ impl Accuracy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccurateMethod {
-    /// The explicit pair where the tolerance is tight and forces are not stiff, else the trapezoidal method.
+    /// The explicit methods where the tolerance is tight and forces are not stiff, that of order eight where it is
+    /// below 1e-6, else the trapezoidal method.
     Automatic,
     /// The trapezoidal method, one step against two of half the size, extrapolated: third order, for stiff forces.
     Trapezoidal,
     /// The explicit pair of Dormand and Prince on the accelerations: fifth order.
     DormandPrince,
+    /// The explicit midpoint rule on the accelerations, extrapolated: eighth order.
+    Extrapolation,
 }

@@ -5,6 +5,7 @@
 
 use super::flow::{Flow, bodies, unsolved};
 use super::frame::{Frame, contact, dot};
+use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::state::{Bearing, Hold, State};
@@ -34,6 +35,7 @@ pub(super) struct Instant {
     forces: Forces,
     modes: Vec<ContactMode>,
     q: Vec<f64>,
+    schur: Schur,
     /// d/dt of the speeds of the rows at constant v: joints, then contacts with normal and tangents.
     joints: Vec<f64>,
     contacts: Vec<[f64; 3]>,
@@ -53,8 +55,51 @@ pub(super) struct Load {
 }
 
 impl Instant {
+    /// Accelerations where nothing bears and joints are rigid and not redundant; `None` elsewhere.
+    pub(super) fn directly<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        bases: &mut Bases,
+    ) -> Option<Vec<f64>> {
+        let State { t, q, v, .. } = state;
+        self.read(system, state, &[], bases).ok()?;
+        if !self.schur.factor(system, *t, q, &self.frame.joints) {
+            return None;
+        }
+        system.forces(*t, q, v, &mut self.forces);
+        add_gyroscopic(system, v, &mut self.forces.k);
+        let mut a = Vec::with_capacity(v.len());
+        self.schur.respond(&self.forces.k, &mut a);
+        self.schur.correct(&self.frame.joints, |k| self.joints[k], &mut a);
+        a.iter().all(|a| a.is_finite()).then_some(a)
+    }
+
     /// The acceleration problem at a state; tangents of slipping contacts are along their friction.
     pub(super) fn assemble<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        bearing: &[Bearing],
+        bases: &mut Bases,
+    ) -> Result<(), StepError> {
+        self.read(system, state, bearing, bases)?;
+        let State { t, q, v, .. } = state;
+        system.forces(*t, q, v, &mut self.forces);
+        add_gyroscopic(system, v, &mut self.forces.k);
+        bodies(system, *t, q, &mut self.problem);
+        let mut at = 0;
+        for body in &mut self.problem.bodies {
+            for i in 0..body.velocities {
+                body.momentum[i] = self.forces.k[at + i];
+            }
+            at += body.velocities;
+        }
+        Ok(())
+    }
+
+    /// Rows at a state, and how their speeds change at constant v.
+    fn read<S: System + ?Sized>(
         &mut self,
         system: &S,
         state: &State,
@@ -74,17 +119,6 @@ impl Instant {
             return Err(StepError::NotFinite { t: *t, what: "a contact that bears".to_string() });
         }
         self.differentiate(system, v, step);
-
-        system.forces(*t, q, v, &mut self.forces);
-        add_gyroscopic(system, v, &mut self.forces.k);
-        bodies(system, *t, q, &mut self.problem);
-        let mut at = 0;
-        for body in &mut self.problem.bodies {
-            for i in 0..body.velocities {
-                body.momentum[i] = self.forces.k[at + i];
-            }
-            at += body.velocities;
-        }
         Ok(())
     }
 

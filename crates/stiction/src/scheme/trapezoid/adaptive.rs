@@ -21,6 +21,9 @@ const SAFETY: f64 = 0.9;
 /// Below this part of the time that is left steps would be round-off.
 const SMALLEST: f64 = 1e-14;
 
+/// Tolerances at which seventeen evaluations of order eight are worth more than seven of order five.
+const EXTRAPOLATED: f64 = 1e-6;
+
 /// How often the order is observed: every so many steps.
 const OBSERVE: usize = 16;
 
@@ -156,7 +159,11 @@ impl Control {
 impl<S: System + ?Sized> Run<'_, S> {
     /// The order of the local error of a step.
     fn order(&self) -> f64 {
-        if self.method == Method::Explicit { 5.0 } else { 3.0 }
+        match self.method {
+            Method::Explicit => 5.0,
+            Method::Extrapolated => 7.0,
+            _ => 3.0,
+        }
     }
 
     /// Modes at the start, and a state that all rows agree with.
@@ -173,12 +180,19 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.method = match asked {
             AccurateMethod::Trapezoidal => Method::Doubled,
             AccurateMethod::DormandPrince => Method::Explicit,
+            AccurateMethod::Extrapolation => Method::Extrapolated,
             AccurateMethod::Automatic if tolerance > 1e-4 => Method::Doubled,
             AccurateMethod::Automatic => {
                 self.start_part()?;
                 // with a step that would be taken for this tolerance: its cube is about as large
                 let step = tolerance.cbrt().min(self.stage.whole);
-                if self.stiffness(step)? > super::attempt::STIFF { Method::Doubled } else { Method::Explicit }
+                if self.stiffness(step)? > super::attempt::STIFF {
+                    Method::Doubled
+                } else if tolerance > EXTRAPOLATED {
+                    Method::Explicit
+                } else {
+                    Method::Extrapolated
+                }
             }
         };
         Ok(())

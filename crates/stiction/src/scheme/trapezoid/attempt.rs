@@ -29,12 +29,14 @@ impl<S: System + ?Sized> Run<'_, S> {
         let damped = self.is_stiff(left)?;
         let whole = self.attempt(left, damped)?;
         if self.stage.settings.locate == Locate::Nothing || self.told.cut {
-            return self.accept(whole, damped);
+            self.accept(whole, damped);
+            return Ok(());
         }
-        let watched = if self.located() { self.watch(&whole.end)? } else { self.watch_gaps(&whole.end)? };
+        let watched = if self.located() { self.watch(&whole.end)? } else { self.watch_gaps(&whole.end) };
         let grazing = self.grazing(&whole.end, left);
         if watched.is_empty() && grazing.is_none() {
-            return self.accept(whole, damped);
+            self.accept(whole, damped);
+            return Ok(());
         }
         if self.events.len() >= self.stage.settings.event_limit {
             self.told.cut = true;
@@ -53,7 +55,7 @@ impl<S: System + ?Sized> Run<'_, S> {
                 Attempt { end, ..whole }
             }
         };
-        self.accept(landed, damped)?;
+        self.accept(landed, damped);
         self.happen(&watched)
     }
 
@@ -73,6 +75,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         match self.method {
             Method::Doubled => return self.doubled(x),
             Method::Explicit => return self.explicit(x),
+            Method::Extrapolated => return self.extrapolated(x),
             Method::Plain if !damped => return self.attempt_from(None, x, false),
             Method::Plain => {}
         }
@@ -122,7 +125,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// Takes a part as made.
-    fn accept(&mut self, attempt: Attempt, damped: bool) -> Result<(), StepError> {
+    fn accept(&mut self, attempt: Attempt, damped: bool) {
         let Attempt { end, candidate, .. } = attempt;
         self.told.damped |= damped;
         self.now = end;
@@ -144,7 +147,6 @@ impl<S: System + ?Sized> Run<'_, S> {
         if self.located() {
             self.turn_slips();
         }
-        Ok(())
     }
 
     pub(super) fn recycle(&mut self, candidate: Candidate) {
@@ -195,7 +197,8 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// Whether the next part is to be damped.
     fn is_stiff(&mut self, left: f64) -> Result<bool, StepError> {
-        if !(self.now.memory.after_event || !self.events.is_empty()) || self.told.damped {
+        let after_event = self.now.memory.after_event || !self.events.is_empty();
+        if self.told.damped || !after_event {
             return Ok(false);
         }
         Ok(self.stiffness(self.stage.whole.max(left))? > STIFF)

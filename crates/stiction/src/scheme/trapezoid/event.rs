@@ -49,7 +49,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.told.slack = self.told.slack.min(values.iter().fold(f64::INFINITY, |m, v| m.min(v.1)));
         let bearing = values.into_iter().filter(|v| v.1 < -ROUND_OFF).map(|v| v.0);
         let mut watched: Vec<Watch> = bearing.collect();
-        watched.extend(self.watch_gaps(end)?);
+        watched.extend(self.watch_gaps(end));
         Ok(watched)
     }
 
@@ -90,7 +90,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// Gaps that are closed at the end of a part though nothing bears there.
-    pub(super) fn watch_gaps(&mut self, end: &State) -> Result<Vec<Watch>, StepError> {
+    pub(super) fn watch_gaps(&mut self, end: &State) -> Vec<Watch> {
         let system = self.stage.system;
         let depth = -CLOSED * system.size();
         let Workspace { flow, impact, .. } = &mut *self.workspace;
@@ -99,7 +99,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let limits = limits.filter(|(j, _)| j.error < depth).map(|(_, &row)| EventPlace::Joint(row));
         let contacts = impact.contacts.iter().filter(|c| c.gap < depth).map(|c| EventPlace::Contact(c.id));
         let bears = |place: &EventPlace| self.bearing.iter().any(|b| b.place == *place);
-        Ok(limits.chain(contacts).filter(|place| !bears(place)).map(Watch::Gap).collect())
+        limits.chain(contacts).filter(|place| !bears(place)).map(Watch::Gap).collect()
     }
 
     /// The least of the watched functions at a state.
@@ -307,10 +307,9 @@ impl<S: System + ?Sized> Run<'_, S> {
 /// Changes the mode that a function that passed zero speaks of.
 fn force(bearing: &mut Vec<Bearing>, passed: Watch) {
     match passed {
-        Watch::Gap(_) => {}
+        // what closes bears already, and what is about to slip sticks until it does
+        Watch::Gap(_) | Watch::Cone(_) => {}
         Watch::Normal(place) => bearing.retain(|b| b.place != place),
-        // it is about to slip, and sticks until it does
-        Watch::Cone(_) => {}
         Watch::Slip(place) => {
             bearing.iter_mut().filter(|b| b.place == place).for_each(|b| b.hold = Hold::Stick);
         }

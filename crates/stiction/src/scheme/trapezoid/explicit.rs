@@ -27,7 +27,6 @@ const ERROR: [f64; 7] =
 impl<S: System + ?Sized> Run<'_, S> {
     /// A step of size `x` by the explicit pair, projected, with the estimate of its error.
     pub(super) fn explicit(&mut self, x: f64) -> Result<Attempt, StepError> {
-        let system = self.stage.system;
         let start = self.now.clone();
         let mut rates: Vec<[Vec<f64>; 2]> = Vec::with_capacity(7);
         rates.push(self.rates(&start)?);
@@ -45,27 +44,38 @@ impl<S: System + ?Sized> Run<'_, S> {
                 error = error.max((x * local).abs());
             }
         }
-        // unit quaternions again
-        let still = vec![0.0; at.v.len()];
-        system.advance(&mut at.q, &still, 0.0);
-        let Workspace { flow, projector, .. } = &mut *self.workspace;
-        projector.project(system, &mut at, &self.bearing, flow)?;
-        if at.q.iter().chain(&at.v).any(|x| !x.is_finite()) {
-            return Err(StepError::NotFinite { t: start.t, what: "the end of the step".to_string() });
+        self.land_explicit(start.t, at, error)
+    }
+
+    /// The end of an explicit step: poses with unit quaternions, on all that holds.
+    pub(super) fn land_explicit(&mut self, t: f64, mut end: State, error: f64) -> Result<Attempt, StepError> {
+        let system = self.stage.system;
+        if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
+            return Err(StepError::NotFinite { t, what: "the end of the step".to_string() });
         }
-        Ok(Attempt { end: at, candidate: stiction_lcp::Candidate::default(), error })
+        let still = vec![0.0; end.v.len()];
+        system.advance(&mut end.q, &still, 0.0);
+        let Workspace { flow, projector, .. } = &mut *self.workspace;
+        projector.project(system, &mut end, &self.bearing, flow)?;
+        Ok(Attempt { end, candidate: stiction_lcp::Candidate::default(), error })
     }
 
     /// dq/dt and dv/dt in the present modes.
-    fn rates(&mut self, state: &State) -> Result<[Vec<f64>; 2], StepError> {
+    pub(super) fn rates(&mut self, state: &State) -> Result<[Vec<f64>; 2], StepError> {
         let system = self.stage.system;
         let Workspace { flow, instant, .. } = &mut *self.workspace;
         // stages leave the unit quaternions, where poses are those of the unit ones beside them
         let mut placed = state.clone();
         system.advance(&mut placed.q, &vec![0.0; state.v.len()], 0.0);
-        let candidate = instant.in_modes(system, &placed, &self.bearing, flow)?;
         let mut q = Vec::with_capacity(state.q.len());
         system.rates(&state.q, &state.v, &mut q);
+        if self.bearing.is_empty()
+            && let Some(v) = instant.directly(system, &placed, &mut flow.bases)
+        {
+            flow.solves += 1;
+            return Ok([q, v]);
+        }
+        let candidate = instant.in_modes(system, &placed, &self.bearing, flow)?;
         let v = candidate.velocity.clone();
         self.certificate.momentum = self.certificate.momentum.max(candidate.certificate.momentum);
         self.certificate.joints = self.certificate.joints.max(candidate.certificate.joints);

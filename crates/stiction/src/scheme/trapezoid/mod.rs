@@ -9,11 +9,13 @@ pub(crate) mod adaptive;
 mod attempt;
 mod event;
 mod explicit;
+mod extrapolate;
 mod flow;
 mod frame;
 mod impact;
 mod locate;
 mod project;
+mod schur;
 
 use super::euler::{self, kinetic};
 use super::{Locate, Scheme, Trapezoidal};
@@ -76,6 +78,8 @@ enum Method {
     Doubled,
     /// By an explicit pair on the accelerations, with an estimate of the error.
     Explicit,
+    /// By the midpoint rule on the accelerations, extrapolated, with an estimate of the error.
+    Extrapolated,
 }
 
 /// One step of size `h`; the state is only changed if it is made, the report is of no use if it is not.
