@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Time after which no smaller step is tried and the error is extrapolated [s]; 0 leaves errors out
     #[arg(long, default_value_t = 60.0)]
     patience: f64,
+    /// Only scenes whose names contain this
+    #[arg(long, value_name = "NAME", default_value = "")]
+    scene: String,
     /// Write the results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -83,7 +86,8 @@ struct Measurement {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     let mut steps = Vec::new();
-    for (contact, Scene { name, start }) in scenes::all()? {
+    let scenes = scenes::all()?.into_iter().filter(|(_, s)| s.name.contains(&arguments.scene));
+    for (contact, Scene { name, start }) in scenes {
         let measured = match &start {
             Start::Plane(model, state) => measure(&**model, state, arguments.runs),
             Start::Space(model, state) => measure(&**model, state, arguments.runs),

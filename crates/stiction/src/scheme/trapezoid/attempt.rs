@@ -4,11 +4,12 @@ use super::Run;
 use super::flow::{Flow, Origin, advance, unsolved};
 use super::frame::{contact, dot};
 use super::locate;
+use crate::assemble;
 use crate::error::StepError;
 use crate::scheme::{Landing, Locate};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, System};
-use stiction_lcp::{Candidate, Guess};
+use stiction_lcp::Candidate;
 
 /// ‖M⁻¹M̃ − I‖ above which a step after an event is made as two Euler steps: the trapezoidal method does not damp what
 /// is faster than the step, and it would ring.
@@ -84,8 +85,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut candidate = if located {
             flow.in_modes(state.t, bearing)?
         } else {
-            let guess = Guess { z: Vec::new(), basis: None };
-            let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&guess));
+            let Flow { problem, layout, places, middle, guess, .. } = flow;
+            assemble::remembered(problem, layout, places, &middle.contacts, &state.memory, &mut guess.z);
+            let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&flow.guess));
             flow.solves += 1;
             *problems += 1;
             solution.map_err(|e| unsolved(state.t, e, &flow.problem))?.into_candidate()

@@ -11,7 +11,7 @@ use crate::system::{
 };
 use nalgebra::Vector6;
 use stiction_lcp::problem::{Layout, MassFactor};
-use stiction_lcp::{Body, Candidate, ContactMode, LcpError, Row, StepProblem};
+use stiction_lcp::{Body, Candidate, ContactMode, Guess, LcpError, Row, StepProblem};
 
 /// Storage of steps, kept from step to step.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +21,8 @@ pub(super) struct Flow {
     pub(super) places: Places,
     pub(super) lcp: stiction_lcp::Workspace,
     pub(super) modes: Vec<ContactMode>,
+    /// The impulses of the last step.
+    pub(super) guess: Guess,
     pub(super) bases: Bases,
     /// Rows at the start of the step, and in its middle.
     pub(super) start: Frame,
