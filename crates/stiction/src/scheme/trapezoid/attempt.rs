@@ -4,11 +4,12 @@ use super::flow::{Flow, Origin, advance, unsolved};
 use super::frame::{contact, dot};
 use super::locate;
 use super::{Method, Run};
+use crate::assemble;
 use crate::error::StepError;
 use crate::scheme::{Landing, Locate};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, System};
-use stiction_lcp::{Candidate, Guess};
+use stiction_lcp::Candidate;
 
 /// ‖M⁻¹M̃ − I‖ above which a step after an event is made as two Euler steps: the trapezoidal method does not damp what
 /// is faster than the step, and it would ring.
@@ -102,11 +103,13 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut candidate = if located {
             flow.in_modes(state.t, bearing)?
         } else {
-            let guess = Guess { z: Vec::new(), basis: None };
-            let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&guess));
+            let Flow { problem, layout, places, middle, guess, .. } = flow;
+            assemble::remembered(problem, layout, places, &middle.contacts, &state.memory, &mut guess.z);
+            let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&flow.guess));
             flow.solves += 1;
             *problems += 1;
-            solution.map_err(|e| unsolved(state.t, e, &flow.problem))?.into_candidate()
+            let solution = solution.map_err(|e| unsolved(state.t, e, &flow.problem))?;
+            flow.lcp.candidate_of(solution)
         };
         if located && turning(flow, bearing) {
             // friction acts along the mean slip
@@ -116,7 +119,8 @@ impl<S: System + ?Sized> Run<'_, S> {
             let again = flow.in_modes(state.t, &turned)?;
             flow.lcp.recycle_candidate(std::mem::replace(&mut candidate, again));
         }
-        let mut end = state.clone();
+        let mut end = workspace.spare.states.pop().unwrap_or_default();
+        end.clone_from(state);
         advance(stage.system, state, &candidate.velocity, x, implicit, &mut end);
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
             return Err(StepError::NotFinite { t: state.t, what: "the end of the step".to_string() });
@@ -128,16 +132,17 @@ impl<S: System + ?Sized> Run<'_, S> {
     fn accept(&mut self, attempt: Attempt, damped: bool) {
         let Attempt { end, candidate, .. } = attempt;
         self.told.damped |= damped;
-        self.now = end;
-        let certificate = if self.located() {
-            self.in_modes_certificate(&candidate)
+        let before = std::mem::replace(&mut self.now, end);
+        self.workspace.spare.states.push(before);
+        if self.located() {
+            let certificate = self.in_modes_certificate(&candidate);
+            if certificate.worst() >= self.certificate.worst() {
+                self.certificate = certificate;
+            }
         } else {
-            candidate.certificate.clone()
-        };
-        if certificate.worst() >= self.certificate.worst() {
-            self.certificate = certificate;
-        }
-        if !self.located() {
+            if candidate.certificate.worst() >= self.certificate.worst() {
+                self.certificate.copy_from(&candidate.certificate);
+            }
             self.keep_bearing(&candidate);
         }
         self.fresh.clear();
@@ -177,7 +182,8 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// What bore in a part without location goes on bearing.
     fn keep_bearing(&mut self, candidate: &Candidate) {
         let Flow { problem, layout, places, middle, .. } = &self.workspace.flow;
-        let mut next = Vec::new();
+        let mut next = std::mem::take(&mut self.fresh);
+        next.clear();
         for (&row, place) in middle.rows.iter().zip(&places.joints) {
             let crate::assemble::Place::Contact(i) = *place else { continue };
             let drive = problem.contacts[i].normal.is_none();
@@ -191,8 +197,8 @@ impl<S: System + ?Sized> Run<'_, S> {
                 next.push(Bearing { place: EventPlace::Contact(row.id), hold: Hold::Stick });
             }
         }
-        next.sort_by_key(|b| b.place);
-        self.bearing = next;
+        next.sort_unstable_by_key(|b| b.place);
+        self.fresh = std::mem::replace(&mut self.bearing, next);
     }
 
     /// Whether the next part is to be damped.
