@@ -41,17 +41,17 @@ impl<S: System + ?Sized> Run<'_, S> {
             return Ok(());
         }
         let (watched, until) = grazing.unwrap_or((watched, left));
-        let at = self.root(&watched, until, damped)?;
-        let landed = match self.stage.settings.landing {
-            Landing::Step if at >= left => whole,
-            Landing::Step => {
-                self.recycle(whole.candidate);
-                self.attempt(at, damped)?
-            }
-            Landing::Interpolant => {
-                let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
-                Attempt { end, ..whole }
-            }
+        // the cubic is that of a trapezoidal step, which two Euler steps are not
+        let interpolated = self.stage.settings.landing == Landing::Interpolant && !damped;
+        let at = self.root(&watched, until, damped, interpolated.then_some((&whole.end, left)))?;
+        let landed = if interpolated {
+            let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
+            Attempt { end, ..whole }
+        } else if at >= left {
+            whole
+        } else {
+            self.recycle(whole.candidate);
+            self.attempt(at, damped)?
         };
         self.accept(landed, damped)?;
         self.happen(&watched)
