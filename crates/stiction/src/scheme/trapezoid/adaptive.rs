@@ -66,6 +66,7 @@ pub(crate) fn run<S: System + ?Sized>(
         fresh: Vec::new(),
         events: Vec::new(),
         impacts: Vec::new(),
+        bounced: None,
         told: SecondOrderReport::default(),
         last: None,
         certificate: Certificate::default(),
