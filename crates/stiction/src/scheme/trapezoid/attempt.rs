@@ -193,9 +193,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.bearing = next;
     }
 
-    /// Whether the next part is to be damped.
+    /// Whether the next part is to be damped: all that begin at an event are, and the step after.
     fn is_stiff(&mut self, left: f64) -> Result<bool, StepError> {
-        if !(self.now.memory.after_event || !self.events.is_empty()) || self.told.damped {
+        if !self.now.memory.after_event && self.events.is_empty() {
             return Ok(false);
         }
         Ok(self.stiffness(self.stage.whole.max(left))? > STIFF)
