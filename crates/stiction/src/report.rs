@@ -146,7 +146,8 @@ pub struct ImpactReport {
     pub compressed: f64,
     /// Kinetic energy after it [J].
     pub after: f64,
-    /// The factor on restitution that kept it from adding energy, 1 unless asked for and needed.
+    /// The factor on restitution that kept it from adding energy, 1 unless asked for and needed; 0 where the bounce
+    /// would be over before it can be told from none, so that ever shorter bounces end.
     pub factor: f64,
 }
 

@@ -24,6 +24,13 @@ const INSTANT: f64 = 1e-3;
 /// that slips acts against its slip whatever the acceleration.
 const SLIPPING: f64 = 1e3;
 
+/// What begins to slip does so with more than this, in units of the accelerations around: where it is looked for, just
+/// after an event, it has hardly begun, and less is round-off of the solve.
+const SLIPS: f64 = 1e-13;
+
+/// Friction within this part of its bound is at it.
+const BOUND: f64 = 1e-9;
+
 /// An acceleration problem and its storage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Instant {
@@ -327,7 +334,7 @@ impl Instant {
         let mut loads = Vec::new();
         self.loads(bearing, &state.v, solution.z(), &mut loads);
         let slips = &solution.certificate().contacts;
-        let threshold = 1e-9 * self.problem.speed_scale;
+        let threshold = SLIPS * self.problem.speed_scale;
         let mut next = Vec::new();
         let mut contacts = 0;
         for (bearing, load) in bearing.iter().zip(&loads) {
@@ -347,7 +354,7 @@ impl Instant {
                 continue;
             }
             let size = dot(load.friction, load.friction).sqrt();
-            let slips = slips[i].lambda > threshold && size > 0.0;
+            let slips = slips[i].lambda > threshold && size > 0.0 && size >= (1.0 - BOUND) * load.bound;
             let hold = match bearing.hold {
                 Hold::Slip(_) if !free.contains(&bearing.place) => bearing.hold,
                 _ if slips => Hold::Slip(load.friction.map(|f| f / size)),

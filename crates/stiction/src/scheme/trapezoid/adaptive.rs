@@ -69,6 +69,7 @@ pub(crate) fn run<S: System + ?Sized>(
         fresh: Vec::new(),
         events: Vec::new(),
         impacts: Vec::new(),
+        bounced: None,
         told: SecondOrderReport::default(),
         last: None,
         certificate: Certificate::default(),
@@ -243,7 +244,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut happened = None;
         if !watched.is_empty() || grazing.is_some() {
             let (watched, until) = grazing.unwrap_or((watched, h));
-            let at = self.root(&watched, until, false)?;
+            let at = self.root(&watched, until, false, None)?;
             if at < h {
                 self.recycle(std::mem::take(&mut landed.candidate));
                 landed = self.attempt(at, false)?;

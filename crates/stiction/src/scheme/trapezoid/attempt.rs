@@ -39,22 +39,22 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.accept(whole, damped);
             return Ok(());
         }
-        if self.events.len() >= self.stage.settings.event_limit {
+        if self.events.len() + self.told.forced >= self.stage.settings.event_limit {
             self.told.cut = true;
             return Ok(());
         }
         let (watched, until) = grazing.unwrap_or((watched, left));
-        let at = self.root(&watched, until, damped)?;
-        let landed = match self.stage.settings.landing {
-            Landing::Step if at >= left => whole,
-            Landing::Step => {
-                self.recycle(whole.candidate);
-                self.attempt(at, damped)?
-            }
-            Landing::Interpolant => {
-                let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
-                Attempt { end, ..whole }
-            }
+        // the cubic is that of a trapezoidal step, which two Euler steps are not
+        let interpolated = self.stage.settings.landing == Landing::Interpolant && !damped;
+        let at = self.root(&watched, until, damped, interpolated.then_some((&whole.end, left)))?;
+        let landed = if interpolated {
+            let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
+            Attempt { end, ..whole }
+        } else if at >= left {
+            whole
+        } else {
+            self.recycle(whole.candidate);
+            self.attempt(at, damped)?
         };
         self.accept(landed, damped);
         self.happen(&watched)
@@ -201,10 +201,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.fresh = std::mem::replace(&mut self.bearing, next);
     }
 
-    /// Whether the next part is to be damped.
+    /// Whether the next part is to be damped: all that begin at an event are, and the step after.
     fn is_stiff(&mut self, left: f64) -> Result<bool, StepError> {
-        let after_event = self.now.memory.after_event || !self.events.is_empty();
-        if self.told.damped || !after_event {
+        if !self.now.memory.after_event && self.events.is_empty() {
             return Ok(false);
         }
         Ok(self.stiffness(self.stage.whole.max(left))? > STIFF)

@@ -184,16 +184,23 @@ impl<S: System + ?Sized> Run<'_, S> {
         held.extend(places);
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         impact.read(system, &self.now, NEIGHBOURS * system.size(), &held, flow);
-        let report = impact.strike(&self.stage, &mut self.now, flow)?;
+        let t = self.now.t;
+        let (here, v) = (self.bounced.take().filter(|b| b.0 == t), self.now.v.clone());
+        let bounced = here.as_ref().map(|b| &b.1[..]);
+        let (report, over) = impact.strike(&self.stage, &mut self.now, places, bounced, flow)?;
         let closed: Vec<EventPlace> = impact
             .separations(&self.now.v)
             .into_iter()
-            .filter(|&(_, speed)| speed <= slowest)
+            .filter(|&(place, speed)| speed <= slowest || over && places.contains(&place))
             .map(|(place, _)| place)
             .collect();
-        let t = self.now.t;
-        self.events.extend(places.iter().map(|&place| Event { t, kind: EventKind::Impact, place }));
+        if over && bounced.is_some() {
+            self.impacts.pop();
+        } else {
+            self.events.extend(places.iter().map(|&place| Event { t, kind: EventKind::Impact, place }));
+        }
         self.impacts.push(report);
+        self.bounced = (!over).then_some((t, v));
         let (next, free) = self.holds(&closed);
         if self.located() {
             return self.settle(next, &free, &[]);

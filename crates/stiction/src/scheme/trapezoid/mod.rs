@@ -75,6 +75,8 @@ struct Run<'a, S: System + ?Sized> {
     fresh: Vec<Bearing>,
     events: Vec<Event>,
     impacts: Vec<ImpactReport>,
+    /// When the last impact was, and the velocity before it.
+    bounced: Option<(f64, Vec<f64>)>,
     told: SecondOrderReport,
     /// The answer of the last part, whose problem is still in the workspace.
     last: Option<Candidate>,
@@ -127,6 +129,7 @@ pub(crate) fn step<S: System + ?Sized>(
         fresh,
         events: Vec::new(),
         impacts: Vec::new(),
+        bounced: None,
         told: SecondOrderReport::default(),
         last: None,
         certificate,
