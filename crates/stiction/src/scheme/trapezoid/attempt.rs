@@ -34,12 +34,18 @@ impl<S: System + ?Sized> Run<'_, S> {
         if watched.is_empty() && grazing.is_none() {
             return self.accept(whole, damped);
         }
-        if self.events.len() >= self.stage.settings.event_limit {
+        self.rounds += 1;
+        if self.rounds > self.stage.settings.event_limit {
             self.told.cut = true;
             return Ok(());
         }
         let (watched, until) = grazing.unwrap_or((watched, left));
         let at = self.root(&watched, until, damped)?;
+        if at == 0.0 {
+            // nothing moves: what was entered last does not last
+            self.recycle(whole.candidate);
+            return self.happen(&watched);
+        }
         let landed = match self.stage.settings.landing {
             Landing::Step if at >= left => whole,
             Landing::Step => {

@@ -39,6 +39,9 @@ const NEIGHBOURS: f64 = 1e-9;
 /// After an event the modes are looked for this part of the step later, where the instant itself is a tie.
 const PROBE: f64 = 1e-6;
 
+/// Where that is still a tie to round-off, ever later up to this part.
+const LAST_PROBE: f64 = 1e-2;
+
 /// Functions below this at an event have passed zero there: those that do so together do so to round-off.
 const TOGETHER: f64 = 1e-8;
 
@@ -265,18 +268,18 @@ impl<S: System + ?Sized> Run<'_, S> {
         free: &[EventPlace],
         passed: &[Watch],
     ) -> Result<(), StepError> {
-        let system = self.stage.system;
-        let mut probe = self.now.clone();
-        let later = PROBE * self.stage.whole;
-        probe.t += later;
-        system.advance(&mut probe.q, &self.now.v, later);
-        let Workspace { flow, instant, .. } = &mut *self.workspace;
-        let next = instant.next_modes(system, &probe, &candidates, free, flow)?;
-        let Some(mut next) = next else {
-            // Painlevé: no force would do; an impulse may
-            self.told.cut = true;
-            self.bearing = candidates;
-            return Ok(());
+        let mut later = PROBE;
+        let mut next = loop {
+            let Some(next) = self.probe(&candidates, free, later * self.stage.whole)? else {
+                // Painlevé: no force would do; an impulse may
+                self.told.cut = true;
+                self.bearing = candidates;
+                return Ok(());
+            };
+            if next != self.bearing || passed.is_empty() || later >= LAST_PROBE {
+                break next;
+            }
+            later *= 10.0;
         };
         if next == self.bearing && !passed.is_empty() {
             self.told.forced += 1;
@@ -285,6 +288,26 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.tell(&next);
         self.bearing = next;
         Ok(())
+    }
+
+    /// The modes in which `candidates` go on, seen from where they get to a little `later` [s] as they are now.
+    fn probe(
+        &mut self,
+        candidates: &[Bearing],
+        free: &[EventPlace],
+        later: f64,
+    ) -> Result<Option<Vec<Bearing>>, StepError> {
+        let system = self.stage.system;
+        let mut probe = self.now.clone();
+        let Workspace { flow, instant, .. } = &mut *self.workspace;
+        let held = instant.in_modes(system, &probe, candidates, flow)?;
+        if held.velocity.iter().all(|a| a.is_finite()) {
+            probe.v.iter_mut().zip(&held.velocity).for_each(|(v, a)| *v += later * a);
+        }
+        flow.lcp.recycle_candidate(held);
+        probe.t += later;
+        system.advance(&mut probe.q, &self.now.v, later);
+        instant.next_modes(system, &probe, candidates, free, flow)
     }
 
     /// Lists how modes changed.

@@ -62,6 +62,8 @@ struct Run<'a, S: System + ?Sized> {
     last: Option<Candidate>,
     certificate: Certificate,
     problems: usize,
+    /// Times that something was located.
+    rounds: usize,
 }
 
 /// One step of size `h`; the state is only changed if it is made, the report is of no use if it is not.
@@ -99,6 +101,7 @@ pub(crate) fn step<S: System + ?Sized>(
         last: None,
         certificate: Certificate::default(),
         problems: 0,
+        rounds: 0,
     };
     run.make(state.t + h)?;
     run.finish(h, report);
