@@ -20,18 +20,24 @@ pub(super) enum Watch {
     Cone(EventPlace),
     /// The slip against friction.
     Slip(EventPlace),
+    /// What contacts that share forces have left, by the first of them.
+    Shared(EventPlace),
 }
 
 impl Watch {
     fn place(self) -> EventPlace {
         match self {
-            Self::Gap(place) | Self::Normal(place) | Self::Cone(place) | Self::Slip(place) => place,
+            Self::Gap(place)
+            | Self::Normal(place)
+            | Self::Cone(place)
+            | Self::Slip(place)
+            | Self::Shared(place) => place,
         }
     }
 }
 
 /// Gaps down to minus this part of the size are closed.
-const CLOSED: f64 = 1e-12;
+pub(super) const CLOSED: f64 = 1e-12;
 
 /// Contacts within this part of the size take part in an impact.
 const NEIGHBOURS: f64 = 1e-9;
@@ -68,17 +74,23 @@ impl<S: System + ?Sized> Run<'_, S> {
         let candidate = instant.in_modes(system, &copy, &self.bearing, flow)?;
         let mut loads = Vec::new();
         instant.loads(&self.bearing, &copy.v, &candidate.z, &mut loads);
+        let shared = instant.shared(&self.bearing, &candidate.z);
         flow.lcp.recycle_candidate(candidate);
         let force = instant.force_scale();
         let speed = super::flow::speed_scale(system, &copy, self.stage.whole);
         let mut values = Vec::new();
-        for (bearing, load) in self.bearing.iter().zip(&loads) {
+        if let Some(shared) = &shared {
+            let first = self.bearing.iter().zip(&shared.members).find(|b| *b.1);
+            values.extend(first.map(|(b, _)| (Watch::Shared(b.place), shared.slack / force)));
+        }
+        for (i, (bearing, load)) in self.bearing.iter().zip(&loads).enumerate() {
             let place = bearing.place;
-            if !instant.is_drive(place) {
+            let shares = shared.as_ref().is_some_and(|s| s.members[i]);
+            if !shares && !instant.is_drive(place) {
                 values.push((Watch::Normal(place), load.normal / force));
             }
             match bearing.hold {
-                Hold::Stick if instant.has_friction(place) => {
+                Hold::Stick if !shares && instant.has_friction(place) => {
                     let size = dot(load.friction, load.friction).sqrt();
                     values.push((Watch::Cone(place), (load.bound - size) / force));
                 }
@@ -330,7 +342,7 @@ impl<S: System + ?Sized> Run<'_, S> {
 /// Changes the mode that a function that passed zero speaks of.
 fn force(bearing: &mut Vec<Bearing>, passed: Watch) {
     match passed {
-        Watch::Gap(_) => {}
+        Watch::Gap(_) | Watch::Shared(_) => {}
         Watch::Normal(place) => bearing.retain(|b| b.place != place),
         // it is about to slip, and sticks until it does
         Watch::Cone(_) => {}
