@@ -25,12 +25,23 @@ impl<S: System + ?Sized> Run<'_, S> {
     pub(super) fn part(&mut self, left: f64) -> Result<(), StepError> {
         self.start_part()?;
         let damped = self.is_stiff(left)?;
-        let whole = self.attempt(left, damped)?;
+        let mut whole = self.attempt(left, damped)?;
         if self.stage.settings.locate == Locate::Nothing || self.told.cut {
             return self.accept(whole, damped);
         }
         let watched = if self.located() { self.watch(&whole.end)? } else { self.watch_gaps(&whole.end)? };
-        let grazing = self.grazing(&whole.end, left);
+        let mut grazing = self.grazing(&whole.end, left);
+        if let Some((gap, x)) = &grazing {
+            // the cubic may dip where the gap does not, such as after a take-off
+            let there = self.attempt(*x, damped)?;
+            let closed = self.least(gap, &there.end)? < -super::event::CLOSED;
+            self.recycle(there.candidate);
+            if !closed {
+                grazing = None;
+                let again = self.attempt(left, damped)?;
+                self.recycle(std::mem::replace(&mut whole, again).candidate);
+            }
+        }
         if watched.is_empty() && grazing.is_none() {
             return self.accept(whole, damped);
         }
