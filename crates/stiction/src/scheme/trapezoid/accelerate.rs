@@ -34,13 +34,13 @@ const BOUND: f64 = 1e-9;
 /// An acceleration problem and its storage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Instant {
-    problem: StepProblem,
-    layout: Layout,
-    places: Places,
+    pub(super) problem: StepProblem,
+    pub(super) layout: Layout,
+    pub(super) places: Places,
     pub(super) frame: Frame,
     beside: [Frame; 4],
     forces: Forces,
-    modes: Vec<ContactMode>,
+    pub(super) modes: Vec<ContactMode>,
     q: Vec<f64>,
     schur: Schur,
     /// d/dt of the speeds of the rows at constant v: joints, then contacts with normal and tangents.
@@ -350,7 +350,8 @@ impl Instant {
                     (i, self.problem.contacts[i].normal.is_none())
                 }
             };
-            if !drive && load.normal <= 0.0 {
+            // what has no force and does not part either shares forces with others
+            if !drive && load.normal <= 0.0 && solution.w()[self.layout.contact[i]] > threshold {
                 continue;
             }
             let size = dot(load.friction, load.friction).sqrt();

@@ -74,6 +74,7 @@ pub(crate) fn run<S: System + ?Sized>(
         last: None,
         certificate: Certificate::default(),
         problems: 0,
+        rounds: 0,
         method: Method::Doubled,
     };
     let mut report = AccuracyReport { requested: tolerance, ..AccuracyReport::default() };
@@ -239,8 +240,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         report: &mut AccuracyReport,
     ) -> Result<Option<Vec<super::event::Watch>>, StepError> {
         let watched = self.watch(&whole.end)?;
-        let grazing = self.grazing(&whole.end, h);
-        let mut landed = whole;
+        let (mut landed, grazing) = self.true_grazing(whole, h, false)?;
         let mut happened = None;
         if !watched.is_empty() || grazing.is_some() {
             let (watched, until) = grazing.unwrap_or((watched, h));

@@ -1,5 +1,6 @@
 //! One part of a step: from where the step has come to, over a time, in the modes there are.
 
+use super::event::{CLOSED, Watch};
 use super::flow::{Flow, Origin, advance, unsolved};
 use super::frame::{contact, dot};
 use super::locate;
@@ -23,6 +24,9 @@ pub(super) struct Attempt {
     pub(super) error: f64,
 }
 
+/// A gap that closes and opens again, and when it is deepest.
+pub(super) type Grazing = (Vec<Watch>, f64);
+
 impl<S: System + ?Sized> Run<'_, S> {
     /// Makes a part of size `left`, or up to the first event within it.
     pub(super) fn part(&mut self, left: f64) -> Result<(), StepError> {
@@ -34,12 +38,13 @@ impl<S: System + ?Sized> Run<'_, S> {
             return Ok(());
         }
         let watched = if self.located() { self.watch(&whole.end)? } else { self.watch_gaps(&whole.end) };
-        let grazing = self.grazing(&whole.end, left);
+        let (whole, grazing) = self.true_grazing(whole, left, damped)?;
         if watched.is_empty() && grazing.is_none() {
             self.accept(whole, damped);
             return Ok(());
         }
-        if self.events.len() + self.told.forced >= self.stage.settings.event_limit {
+        self.rounds += 1;
+        if self.rounds > self.stage.settings.event_limit {
             self.told.cut = true;
             return Ok(());
         }
@@ -47,6 +52,11 @@ impl<S: System + ?Sized> Run<'_, S> {
         // the cubic is that of a trapezoidal step, which two Euler steps are not
         let interpolated = self.stage.settings.landing == Landing::Interpolant && !damped;
         let at = self.root(&watched, until, damped, interpolated.then_some((&whole.end, left)))?;
+        if at == 0.0 {
+            // nothing moves: what was entered last does not last
+            self.recycle(whole.candidate);
+            return self.happen(&watched);
+        }
         let landed = if interpolated {
             let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
             Attempt { end, ..whole }
@@ -58,6 +68,27 @@ impl<S: System + ?Sized> Run<'_, S> {
         };
         self.accept(landed, damped);
         self.happen(&watched)
+    }
+
+    /// The first gap that closes and opens again within a part, and when it is deepest. The cubic may dip where the
+    /// gap does not, such as after a take-off, so a part up to there tells.
+    pub(super) fn true_grazing(
+        &mut self,
+        whole: Attempt,
+        left: f64,
+        damped: bool,
+    ) -> Result<(Attempt, Option<Grazing>), StepError> {
+        let Some((gap, x)) = self.grazing(&whole.end, left) else { return Ok((whole, None)) };
+        let there = self.attempt(x, damped)?;
+        let closed = self.least(&gap, &there.end)? < -CLOSED;
+        self.recycle(there.candidate);
+        if closed {
+            return Ok((whole, Some((gap, x))));
+        }
+        // the storage holds the problem of the part made last
+        let again = self.attempt(left, damped)?;
+        self.recycle(whole.candidate);
+        Ok((again, None))
     }
 
     pub(super) fn start_part(&mut self) -> Result<(), StepError> {

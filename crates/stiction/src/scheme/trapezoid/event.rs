@@ -20,24 +20,33 @@ pub(super) enum Watch {
     Cone(EventPlace),
     /// The slip against friction.
     Slip(EventPlace),
+    /// What contacts that share forces have left, by the first of them.
+    Shared(EventPlace),
 }
 
 impl Watch {
     fn place(self) -> EventPlace {
         match self {
-            Self::Gap(place) | Self::Normal(place) | Self::Cone(place) | Self::Slip(place) => place,
+            Self::Gap(place)
+            | Self::Normal(place)
+            | Self::Cone(place)
+            | Self::Slip(place)
+            | Self::Shared(place) => place,
         }
     }
 }
 
 /// Gaps down to minus this part of the size are closed.
-const CLOSED: f64 = 1e-12;
+pub(super) const CLOSED: f64 = 1e-12;
 
 /// Contacts within this part of the size take part in an impact.
 const NEIGHBOURS: f64 = 1e-9;
 
 /// After an event the modes are looked for this part of the step later, where the instant itself is a tie.
 const PROBE: f64 = 1e-6;
+
+/// Where that is still a tie to round-off, ever later up to this part.
+const LAST_PROBE: f64 = 1e-2;
 
 /// Functions below this at an event have passed zero there: those that do so together do so to round-off.
 const TOGETHER: f64 = 1e-8;
@@ -65,17 +74,23 @@ impl<S: System + ?Sized> Run<'_, S> {
         let candidate = instant.in_modes(system, &copy, &self.bearing, flow)?;
         let mut loads = Vec::new();
         instant.loads(&self.bearing, &copy.v, &candidate.z, &mut loads);
+        let shared = instant.shared(&self.bearing, &candidate.z);
         flow.lcp.recycle_candidate(candidate);
         let force = instant.force_scale();
         let speed = super::flow::speed_scale(system, &copy, self.stage.whole);
         let mut values = Vec::new();
-        for (bearing, load) in self.bearing.iter().zip(&loads) {
+        if let Some(shared) = &shared {
+            let first = self.bearing.iter().zip(&shared.members).find(|b| *b.1);
+            values.extend(first.map(|(b, _)| (Watch::Shared(b.place), shared.slack / force)));
+        }
+        for (i, (bearing, load)) in self.bearing.iter().zip(&loads).enumerate() {
             let place = bearing.place;
-            if !instant.is_drive(place) {
+            let shares = shared.as_ref().is_some_and(|s| s.members[i]);
+            if !shares && !instant.is_drive(place) {
                 values.push((Watch::Normal(place), load.normal / force));
             }
             match bearing.hold {
-                Hold::Stick if instant.has_friction(place) => {
+                Hold::Stick if !shares && instant.has_friction(place) => {
                     let size = dot(load.friction, load.friction).sqrt();
                     values.push((Watch::Cone(place), (load.bound - size) / force));
                 }
@@ -272,18 +287,18 @@ impl<S: System + ?Sized> Run<'_, S> {
         free: &[EventPlace],
         passed: &[Watch],
     ) -> Result<(), StepError> {
-        let system = self.stage.system;
-        let mut probe = self.now.clone();
-        let later = PROBE * self.stage.whole;
-        probe.t += later;
-        system.advance(&mut probe.q, &self.now.v, later);
-        let Workspace { flow, instant, .. } = &mut *self.workspace;
-        let next = instant.next_modes(system, &probe, &candidates, free, flow)?;
-        let Some(mut next) = next else {
-            // Painlevé: no force would do; an impulse may
-            self.told.cut = true;
-            self.bearing = candidates;
-            return Ok(());
+        let mut later = PROBE;
+        let mut next = loop {
+            let Some(next) = self.probe(&candidates, free, later * self.stage.whole)? else {
+                // Painlevé: no force would do; an impulse may
+                self.told.cut = true;
+                self.bearing = candidates;
+                return Ok(());
+            };
+            if next != self.bearing || passed.is_empty() || later >= LAST_PROBE {
+                break next;
+            }
+            later *= 10.0;
         };
         if next == self.bearing && !passed.is_empty() {
             self.told.forced += 1;
@@ -292,6 +307,26 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.tell(&next);
         self.bearing = next;
         Ok(())
+    }
+
+    /// The modes in which `candidates` go on, seen from where they get to a little `later` [s] as they are now.
+    fn probe(
+        &mut self,
+        candidates: &[Bearing],
+        free: &[EventPlace],
+        later: f64,
+    ) -> Result<Option<Vec<Bearing>>, StepError> {
+        let system = self.stage.system;
+        let mut probe = self.now.clone();
+        let Workspace { flow, instant, .. } = &mut *self.workspace;
+        let held = instant.in_modes(system, &probe, candidates, flow)?;
+        if held.velocity.iter().all(|a| a.is_finite()) {
+            probe.v.iter_mut().zip(&held.velocity).for_each(|(v, a)| *v += later * a);
+        }
+        flow.lcp.recycle_candidate(held);
+        probe.t += later;
+        system.advance(&mut probe.q, &self.now.v, later);
+        instant.next_modes(system, &probe, candidates, free, flow)
     }
 
     /// Lists how modes changed.
@@ -315,7 +350,7 @@ impl<S: System + ?Sized> Run<'_, S> {
 fn force(bearing: &mut Vec<Bearing>, passed: Watch) {
     match passed {
         // what closes bears already, and what is about to slip sticks until it does
-        Watch::Gap(_) | Watch::Cone(_) => {}
+        Watch::Gap(_) | Watch::Cone(_) | Watch::Shared(_) => {}
         Watch::Normal(place) => bearing.retain(|b| b.place != place),
         Watch::Slip(place) => {
             bearing.iter_mut().filter(|b| b.place == place).for_each(|b| b.hold = Hold::Stick);

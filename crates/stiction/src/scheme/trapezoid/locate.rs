@@ -1,5 +1,6 @@
 //! When something happens: roots along real steps, and the cubic through both ends of one.
 
+use super::attempt::Grazing;
 use super::event::Watch;
 use super::{Run, Workspace};
 use crate::error::StepError;
@@ -57,7 +58,7 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// Gaps that open again before the end of a part but were closed in between, by the minimum of the cubic through
     /// both ends; and when the first of them is deepest.
-    pub(super) fn grazing(&mut self, end: &State, size: f64) -> Option<(Vec<Watch>, f64)> {
+    pub(super) fn grazing(&mut self, end: &State, size: f64) -> Option<Grazing> {
         let system = self.stage.system;
         let now = &self.now;
         let sweep = Sweep { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };

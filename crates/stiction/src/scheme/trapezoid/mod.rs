@@ -16,6 +16,7 @@ mod impact;
 mod locate;
 mod project;
 mod schur;
+mod share;
 
 use super::euler::{self, kinetic};
 use super::{Locate, Scheme, Trapezoidal};
@@ -82,6 +83,8 @@ struct Run<'a, S: System + ?Sized> {
     last: Option<Candidate>,
     certificate: Certificate,
     problems: usize,
+    /// Times that something was located.
+    rounds: usize,
     method: Method,
 }
 
@@ -135,6 +138,7 @@ pub(crate) fn step<S: System + ?Sized>(
         certificate,
         problems: 0,
         method: Method::Plain,
+        rounds: 0,
     };
     run.make(state.t + h)?;
     run.finish(h, report);
