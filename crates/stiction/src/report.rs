@@ -52,7 +52,7 @@ pub struct SecondOrderReport {
     pub slack: f64,
     /// The exact Jacobian of the forces left M̃ indefinite, and its definite part took its place.
     pub definite: bool,
-    /// Part of the step was made as two Euler steps, after an event among very stiff forces.
+    /// Part of the step was made as two Euler steps, after an impact among very stiff forces.
     pub damped: bool,
     /// Modes that were changed by force, where nothing else would go on.
     pub forced: usize,

@@ -32,8 +32,8 @@ pub struct Memory {
     pub joints: Vec<f64>,
     /// What bears, in the order of the places, for schemes of second order; none when that is to be found out.
     pub bearing: Option<Vec<Bearing>>,
-    /// A step of second order after an event, to be damped where forces are very stiff.
-    pub after_event: bool,
+    /// A step of second order after an impact, to be damped where forces are very stiff.
+    pub after_impact: bool,
 }
 
 impl Clone for State {
@@ -62,8 +62,8 @@ impl Clone for Memory {
 
     /// Into the storage that is there.
     fn clone_from(&mut self, source: &Self) {
-        let Self { h, bases, contacts, joints, bearing, after_event } = source;
-        (self.h, self.after_event) = (*h, *after_event);
+        let Self { h, bases, contacts, joints, bearing, after_impact } = source;
+        (self.h, self.after_impact) = (*h, *after_impact);
         self.bases.clone_from(bases);
         self.contacts.clone_from(contacts);
         self.joints.clone_from(joints);

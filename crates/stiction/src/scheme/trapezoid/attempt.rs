@@ -12,7 +12,7 @@ use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, System};
 use stiction_lcp::Candidate;
 
-/// ‖M⁻¹M̃ − I‖ above which a step after an event is made as two Euler steps: the trapezoidal method does not damp what
+/// ‖M⁻¹M̃ − I‖ above which a step after an impact is made as two Euler steps: the trapezoidal method does not damp what
 /// is faster than the step, and it would ring.
 pub(super) const STIFF: f64 = 2.0;
 
@@ -232,9 +232,10 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.fresh = std::mem::replace(&mut self.bearing, next);
     }
 
-    /// Whether the next part is to be damped: all that begin at an event are, and the step after.
+    /// Whether the next part is to be damped: all after an impact are, and the step after. Where velocities do not jump
+    /// nothing begins to ring.
     fn is_stiff(&mut self, left: f64) -> Result<bool, StepError> {
-        if !self.now.memory.after_event && self.events.is_empty() {
+        if !self.now.memory.after_impact && self.impacts.is_empty() {
             return Ok(false);
         }
         Ok(self.stiffness(self.stage.whole.max(left))? > STIFF)

@@ -255,7 +255,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         assemble::remember(&reported.contacts, &reported.joints, &mut now.memory);
         now.memory.h = h;
-        now.memory.after_event = !self.events.is_empty();
+        now.memory.after_impact = !self.impacts.is_empty();
         now.memory.bearing.get_or_insert_default().clone_from(&self.bearing);
         reported.certificate.copy_from(&self.certificate);
         reported.post = None;
