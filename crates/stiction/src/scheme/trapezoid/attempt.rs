@@ -2,7 +2,6 @@
 
 use super::Run;
 use super::flow::{Flow, Origin, advance, unsolved};
-use super::frame::{contact, dot};
 use super::locate;
 use crate::error::StepError;
 use crate::scheme::{Landing, Locate};
@@ -18,6 +17,8 @@ const STIFF: f64 = 2.0;
 pub(super) struct Attempt {
     pub(super) end: State,
     pub(super) candidate: Candidate,
+    /// What bears, with friction of what slips as it is at the end.
+    pub(super) bearing: Vec<Bearing>,
 }
 
 impl<S: System + ?Sized> Run<'_, S> {
@@ -29,7 +30,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         if self.stage.settings.locate == Locate::Nothing || self.told.cut {
             return self.accept(whole, damped);
         }
-        let watched = if self.located() { self.watch(&whole.end)? } else { self.watch_gaps(&whole.end)? };
+        let watched = if self.located() { self.watch(&whole)? } else { self.watch_gaps(&whole.end)? };
         let grazing = self.grazing(&whole.end, left);
         if watched.is_empty() && grazing.is_none() {
             return self.accept(whole, damped);
@@ -90,25 +91,22 @@ impl<S: System + ?Sized> Run<'_, S> {
             *problems += 1;
             solution.map_err(|e| unsolved(state.t, e, &flow.problem))?.into_candidate()
         };
-        if located && turning(flow, bearing) {
-            // friction acts along the mean slip
-            let turned = turned(flow, state, bearing, &candidate);
-            let origin = Origin { state, bearing: &turned, fresh };
-            flow.assemble(stage, &origin, x, implicit)?;
-            let again = flow.in_modes(state.t, &turned)?;
-            flow.lcp.recycle_candidate(std::mem::replace(&mut candidate, again));
+        let mut bearing = self.bearing.clone();
+        if located && self.slides(&bearing) {
+            (candidate, bearing) = self.slide(from, &bearing, implicit, candidate)?;
         }
+        let state = from.unwrap_or(&self.now);
         let mut end = state.clone();
-        advance(stage.system, state, &candidate.velocity, x, implicit, &mut end);
+        advance(self.stage.system, state, &candidate.velocity, x, implicit, &mut end);
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
             return Err(StepError::NotFinite { t: state.t, what: "the end of the step".to_string() });
         }
-        Ok(Attempt { end, candidate })
+        Ok(Attempt { end, candidate, bearing })
     }
 
     /// Takes a part as made.
     fn accept(&mut self, attempt: Attempt, damped: bool) -> Result<(), StepError> {
-        let Attempt { end, candidate } = attempt;
+        let Attempt { end, candidate, bearing } = attempt;
         self.told.damped |= damped;
         self.now = end;
         let certificate = if self.located() {
@@ -127,7 +125,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.recycle(old);
         }
         if self.located() {
-            self.turn_slips();
+            self.bearing = bearing;
         }
         Ok(())
     }
@@ -210,57 +208,4 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         Ok(sum.sqrt() > STIFF)
     }
-
-    /// Friction of contacts that slip follows their slip.
-    fn turn_slips(&mut self) {
-        let flow = &self.workspace.flow;
-        let v = &self.now.v;
-        for (bearing, row) in
-            self.bearing.iter_mut().filter(|b| contact(b).is_some()).zip(&flow.middle.contacts)
-        {
-            let (Hold::Slip(_), 2) = (bearing.hold, row.tangents.len()) else { continue };
-            let slip = slip_of(row, &flow.layout.velocity, v);
-            let size = dot(slip, slip).sqrt();
-            if size > super::RESTITUTION_SPEED {
-                bearing.hold = Hold::Slip(slip.map(|u| -u / size));
-            }
-        }
-    }
-}
-
-/// Slip of a contact at a velocity, without the offsets of its rows.
-fn slip_of(row: &crate::system::ContactRow, starts: &[usize], v: &[f64]) -> [f64; 3] {
-    let mut slip = [0.0; 3];
-    for (tangent, direction) in row.tangents.iter().zip(row.tangent_directions) {
-        let u = tangent.row.dot(starts, v);
-        (0..3).for_each(|i| slip[i] += u * direction[i]);
-    }
-    slip
-}
-
-/// Whether anything slips in space, where its direction may turn.
-fn turning(flow: &Flow, bearing: &[Bearing]) -> bool {
-    let holds = bearing.iter().filter(|b| contact(b).is_some());
-    holds.zip(&flow.middle.contacts).any(|(b, row)| b.hold != Hold::Stick && row.tangents.len() == 2)
-}
-
-/// The same with friction along the mean of the slip at both ends.
-fn turned(flow: &Flow, state: &State, bearing: &[Bearing], candidate: &Candidate) -> Vec<Bearing> {
-    let starts = &flow.layout.velocity;
-    let mut rows = flow.middle.contacts.iter();
-    let turn = |b: &Bearing| {
-        let row = contact(b).and_then(|_| rows.next());
-        let (Hold::Slip(along), Some(row)) = (b.hold, row) else { return *b };
-        let (before, after) = (slip_of(row, starts, &state.v), slip_of(row, starts, &candidate.velocity));
-        let mut mean = [0.0; 3];
-        for slip in [before, after] {
-            let size = dot(slip, slip).sqrt();
-            // a slip that has just begun, or comes to its end, has the direction of its friction
-            let ahead = size > super::RESTITUTION_SPEED && dot(slip, along) < 0.0;
-            (0..3).for_each(|i| mean[i] += if ahead { -slip[i] / size } else { along[i] });
-        }
-        let size = dot(mean, mean).sqrt();
-        Bearing { hold: Hold::Slip(mean.map(|m| m / size)), ..*b }
-    };
-    bearing.iter().map(turn).collect()
 }

@@ -20,7 +20,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     pub(super) fn root(&mut self, watched: &[Watch], until: f64, damped: bool) -> Result<f64, StepError> {
         let mut value = |x: f64| -> Result<f64, StepError> {
             let attempt = self.attempt(x, damped)?;
-            let value = self.least(watched, &attempt.end);
+            let value = self.least(watched, &attempt.end, &attempt.bearing);
             self.recycle(attempt.candidate);
             value
         };

@@ -12,6 +12,7 @@ mod frame;
 mod impact;
 mod locate;
 mod project;
+mod slide;
 
 use super::euler::{self, kinetic};
 use super::{Locate, Scheme, Trapezoidal};
