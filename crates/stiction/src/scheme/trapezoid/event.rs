@@ -185,7 +185,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// An impact at these places and at all that touches.
     pub(super) fn strike(&mut self, places: &[EventPlace]) -> Result<(), StepError> {
         let system = self.stage.system;
-        let slowest = self.stage.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        let slowest = self.stage.slowest();
         let mut held: Vec<EventPlace> = self.bearing.iter().map(|b| b.place).collect();
         held.extend(places);
         let Workspace { flow, impact, .. } = &mut *self.workspace;
@@ -249,7 +249,7 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// What bears at the start of a run.
     pub(super) fn settle_first(&mut self) -> Result<(), StepError> {
-        let slowest = self.stage.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        let slowest = self.stage.slowest();
         let touching = self.touching_apart();
         if touching.iter().any(|t| t.1 < -slowest) {
             return self.strike(&touching.iter().map(|t| t.0).collect::<Vec<_>>());

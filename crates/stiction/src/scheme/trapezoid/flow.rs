@@ -1,6 +1,8 @@
 //! One step of the trapezoidal method as a step problem. PAGT06 (6.10)–(6.12)
 
+use super::RESTITUTION_SPEED;
 use super::frame::Frame;
+use super::locate::ROUND_OFF;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::jacobian::ForceJacobian;
@@ -42,6 +44,16 @@ pub(super) struct Stage<'a, S: System + ?Sized> {
     pub(super) settings: &'a Trapezoidal,
     /// The step asked for, of which this may be a part [s].
     pub(super) whole: f64,
+}
+
+impl<S: System + ?Sized> Stage<'_, S> {
+    /// Speed at which contacts must come apart for restitution to act [m/s]. A bounce that rises by less than gaps
+    /// are told apart by is none.
+    pub(super) fn slowest(&self) -> f64 {
+        let rise = ROUND_OFF * self.system.size();
+        let asked = self.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        asked.max((2.0 * self.system.gravity() * rise).sqrt())
+    }
 }
 
 /// Where a step starts.

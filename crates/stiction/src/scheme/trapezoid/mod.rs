@@ -142,7 +142,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// an impact first where impacts are located.
     fn find_touching(&mut self) -> Result<(), StepError> {
         self.fresh.clear();
-        let slowest = self.stage.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        let slowest = self.stage.slowest();
         let new = self.touching_apart();
         let strikes = self.stage.settings.locate != Locate::Nothing;
         if strikes && new.iter().any(|&(_, speed)| speed < -slowest) {
