@@ -35,7 +35,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         if watched.is_empty() && grazing.is_none() {
             return self.accept(whole, damped);
         }
-        if self.events.len() >= self.stage.settings.event_limit {
+        if self.happened >= self.stage.settings.event_limit {
             self.told.cut = true;
             return Ok(());
         }

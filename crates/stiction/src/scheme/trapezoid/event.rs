@@ -40,6 +40,9 @@ const NEIGHBOURS: f64 = 1e-9;
 /// After an event the modes are looked for this part of the step later, where the instant itself is a tie.
 const PROBE: f64 = 1e-6;
 
+/// They are looked for later and later until one has changed, up to this part of the step.
+const LATEST: f64 = 1e-3;
+
 /// Functions below this at an event have passed zero there: those that do so together do so to round-off.
 const TOGETHER: f64 = 1e-8;
 
@@ -148,6 +151,7 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// What happens at an event that has been reached.
     pub(super) fn happen(&mut self, watched: &[Watch]) -> Result<(), StepError> {
+        self.happened += 1;
         let mut passed: Vec<Watch> = Vec::new();
         let (now, bearing) = (self.now.clone(), self.bearing.clone());
         for &watch in watched {
@@ -272,12 +276,20 @@ impl<S: System + ?Sized> Run<'_, S> {
         passed: &[Watch],
     ) -> Result<(), StepError> {
         let system = self.stage.system;
-        let mut probe = self.now.clone();
-        let later = PROBE * self.stage.whole;
-        probe.t += later;
-        system.advance(&mut probe.q, &self.now.v, later);
-        let Workspace { flow, instant, .. } = &mut *self.workspace;
-        let next = instant.next_modes(system, &probe, &candidates, free, flow)?;
+        let mut later = PROBE * self.stage.whole;
+        let next = loop {
+            let mut probe = self.now.clone();
+            probe.t += later;
+            system.advance(&mut probe.q, &self.now.v, later);
+            let Workspace { flow, instant, .. } = &mut *self.workspace;
+            let next = instant.next_modes(system, &probe, &candidates, free, flow)?;
+            let same = next.as_ref().is_some_and(|next| *next == self.bearing);
+            // what passed zero may be too little to tell so soon after it
+            if !(same && !passed.is_empty() && later < LATEST * self.stage.whole) {
+                break next;
+            }
+            later *= 10.0;
+        };
         let Some(mut next) = next else {
             // Painlevé: no force would do; an impulse may
             self.told.cut = true;

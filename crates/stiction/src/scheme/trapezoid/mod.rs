@@ -57,6 +57,8 @@ struct Run<'a, S: System + ?Sized> {
     /// Contacts that have just begun to bear without an impact.
     fresh: Vec<Bearing>,
     events: Vec<Event>,
+    /// Times that something happened, whether or not it changed a mode: what is limited within a step.
+    happened: usize,
     impacts: Vec<ImpactReport>,
     told: SecondOrderReport,
     /// The answer of the last part, whose problem is still in the workspace.
@@ -87,6 +89,7 @@ pub(crate) fn step<S: System + ?Sized>(
         now,
         fresh: Vec::new(),
         events: Vec::new(),
+        happened: 0,
         impacts: Vec::new(),
         told: SecondOrderReport {
             solves: 0,
