@@ -115,6 +115,9 @@ impl Flow {
         // b = M̃ v + (h/2)[k(t) + k(t + h) + h k_q v], or M̃ v + h (k(t + h) + h k_q v)
         system.forces(t + h, q, v, &mut self.forces[1]);
         add_gyroscopic(system, v, &mut self.forces[1].k);
+        if let Some(i) = self.forces[1].k.iter().position(|k| !k.is_finite()) {
+            return Err(StepError::NotFinite { t: t + h, what: format!("the force on velocity {i}") });
+        }
         self.inertia(stage, t + half, v, h, implicit);
         let starts = &self.layout.velocity;
         let weights = if implicit { [0.0, h, h * h] } else { [0.5 * h, 0.5 * h, 0.5 * h * h] };
