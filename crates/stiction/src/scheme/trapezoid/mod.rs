@@ -35,6 +35,10 @@ pub(crate) const RESTITUTION_SPEED: f64 = 1e-9;
 /// smaller loses contacts to round-off.
 const TOUCH: f64 = 1e-10;
 
+/// Joints hold at the start of a run to this part of the size, and their speeds to this part of the fastest. More
+/// would stay for the whole run.
+const START: f64 = 1e-6;
+
 /// What is left of a step below this part of it is round-off.
 const LEFT: f64 = 1e-13;
 
@@ -117,6 +121,9 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// Goes to time `end`.
     fn make(&mut self, end: f64) -> Result<(), StepError> {
+        if self.now.memory.h == 0.0 {
+            self.check_start()?;
+        }
         if self.now.memory.bearing.is_none() {
             self.begin()?;
         }
@@ -128,6 +135,28 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.part(left)?;
         }
         self.now.t = end;
+        Ok(())
+    }
+
+    /// Rows at the mean velocity keep what errors joints start with, and turn speeds of their rows about in every
+    /// step: a run has to start without.
+    fn check_start(&mut self) -> Result<(), StepError> {
+        let Stage { system, whole, .. } = self.stage;
+        let State { t, q, v, .. } = &self.now;
+        let joints = &mut self.workspace.impact.joints;
+        system.joints(*t, q, joints);
+        let mut starts = vec![0];
+        for n in system.bodies() {
+            starts.push(starts[starts.len() - 1] + n);
+        }
+        let fastest = system.surface_speed(*t, q, v).max(system.prescribed_speed(*t));
+        let speeds = START * fastest.max(system.gravity() * whole);
+        for joint in joints.iter().filter(|j| matches!(j.kind, RowKind::Rigid(c) if c <= 0.0)) {
+            let speed = joint.row.dot(&starts, v) + joint.drift;
+            if joint.error.abs() > START * system.size() || speed.abs() > speeds {
+                return Err(StepError::Apart { t: *t, joint: joint.joint, error: joint.error, speed });
+            }
+        }
         Ok(())
     }
 
