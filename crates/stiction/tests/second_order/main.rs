@@ -1,4 +1,5 @@
 //! The trapezoidal method through contact: order, events, impacts, energy.
 
+mod accuracy;
 mod block;
 mod impacts;

@@ -16,12 +16,12 @@ pub(crate) struct Told {
     pub(crate) cut: bool,
 }
 
-/// Runs to time `until`.
-pub(crate) fn run<S: System>(simulation: &mut Simulation<S>, h: f64, until: f64) -> Told {
+/// Runs over a time `span`.
+pub(crate) fn run<S: System>(simulation: &mut Simulation<S>, h: f64, span: f64) -> Told {
     let mut told = Told::default();
     let mut first = None;
-    let steps = (until / h).round() as usize;
-    for _ in 0..steps {
+    let end = simulation.state().t + span;
+    while simulation.state().t < end - 0.5 * h {
         let report = step(simulation, h);
         let energy = report.kinetic + report.potential;
         let first: f64 = *first.get_or_insert(energy);

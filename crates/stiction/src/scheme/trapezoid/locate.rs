@@ -16,9 +16,21 @@ const SAME: f64 = 1e-7;
 const ROUNDS: usize = 100;
 
 impl<S: System + ?Sized> Run<'_, S> {
-    /// When the first of the watched functions passes zero, within `until` from now.
-    pub(super) fn root(&mut self, watched: &[Watch], until: f64, damped: bool) -> Result<f64, StepError> {
+    /// When the first of the watched functions passes zero, within `until` from now: along real steps, or on the
+    /// cubic to the end of a step of some size, where one is given.
+    pub(super) fn root(
+        &mut self,
+        watched: &[Watch],
+        until: f64,
+        damped: bool,
+        cubic: Option<(&State, f64)>,
+    ) -> Result<f64, StepError> {
         let mut value = |x: f64| -> Result<f64, StepError> {
+            if let Some((end, size)) = cubic {
+                let at = on_cubic(self.stage.system, &self.now, end, size, x);
+                let bearing = self.bearing.clone();
+                return self.least(watched, &at, &bearing);
+            }
             let attempt = self.attempt(x, damped)?;
             let value = self.least(watched, &attempt.end, &attempt.bearing);
             self.recycle(attempt.candidate);

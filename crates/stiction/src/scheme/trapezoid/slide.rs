@@ -105,9 +105,9 @@ fn against(b: &Matrix2<f64>, z: &Vector2<f64>) -> Option<Vector2<f64>> {
         let e = unit(rho)?;
         let excess = e.norm() - 1.0;
         if excess > 0.0 {
-            low = rho
+            low = rho;
         } else {
-            high = rho
+            high = rho;
         }
         // d|e|/dρ = −e·(ρ + B)⁻¹e/|e|
         let slope = -e.dot(&((Matrix2::identity() * rho + b).try_inverse()? * e)) / e.norm();
