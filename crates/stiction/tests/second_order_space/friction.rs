@@ -2,7 +2,7 @@
 
 use crate::common::{G, run, second_order, spatial};
 use nalgebra::{Isometry3, Vector2, Vector3};
-use stiction::spatial::{Attached, Body, BodyId, Force, Model, Shape, World, Wrench};
+use stiction::spatial::{Attached, Body, BodyId, Force, Mass, Model, Shape, Twist, World, Wrench};
 use stiction::{EventKind, Material, Simulation};
 
 const MU: f64 = 0.3;
@@ -99,4 +99,38 @@ fn oblique_stick_and_slip_are_located_and_of_second_order() {
         }
         (at.xy() - exact.x).norm()
     });
+}
+
+#[test]
+fn a_ball_that_spins_obliquely_slides_and_rolls() {
+    let r: f64 = 0.2;
+    let (v, w): (Vector3<f64>, Vector3<f64>) = (Vector3::new(1.0, -0.5, 0.0), Vector3::new(-6.0, 3.0, 8.0));
+    // slip keeps its direction while friction of μg slows it by 7/2 of that
+    let slip: Vector3<f64> = v + w.cross(&(-r * Vector3::z()));
+    let against = -slip.normalize();
+    let sticks = 2.0 * slip.norm() / (7.0 * MU * G);
+    let rolls = v + MU * G * sticks * against;
+    let until = 1.0;
+    let exact = sticks * 0.5 * (v + rolls) + (until - sticks) * rolls;
+    for h in [0.04, 0.02, 0.01, 0.005] {
+        let mut world = World::new(-G * Vector3::z());
+        let material = Material { friction: MU, restitution: 0.0 };
+        world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
+        let shape = Attached::new(Shape::Sphere { radius: r }).material(material);
+        let ball = Body::rigid("ball", Mass::Density(300.0)).with(shape).moving(Twist::new(v, w));
+        let ball = world.add(ball.at(Isometry3::translation(0.0, 0.0, r)));
+        let mut simulation = spatial(world);
+        let told = run(&mut simulation, h, until);
+        assert_eq!(told.events.len(), 1, "{:?}", told.events);
+        assert_eq!(told.events[0].kind, EventKind::Stick);
+        let at = simulation.system().centre(simulation.state(), ball).expect("the ball").coords;
+        let off = (at - Vector3::new(exact.x, exact.y, r)).norm();
+        println!(
+            "h = {h}: sticks {:.3} h² late, {:.3} h² off",
+            (told.events[0].t - sticks) / (h * h),
+            off / (h * h)
+        );
+        // it turns by 10 h in a step, and what acts on it is taken along axes that turn with it
+        assert!((told.events[0].t - sticks).abs() < 2.0 * h * h && off < 4.0 * h * h);
+    }
 }

@@ -412,6 +412,9 @@ impl Instant {
 /// Turns the tangents of a contact, and the rates of their speeds, so that the first is along (x, y).
 fn turn(row: &mut ContactRow, rates: &mut [f64; 3], [x, y]: [f64; 2]) {
     let length = x.hypot(y);
+    if !(length > 0.0) {
+        return;
+    }
     let (cos, sin) = (x / length, y / length);
     row.turn(cos, sin);
     let [normal, first, second] = *rates;

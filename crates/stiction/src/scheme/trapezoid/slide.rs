@@ -118,7 +118,7 @@ fn against(b: &Matrix2<f64>, z: &Vector2<f64>) -> Option<Vector2<f64>> {
         }
         rho = next;
     }
-    unit(rho).map(|e| e.normalize())
+    unit(rho).map(|e| e.normalize()).filter(|e| e.norm() > 0.0)
 }
 
 impl<S: System + ?Sized> Run<'_, S> {
