@@ -54,30 +54,39 @@ const TOGETHER: f64 = 1e-8;
 impl<S: System + ?Sized> Run<'_, S> {
     /// The functions that are negative at the end of a part.
     pub(super) fn watch(&mut self, end: &State) -> Result<Vec<Watch>, StepError> {
-        let values = self.values(end)?;
+        let copy = self.projected(end)?;
+        let values = self.values(&copy)?;
         self.told.slack = self.told.slack.min(values.iter().fold(f64::INFINITY, |m, v| m.min(v.1)));
         let bearing = values.into_iter().filter(|v| v.1 < -ROUND_OFF).map(|v| v.0);
         let mut watched: Vec<Watch> = bearing.collect();
-        watched.extend(self.watch_gaps(end)?);
+        watched.extend(self.watch_gaps(&copy)?);
         Ok(watched)
     }
 
-    /// The functions of all that bears, on a projected copy.
-    fn values(&mut self, end: &State) -> Result<Vec<(Watch, f64)>, StepError> {
+    /// A copy on all joints and contacts that bear, where everything is located: what decides.
+    fn projected(&mut self, end: &State) -> Result<State, StepError> {
+        let mut copy = end.clone();
+        if self.located() {
+            let Workspace { flow, projector, .. } = &mut *self.workspace;
+            projector.project(self.stage.system, &mut copy, &self.bearing, flow)?;
+        }
+        Ok(copy)
+    }
+
+    /// The functions of all that bears, at a projected state.
+    fn values(&mut self, copy: &State) -> Result<Vec<(Watch, f64)>, StepError> {
         if self.bearing.is_empty() {
             return Ok(Vec::new());
         }
         let system = self.stage.system;
-        let mut copy = end.clone();
-        let Workspace { flow, instant, projector, .. } = &mut *self.workspace;
-        projector.project(system, &mut copy, &self.bearing, flow)?;
-        let candidate = instant.in_modes(system, &copy, &self.bearing, flow)?;
+        let Workspace { flow, instant, .. } = &mut *self.workspace;
+        let candidate = instant.in_modes(system, copy, &self.bearing, flow)?;
         let mut loads = Vec::new();
         instant.loads(&self.bearing, &copy.v, &candidate.z, &mut loads);
         let shared = instant.shared(&self.bearing, &candidate.z);
         flow.lcp.recycle_candidate(candidate);
         let force = instant.force_scale();
-        let speed = super::flow::speed_scale(system, &copy, self.stage.whole);
+        let speed = super::flow::speed_scale(system, copy, self.stage.whole);
         let mut values = Vec::new();
         if let Some(shared) = &shared {
             let first = self.bearing.iter().zip(&shared.members).find(|b| *b.1);
@@ -120,13 +129,14 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// The least of the watched functions at a state.
     pub(super) fn least(&mut self, watched: &[Watch], end: &State) -> Result<f64, StepError> {
         let mut least = f64::INFINITY;
+        let copy = self.projected(end)?;
         if watched.iter().any(|w| !matches!(w, Watch::Gap(_))) {
-            let values = self.values(end)?;
+            let values = self.values(&copy)?;
             least = values.iter().filter(|v| watched.contains(&v.0)).fold(least, |m, v| m.min(v.1));
         }
         let gaps: Vec<EventPlace> =
             watched.iter().filter(|w| matches!(w, Watch::Gap(_))).map(|w| w.place()).collect();
-        Ok(self.gaps(&gaps, end).into_iter().fold(least, f64::min))
+        Ok(self.gaps(&gaps, &copy).into_iter().fold(least, f64::min))
     }
 
     /// Gaps at these places, in units of the size.
