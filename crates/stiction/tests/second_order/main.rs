@@ -1,4 +1,12 @@
 //! The trapezoidal method through contact: order, events, impacts, energy.
 
 mod block;
+mod carts;
+mod common;
+mod curved;
 mod impacts;
+mod ladder;
+mod linkages;
+mod reference;
+mod rod;
+mod stack;
