@@ -9,10 +9,10 @@ use stiction::{
     Trapezoidal,
 };
 
-pub const G: f64 = 9.81;
+pub(crate) const G: f64 = 9.81;
 
 /// How a run ended and what happened in it.
-pub struct Made {
+pub(crate) struct Made {
     /// Configuration at the end, on all joints and contacts that bear.
     pub q: Vec<f64>,
     pub events: Vec<Event>,
@@ -28,7 +28,7 @@ pub struct Made {
 
 impl Made {
     /// Largest gain of energy in a step without an event, and in one with some [J].
-    pub fn gains(&self) -> [f64; 2] {
+    pub(crate) fn gains(&self) -> [f64; 2] {
         let mut gains = [f64::NEG_INFINITY; 2];
         let mut before = self.start;
         for &(energy, event) in &self.energies {
@@ -40,7 +40,7 @@ impl Made {
     }
 
     /// Times at which something happened, and what, such as `S1` for the contact of shape 1 that sticks.
-    pub fn story(&self) -> Vec<(f64, String)> {
+    pub(crate) fn story(&self) -> Vec<(f64, String)> {
         let mut story: Vec<(f64, String)> = Vec::new();
         for event in &self.events {
             let letter = match event.kind {
@@ -67,7 +67,7 @@ impl Made {
     }
 }
 
-pub fn run<S: System>(system: S, state: State, settings: Trapezoidal, h: f64, until: f64) -> Made {
+pub(crate) fn run<S: System>(system: S, state: State, settings: Trapezoidal, h: f64, until: f64) -> Made {
     let scheme = Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() };
     let start = system.potential(state.t, &state.q) + kinetic(&system, &state);
     let mut simulation = Simulation::new(system, state, scheme);
@@ -109,7 +109,7 @@ fn kinetic<S: System>(system: &S, state: &State) -> f64 {
 }
 
 /// The same run at h = 2⁻ᵏ for each k.
-pub fn halved(
+pub(crate) fn halved(
     model: impl Fn() -> Model,
     settings: Trapezoidal,
     ks: RangeInclusive<i32>,
@@ -168,7 +168,7 @@ fn projected<S: System>(system: &S, state: &State) -> Vec<f64> {
 }
 
 /// What a family of runs must come to.
-pub struct Expected<'a> {
+pub(crate) struct Expected<'a> {
     /// Places among the coordinates, and their exact values at the end.
     pub end: &'a [(usize, f64)],
     /// What happens, and when.
@@ -183,7 +183,7 @@ pub struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    pub fn check(&self, name: &str, runs: &[(f64, Made)]) {
+    pub(crate) fn check(&self, name: &str, runs: &[(f64, Made)]) {
         let mut errors: Vec<f64> = Vec::new();
         for (h, made) in runs {
             let off = self.end.iter().map(|&(i, q)| (made.q[i] - q).powi(2)).sum::<f64>().sqrt();
@@ -210,28 +210,28 @@ impl Expected<'_> {
 }
 
 /// The order that two errors show, the second at half the step.
-pub fn order(errors: [f64; 2]) -> f64 {
+pub(crate) fn order(errors: [f64; 2]) -> f64 {
     (errors[0] / errors[1]).log2()
 }
 
 /// The Euclidean distance of two vectors.
-pub fn distance(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-pub fn floor(world: &mut World, material: Material) {
+pub(crate) fn floor(world: &mut World, material: Material) {
     world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
 }
 
-pub fn rough(friction: f64) -> Material {
+pub(crate) fn rough(friction: f64) -> Material {
     Material { friction, restitution: 0.0 }
 }
 
 /// A point of a body, at a place in its frame.
-pub fn tip(x: f64, y: f64, material: Material) -> Attached {
+pub(crate) fn tip(x: f64, y: f64, material: Material) -> Attached {
     Attached::new(Shape::Disk { radius: 0.0 }).at(Isometry2::translation(x, y)).material(material)
 }
 
-pub fn down() -> Vector2<f64> {
+pub(crate) fn down() -> Vector2<f64> {
     Vector2::new(0.0, -G)
 }

@@ -44,7 +44,7 @@ fn end(q: [f64; 3]) -> [(usize, f64); 3] {
 fn a_disk_slips_rolls_slips_and_flies_off_a_bump() {
     Expected {
         end: &end(OFF_THE_BUMP),
-        story: &[(0.092530411, "S1"), (0.617818553, "L1"), (0.813964705, "O1")],
+        story: &[(0.092_530_411, "S1"), (0.617_818_553, "L1"), (0.813_964_705, "O1")],
         late: 1.0,
         errors: &[1.34e-3, 3.36e-4, 8.46e-5, 2.12e-5, 5.32e-6],
         within: 0.2,
@@ -56,12 +56,12 @@ fn a_disk_slips_rolls_slips_and_flies_off_a_bump() {
 #[test]
 fn an_ellipse_rocks_from_rest() {
     let story = [
-        (0.743037182, "S1"),
-        (1.145587245, "L1"),
-        (2.321522673, "S1"),
-        (2.753538514, "L1"),
-        (3.663410812, "S1"),
-        (4.264906803, "L1"),
+        (0.743_037_182, "S1"),
+        (1.145_587_245, "L1"),
+        (2.321_522_673, "S1"),
+        (2.753_538_514, "L1"),
+        (3.663_410_812, "S1"),
+        (4.264_906_803, "L1"),
     ];
     Expected { end: &end(ROCKED), story: &story, late: 1.0, errors: &[], within: 0.0, ratios: 3.7..=4.4 }
         .check("rocking ellipse", &halved(tilted, Trapezoidal::default(), 4..=9, 5.0));
@@ -72,13 +72,13 @@ fn an_ellipse_is_dropped() {
     let runs = halved(|| ellipse(8.0, 0.0, 3.0), Trapezoidal::default(), 4..=9, 5.0);
     // but for the first, from runs at ever smaller steps
     let story = [
-        (1.099379927, "I1"),
-        (1.370551715, "L1"),
-        (1.908503676, "S1"),
-        (2.793508158, "L1"),
-        (3.287070895, "S1"),
-        (4.209451800, "L1"),
-        (4.667816790, "S1"),
+        (1.099_379_927, "I1"),
+        (1.370_551_715, "L1"),
+        (1.908_503_676, "S1"),
+        (2.793_508_158, "L1"),
+        (3.287_070_895, "S1"),
+        (4.209_451_800, "L1"),
+        (4.667_816_790, "S1"),
     ];
     Expected {
         end: &end(DROPPED),

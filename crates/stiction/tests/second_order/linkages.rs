@@ -116,7 +116,7 @@ fn a_crank_drives_a_dry_slider_until_it_sticks() {
 }
 
 /// Two rods of length 1 from 60° and 36°, with a wall through the pivot or without one.
-pub fn pendulum(walled: bool) -> Model {
+pub(crate) fn pendulum(walled: bool) -> Model {
     let mut world = World::new(Vector2::new(0.0, -9.8));
     let bouncy = Material { friction: 0.0, restitution: 0.1 };
     if walled {
@@ -143,11 +143,11 @@ fn a_double_pendulum_strikes_a_wall() {
     let end = [0.021_962_117_695, -0.999_758_803_605, 0.023_769_486_774, -1.999_757_170_312];
     let end: Vec<(usize, f64)> = end.into_iter().enumerate().collect();
     let story = [
-        (0.545508051442, "I1"),
-        (0.707932699996, "I2"),
-        (1.284726645955, "I1"),
-        (2.097739454881, "I2"),
-        (2.131640284304, "I1"),
+        (0.545_508_051_442, "I1"),
+        (0.707_932_699_996, "I2"),
+        (1.284_726_645_955, "I1"),
+        (2.097_739_454_881, "I2"),
+        (2.131_640_284_304, "I1"),
     ];
     let runs = halved(|| pendulum(true), Trapezoidal::default(), 5..=9, 2.5);
     Expected {

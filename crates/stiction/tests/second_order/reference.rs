@@ -8,14 +8,14 @@ const STEP: f64 = 1e-4;
 
 /// A state at a time.
 #[derive(Clone)]
-pub struct At {
+pub(crate) struct At {
     pub t: f64,
     pub q: Vec<f64>,
     pub v: Vec<f64>,
 }
 
 /// A row of a mechanism: n with N a = −rate, and how its force acts.
-pub struct Held {
+pub(crate) struct Held {
     pub row: Vec<f64>,
     /// (dN/dt) v.
     pub rate: f64,
@@ -24,19 +24,19 @@ pub struct Held {
 }
 
 impl Held {
-    pub fn new(row: &[f64], rate: f64) -> Self {
+    pub(crate) fn new(row: &[f64], rate: f64) -> Self {
         Self { row: row.to_vec(), rate, along: row.to_vec() }
     }
 
     /// With friction along another row.
-    pub fn rubbing(row: &[f64], rate: f64, mu: f64, tangent: &[f64]) -> Self {
+    pub(crate) fn rubbing(row: &[f64], rate: f64, mu: f64, tangent: &[f64]) -> Self {
         let along = row.iter().zip(tangent).map(|(n, d)| n + mu * d).collect();
         Self { row: row.to_vec(), rate, along }
     }
 }
 
 /// Accelerations and forces: M a = k + G λ, R a = −rates.
-pub fn held(mass: &[f64], k: &[f64], rows: &[Held]) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn held(mass: &[f64], k: &[f64], rows: &[Held]) -> (Vec<f64>, Vec<f64>) {
     let (n, m) = (mass.len(), rows.len());
     let mut matrix = DMatrix::zeros(n + m, n + m);
     let mut right = DVector::zeros(n + m);
@@ -57,7 +57,7 @@ pub fn held(mass: &[f64], k: &[f64], rows: &[Held]) -> (Vec<f64>, Vec<f64>) {
 
 /// Goes through `modes` until a time. `motion` gives the acceleration in a mode and what is not negative until it
 /// ends. Returns the end and when each mode ended.
-pub fn driven<M: Copy>(
+pub(crate) fn driven<M: Copy>(
     start: At,
     modes: &[M],
     until: f64,
