@@ -21,7 +21,7 @@ demo: ## solve a step, simulate a wrecking ball; certificates, report, pictures
 test: ## formatting, clippy, documentation, tests and doc tests
 	@bash scripts/test.sh
 
-bench: ## time steps of scenes, gaps beside parry's, and Lemke's method beside quantecon's
+bench: ## time steps of scenes and what second order costs, gaps beside parry's, and Lemke's method beside quantecon's
 	@bash scripts/bench.sh
 
 soak: ## solve and certify many random contact problems (SOAK=100000)

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Steps of named scenes; the ratio metric beside parry; then Lemke's method on stacked boxes: this library, and quantecon's on the same problems.
+# Steps of named scenes; those of second order beside AH04's; the ratio metric beside parry; then Lemke's method on stacked boxes: this library, and quantecon's on the same problems.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 cargo run --locked --release -p stiction-cli -- bench scenes --json out/bench/scenes.json
 python3 benches/scenes_csv.py out/bench/scenes.json
+
+cargo run --locked --release -p stiction-cli -- bench second-order --json out/bench/second_order.json
+python3 benches/second_order_csv.py out/bench/second_order.json
 
 cargo run --locked --release -p stiction-cli -- bench ratio --json out/bench/ratio.json
 python3 benches/ratio_csv.py out/bench/ratio.json

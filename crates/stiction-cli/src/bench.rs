@@ -2,6 +2,7 @@
 
 mod ratio;
 mod scenes;
+mod second_order;
 
 use crate::{BadInput, Outcome, print, write_file};
 use serde::Serialize;
@@ -18,6 +19,7 @@ pub(crate) enum Benchmark {
     Lemke(Arguments),
     Ratio(ratio::Arguments),
     Scenes(scenes::Arguments),
+    SecondOrder(second_order::Arguments),
 }
 
 /// Lemke's method on towers of boxes: 8, 16, 32 and 64 contacts with 4 directions of friction.
@@ -92,6 +94,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
         Benchmark::Lemke(arguments) => lemke(arguments),
         Benchmark::Ratio(arguments) => ratio::run(arguments),
         Benchmark::Scenes(arguments) => scenes::run(arguments),
+        Benchmark::SecondOrder(arguments) => second_order::run(arguments),
     }
 }
 

@@ -23,12 +23,12 @@ pub(crate) enum Start {
 }
 
 impl Scene {
-    fn plane(name: &'static str, model: planar::Model) -> Self {
+    pub(crate) fn plane(name: &'static str, model: planar::Model) -> Self {
         let state = model.state();
         Self { name, start: Start::Plane(Box::new(model), state) }
     }
 
-    fn space(name: &'static str, world: spatial::World) -> Result<Self, Mistakes> {
+    pub(crate) fn space(name: &'static str, world: spatial::World) -> Result<Self, Mistakes> {
         let model = world.build()?;
         let state = model.state();
         Ok(Self { name, start: Start::Space(Box::new(model), state) })

@@ -45,6 +45,17 @@ pub enum StepError {
     /// The step size is not a positive number.
     #[error("the step size {0} must be positive and finite")]
     StepSize(f64),
+    /// The accuracy is not a positive number.
+    #[error("the accuracy {0} must be positive and finite")]
+    Accuracy(f64),
+    /// Events follow each other without end.
+    #[error("at t = {t} s: more than {limit} events")]
+    Events {
+        /// When [s].
+        t: f64,
+        /// The limit.
+        limit: usize,
+    },
     /// The state is not one of this model.
     #[error("the state has {got:?} coordinates and velocities, the model {expected:?}")]
     Size {

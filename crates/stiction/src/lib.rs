@@ -22,11 +22,13 @@ pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    ContactReport, Event, EventKind, ImpactReport, JointReport, Mode, PostReport, SecondOrderReport,
-    StepReport, StepWork,
+    AccuracyReport, ContactReport, Event, EventKind, ImpactReport, JointReport, Mode, PostReport,
+    SecondOrderReport, StepReport, StepWork,
 };
-pub use scheme::{Active, Form, Landing, Level, Linearization, Locate, Rows, Scheme, Trapezoidal};
-pub use simulate::{Simulation, Stopped, Trajectory};
+pub use scheme::{
+    Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Rows, Scheme, Trapezoidal,
+};
+pub use simulate::{Followed, Simulation, Stopped, Trajectory};
 pub use state::{Bearing, ContactMemory, Hold, Memory, State};
 pub use system::{
     Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Near, PairId, RowKind, Spring, Sweep, System,

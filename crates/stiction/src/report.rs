@@ -62,6 +62,50 @@ pub struct SecondOrderReport {
     pub projected: f64,
 }
 
+impl Default for SecondOrderReport {
+    fn default() -> Self {
+        Self {
+            solves: 0,
+            slack: f64::INFINITY,
+            definite: false,
+            damped: false,
+            forced: 0,
+            cut: false,
+            projected: 0.0,
+        }
+    }
+}
+
+/// What a run to an accuracy did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct AccuracyReport {
+    /// The accuracy asked for.
+    pub requested: f64,
+    /// The sum of the estimates of the errors of all steps, before what extrapolation gains: more than the error at
+    /// the end unless the motion itself pulls neighbours apart.
+    pub error: f64,
+    /// The order of the error of a step, as observed by halving some: the median. None where errors are round-off.
+    pub order: Option<f64>,
+    /// What was located, in the order of time.
+    pub events: Vec<Event>,
+    /// The impacts among them.
+    pub impacts: Vec<ImpactReport>,
+    /// Steps made.
+    pub steps: usize,
+    /// Steps that were too large and made again.
+    pub rejections: usize,
+    /// Sets of equations and complementarity problems solved.
+    pub solves: usize,
+    /// Modes that were changed by force, where nothing else would go on.
+    pub forced: usize,
+    /// The deepest penetration at the end of a step [m].
+    pub penetration: f64,
+    /// The largest residual of momentum and rows.
+    pub certificate: f64,
+    /// The estimate of the error of the last step.
+    pub(crate) last_error: f64,
+}
+
 /// Something that was located within a step. Contacts that change together share a time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Event {
@@ -102,7 +146,8 @@ pub struct ImpactReport {
     pub compressed: f64,
     /// Kinetic energy after it [J].
     pub after: f64,
-    /// The factor on restitution that kept it from adding energy, 1 unless asked for and needed.
+    /// The factor on restitution that kept it from adding energy, 1 unless asked for and needed; 0 where the bounce
+    /// would be over before it can be told from none, so that ever shorter bounces end.
     pub factor: f64,
 }
 

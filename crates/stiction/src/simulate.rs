@@ -1,8 +1,9 @@
 //! The loop.
 
 use crate::error::StepError;
-use crate::report::StepReport;
-use crate::scheme::{Level, Scheme, euler, trapezoid};
+use crate::report::{AccuracyReport, StepReport};
+use crate::scheme::trapezoid::adaptive::{self, Knot};
+use crate::scheme::{Accuracy, Level, Scheme, euler, trapezoid};
 use crate::state::State;
 use crate::system::System;
 
@@ -105,6 +106,43 @@ impl<S: System> Simulation<S> {
         }
         Ok(trajectory)
     }
+
+    /// Goes on to time `until` [s] with steps as large as `accuracy` allows, never across a located event, keeping
+    /// what `pick` makes of the state at each of `times`, by the interpolant of the steps.
+    pub fn follow<T>(
+        &mut self,
+        until: f64,
+        accuracy: &Accuracy,
+        times: &[f64],
+        mut pick: impl FnMut(&S, &State) -> T,
+    ) -> Result<Followed<T>, StepError> {
+        let Self { system, state, scheme, second_order, .. } = self;
+        let system = &*system;
+        let mut trajectory = Trajectory { times: Vec::new(), values: Vec::new() };
+        let start = state.t;
+        let mut next = times.iter().copied().filter(|&t| t >= start && t <= until).peekable();
+        let report = adaptive::run(system, scheme, accuracy, state, until, second_order, |a, b| {
+            while let Some(t) = next.next_if(|&t| t <= b.t()) {
+                trajectory.times.push(t);
+                trajectory.values.push(pick(system, &Knot::between(system, a, b, t)));
+            }
+        })?;
+        // the last step may end a rounding before the end
+        for t in next {
+            trajectory.times.push(t);
+            trajectory.values.push(pick(system, state));
+        }
+        Ok(Followed { trajectory, report })
+    }
+}
+
+/// What was picked of an accurate run, and what the run did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Followed<T> {
+    /// What was picked, at the times asked for.
+    pub trajectory: Trajectory<T>,
+    /// What the run did.
+    pub report: AccuracyReport,
 }
 
 /// What was picked of each step of a run.

@@ -24,6 +24,12 @@ pub trait System {
     /// `q ← q ⊕ h v`.
     fn advance(&self, q: &mut [f64], v: &[f64], h: f64);
 
+    /// dq/dt at a velocity: v itself unless a body turns in space.
+    fn rates(&self, _q: &[f64], v: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend_from_slice(v);
+    }
+
     /// Turns a row taken at q ⊕ h v into the axes that velocities are measured along at q. Nothing to do unless
     /// angular velocities are measured along axes that turn with the body.
     fn carry_back(&self, _v: &[f64], _h: f64, _row: &mut Row) {}

@@ -435,13 +435,13 @@ fn solve_once<S: System + ?Sized>(
     let limit_speed = scheme.restitution_speed.unwrap_or(2.0 * system.gravity() * h);
     let gap_offset = |gap: f64, row: &stiction_lcp::Row, drift: f64| match scheme.level {
         Level::Velocity if looks_ahead(scheme) => gap.max(0.0) / h + drift,
-        Level::Velocity => drift,
+        // steps of second order are made elsewhere
+        Level::Velocity | Level::Trapezoidal(_) => drift,
         Level::Stabilized { gamma, everywhere } => {
             let gain = if gap < 0.0 || everywhere { gamma } else { 1.0 };
             gain * gap / (if gap < 0.0 { slow } else { h }) + drift
         }
         Level::Position { .. } => position(gap, row, drift, true),
-        Level::Trapezoidal(_) => drift,
         Level::Baumgarte { alpha } => {
             if gap < 0.0 {
                 alpha * gap + drift
@@ -465,10 +465,9 @@ fn solve_once<S: System + ?Sized>(
         gap_offset(c.gap, &c.normal, c.drift)
     };
     let joint = |j: &JointRow| match scheme.level {
-        Level::Velocity => j.drift,
+        Level::Velocity | Level::Trapezoidal(_) => j.drift,
         Level::Stabilized { gamma, .. } => gamma * j.error / slow + j.drift,
         Level::Position { .. } => position(j.error, &j.row, j.drift, false),
-        Level::Trapezoidal(_) => j.drift,
         Level::Baumgarte { alpha } => alpha * j.error + j.drift,
     };
     let limit = |j: &JointRow| gap_offset(j.error, &j.row, j.drift);

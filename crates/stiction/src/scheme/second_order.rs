@@ -112,3 +112,50 @@ pub enum Linearization {
     /// By the part that keeps M̃ positive definite at any step: first order. PAGT06 (10.13)–(10.14)
     Definite,
 }
+
+/// How accurate a run is to be: the error of each step, in the units of coordinates and velocities, is kept below
+/// the tolerance, and the error at the end follows it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Accuracy {
+    /// Largest error of a step [m, rad, m/s, rad/s]. Sensible from 1e-2 to 1e-10; below, round-off of the event
+    /// functions shows.
+    pub tolerance: f64,
+    /// How steps are made.
+    pub method: AccurateMethod,
+    /// The first step [s].
+    pub first_step: f64,
+    /// The largest step [s].
+    pub largest_step: f64,
+    /// Events at most; more are an error, not a hang.
+    pub event_limit: usize,
+}
+
+impl Default for Accuracy {
+    fn default() -> Self {
+        Self::of(1e-6)
+    }
+}
+
+impl Accuracy {
+    /// This accuracy.
+    pub fn of(tolerance: f64) -> Self {
+        let method = AccurateMethod::Automatic;
+        Self { tolerance, method, first_step: 1e-3, largest_step: 0.1, event_limit: 100_000 }
+    }
+}
+
+/// How the steps of an accurate run are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccurateMethod {
+    /// The explicit methods where the tolerance is tight and forces are not stiff, that of order eight where it is
+    /// below 1e-6, else the trapezoidal method.
+    Automatic,
+    /// The trapezoidal method, one step against two of half the size, extrapolated: third order, for stiff forces.
+    Trapezoidal,
+    /// The explicit pair of Dormand and Prince on the accelerations: fifth order.
+    DormandPrince,
+    /// The explicit midpoint rule on the accelerations, extrapolated: eighth order.
+    Extrapolation,
+}

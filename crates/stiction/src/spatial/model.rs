@@ -158,6 +158,11 @@ impl System for Model {
         self.tables.moving.iter().for_each(|&i| self.tables.parts[i].advance(q, v, h));
     }
 
+    fn rates(&self, q: &[f64], v: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        self.tables.moving.iter().for_each(|&i| self.tables.parts[i].rates(q, v, out));
+    }
+
     fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
         let Row::Bodies(terms) = row else { return };
         for term in terms {

@@ -168,6 +168,17 @@ impl Part {
         }
     }
 
+    /// dq/dt: of the quaternion half its product with ω, which is along the axes of the body.
+    pub(super) fn rates(&self, q: &[f64], v: &[f64], out: &mut Vec<f64>) {
+        let (coordinates, velocities) = self.freedom.counts();
+        let (q, v) = (&q[self.q..self.q + coordinates], &v[self.v..self.v + velocities]);
+        out.extend(&v[..velocities.min(3)]);
+        if let Freedom::Rigid(_) = self.freedom {
+            let turn = Quaternion::new(q[3], q[4], q[5], q[6]) * Quaternion::new(0.0, v[3], v[4], v[5]);
+            out.extend([turn.w, turn.i, turn.j, turn.k].map(|x| 0.5 * x));
+        }
+    }
+
     /// Appends the state that the pose and velocity of the body describe.
     pub(super) fn append(&self, slot: &Slot, state: &mut State) {
         if let Some(loaded) = slot.loaded.as_ref().filter(|loaded| loaded.holds(slot, &self.centre)) {

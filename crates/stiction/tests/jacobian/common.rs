@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector, Matrix6};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use stiction::{Blocks, ContactRow, ForceJacobian, Forces, JointRow, PairId, System};
+use stiction::{Bases, Blocks, ContactRow, ForceJacobian, Forces, JointRow, Near, System};
 use stiction_lcp::Row;
 
 /// The same system, with all that a trait can say for it.
@@ -42,8 +42,8 @@ impl<S: System> System for Plain<'_, S> {
         self.0.joints(t, q, out);
     }
 
-    fn contacts(&self, t: f64, q: &[f64], reach: f64, wanted: &[PairId], out: &mut Vec<ContactRow>) {
-        self.0.contacts(t, q, reach, wanted, out);
+    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
+        self.0.contacts(t, q, near, bases, out);
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {

@@ -1,5 +1,6 @@
 //! The trapezoidal method through contact: order, events, impacts, energy.
 
+mod accuracy;
 mod block;
 mod carts;
 mod common;

@@ -95,6 +95,10 @@ impl System for Polyhedra {
         self.bodies.system().advance(q, v, h);
     }
 
+    fn rates(&self, q: &[f64], v: &[f64], out: &mut Vec<f64>) {
+        self.bodies.system().rates(q, v, out);
+    }
+
     fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
         self.bodies.system().carry_back(v, h, row);
     }

@@ -5,6 +5,7 @@
 
 use super::flow::{Flow, bodies, unsolved};
 use super::frame::{Frame, contact, dot};
+use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::state::{Bearing, Hold, State};
@@ -23,6 +24,13 @@ const INSTANT: f64 = 1e-3;
 /// that slips acts against its slip whatever the acceleration.
 const SLIPPING: f64 = 1e3;
 
+/// What begins to slip does so with more than this, in units of the accelerations around: where it is looked for, just
+/// after an event, it has hardly begun, and less is round-off of the solve.
+const SLIPS: f64 = 1e-13;
+
+/// Friction within this part of its bound is at it.
+const BOUND: f64 = 1e-9;
+
 /// An acceleration problem and its storage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Instant {
@@ -34,6 +42,7 @@ pub(super) struct Instant {
     forces: Forces,
     pub(super) modes: Vec<ContactMode>,
     q: Vec<f64>,
+    schur: Schur,
     /// d/dt of the speeds of the rows at constant v: joints, then contacts with normal and tangents.
     joints: Vec<f64>,
     contacts: Vec<[f64; 3]>,
@@ -53,8 +62,51 @@ pub(super) struct Load {
 }
 
 impl Instant {
+    /// Accelerations where nothing bears and joints are rigid and not redundant; `None` elsewhere.
+    pub(super) fn directly<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        bases: &mut Bases,
+    ) -> Option<Vec<f64>> {
+        let State { t, q, v, .. } = state;
+        self.read(system, state, &[], bases).ok()?;
+        if !self.schur.factor(system, *t, q, &self.frame.joints) {
+            return None;
+        }
+        system.forces(*t, q, v, &mut self.forces);
+        add_gyroscopic(system, v, &mut self.forces.k);
+        let mut a = Vec::with_capacity(v.len());
+        self.schur.respond(&self.forces.k, &mut a);
+        self.schur.correct(&self.frame.joints, |k| self.joints[k], &mut a);
+        a.iter().all(|a| a.is_finite()).then_some(a)
+    }
+
     /// The acceleration problem at a state; tangents of slipping contacts are along their friction.
     pub(super) fn assemble<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        bearing: &[Bearing],
+        bases: &mut Bases,
+    ) -> Result<(), StepError> {
+        self.read(system, state, bearing, bases)?;
+        let State { t, q, v, .. } = state;
+        system.forces(*t, q, v, &mut self.forces);
+        add_gyroscopic(system, v, &mut self.forces.k);
+        bodies(system, *t, q, &mut self.problem);
+        let mut at = 0;
+        for body in &mut self.problem.bodies {
+            for i in 0..body.velocities {
+                body.momentum[i] = self.forces.k[at + i];
+            }
+            at += body.velocities;
+        }
+        Ok(())
+    }
+
+    /// Rows at a state, and how their speeds change at constant v.
+    fn read<S: System + ?Sized>(
         &mut self,
         system: &S,
         state: &State,
@@ -74,17 +126,6 @@ impl Instant {
             return Err(StepError::NotFinite { t: *t, what: "a contact that bears".to_string() });
         }
         self.differentiate(system, v, step);
-
-        system.forces(*t, q, v, &mut self.forces);
-        add_gyroscopic(system, v, &mut self.forces.k);
-        bodies(system, *t, q, &mut self.problem);
-        let mut at = 0;
-        for body in &mut self.problem.bodies {
-            for i in 0..body.velocities {
-                body.momentum[i] = self.forces.k[at + i];
-            }
-            at += body.velocities;
-        }
         Ok(())
     }
 
@@ -293,7 +334,7 @@ impl Instant {
         let mut loads = Vec::new();
         self.loads(bearing, &state.v, solution.z(), &mut loads);
         let slips = &solution.certificate().contacts;
-        let threshold = 1e-9 * self.problem.speed_scale;
+        let threshold = SLIPS * self.problem.speed_scale;
         let mut next = Vec::new();
         let mut contacts = 0;
         for (bearing, load) in bearing.iter().zip(&loads) {
@@ -314,7 +355,7 @@ impl Instant {
                 continue;
             }
             let size = dot(load.friction, load.friction).sqrt();
-            let slips = slips[i].lambda > threshold && size > 0.0;
+            let slips = slips[i].lambda > threshold && size > 0.0 && size >= (1.0 - BOUND) * load.bound;
             let hold = match bearing.hold {
                 Hold::Slip(_) if !free.contains(&bearing.place) => bearing.hold,
                 _ if slips => Hold::Slip(load.friction.map(|f| f / size)),

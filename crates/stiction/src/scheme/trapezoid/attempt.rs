@@ -1,49 +1,47 @@
 //! One part of a step: from where the step has come to, over a time, in the modes there are.
 
-use super::Run;
+use super::event::{CLOSED, Watch};
 use super::flow::{Flow, Origin, advance, unsolved};
 use super::frame::{contact, dot};
 use super::locate;
+use super::{Method, Run};
+use crate::assemble;
 use crate::error::StepError;
 use crate::scheme::{Landing, Locate};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, System};
-use stiction_lcp::{Candidate, Guess};
+use stiction_lcp::Candidate;
 
 /// ‖M⁻¹M̃ − I‖ above which a step after an event is made as two Euler steps: the trapezoidal method does not damp what
 /// is faster than the step, and it would ring.
-const STIFF: f64 = 2.0;
+pub(super) const STIFF: f64 = 2.0;
 
 /// What a part comes to.
 pub(super) struct Attempt {
     pub(super) end: State,
     pub(super) candidate: Candidate,
+    /// The estimate of its error, 0 where none is made.
+    pub(super) error: f64,
 }
+
+/// A gap that closes and opens again, and when it is deepest.
+pub(super) type Grazing = (Vec<Watch>, f64);
 
 impl<S: System + ?Sized> Run<'_, S> {
     /// Makes a part of size `left`, or up to the first event within it.
     pub(super) fn part(&mut self, left: f64) -> Result<(), StepError> {
         self.start_part()?;
         let damped = self.is_stiff(left)?;
-        let mut whole = self.attempt(left, damped)?;
+        let whole = self.attempt(left, damped)?;
         if self.stage.settings.locate == Locate::Nothing || self.told.cut {
-            return self.accept(whole, damped);
+            self.accept(whole, damped);
+            return Ok(());
         }
-        let watched = if self.located() { self.watch(&whole.end)? } else { self.watch_gaps(&whole.end)? };
-        let mut grazing = self.grazing(&whole.end, left);
-        if let Some((gap, x)) = &grazing {
-            // the cubic may dip where the gap does not, such as after a take-off
-            let there = self.attempt(*x, damped)?;
-            let closed = self.least(gap, &there.end)? < -super::event::CLOSED;
-            self.recycle(there.candidate);
-            if !closed {
-                grazing = None;
-                let again = self.attempt(left, damped)?;
-                self.recycle(std::mem::replace(&mut whole, again).candidate);
-            }
-        }
+        let watched = if self.located() { self.watch(&whole.end)? } else { self.watch_gaps(&whole.end) };
+        let (whole, grazing) = self.true_grazing(whole, left, damped)?;
         if watched.is_empty() && grazing.is_none() {
-            return self.accept(whole, damped);
+            self.accept(whole, damped);
+            return Ok(());
         }
         self.rounds += 1;
         if self.rounds > self.stage.settings.event_limit {
@@ -51,25 +49,46 @@ impl<S: System + ?Sized> Run<'_, S> {
             return Ok(());
         }
         let (watched, until) = grazing.unwrap_or((watched, left));
-        let at = self.root(&watched, until, damped)?;
+        // the cubic is that of a trapezoidal step, which two Euler steps are not
+        let interpolated = self.stage.settings.landing == Landing::Interpolant && !damped;
+        let at = self.root(&watched, until, damped, interpolated.then_some((&whole.end, left)))?;
         if at == 0.0 {
             // nothing moves: what was entered last does not last
             self.recycle(whole.candidate);
             return self.happen(&watched);
         }
-        let landed = match self.stage.settings.landing {
-            Landing::Step if at >= left => whole,
-            Landing::Step => {
-                self.recycle(whole.candidate);
-                self.attempt(at, damped)?
-            }
-            Landing::Interpolant => {
-                let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
-                Attempt { end, ..whole }
-            }
+        let landed = if interpolated {
+            let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
+            Attempt { end, ..whole }
+        } else if at >= left {
+            whole
+        } else {
+            self.recycle(whole.candidate);
+            self.attempt(at, damped)?
         };
-        self.accept(landed, damped)?;
+        self.accept(landed, damped);
         self.happen(&watched)
+    }
+
+    /// The first gap that closes and opens again within a part, and when it is deepest. The cubic may dip where the
+    /// gap does not, such as after a take-off, so a part up to there tells.
+    pub(super) fn true_grazing(
+        &mut self,
+        whole: Attempt,
+        left: f64,
+        damped: bool,
+    ) -> Result<(Attempt, Option<Grazing>), StepError> {
+        let Some((gap, x)) = self.grazing(&whole.end, left) else { return Ok((whole, None)) };
+        let there = self.attempt(x, damped)?;
+        let closed = self.least(&gap, &there.end)? < -CLOSED;
+        self.recycle(there.candidate);
+        if closed {
+            return Ok((whole, Some((gap, x))));
+        }
+        // the storage holds the problem of the part made last
+        let again = self.attempt(left, damped)?;
+        self.recycle(whole.candidate);
+        Ok((again, None))
     }
 
     pub(super) fn start_part(&mut self) -> Result<(), StepError> {
@@ -77,21 +96,35 @@ impl<S: System + ?Sized> Run<'_, S> {
         workspace.flow.begin(stage, &Origin { state: now, bearing, fresh })
     }
 
+    /// The same from another state.
+    pub(super) fn start_from(&mut self, state: &State) -> Result<(), StepError> {
+        let Self { stage, workspace, bearing, fresh, .. } = self;
+        workspace.flow.begin(stage, &Origin { state, bearing, fresh })
+    }
+
     /// The part over `x` from where the step has come to; [`Run::start_part`] must have been called.
     pub(super) fn attempt(&mut self, x: f64, damped: bool) -> Result<Attempt, StepError> {
-        if !damped {
-            return self.attempt_from(None, x, false);
+        match self.method {
+            Method::Doubled => return self.doubled(x),
+            Method::Explicit => return self.explicit(x),
+            Method::Extrapolated => return self.extrapolated(x),
+            Method::Plain if !damped => return self.attempt_from(None, x, false),
+            Method::Plain => {}
         }
         let half = self.attempt_from(None, 0.5 * x, true)?;
-        let Self { stage, workspace, bearing, fresh, .. } = self;
-        workspace.flow.begin(stage, &Origin { state: &half.end, bearing, fresh })?;
+        self.start_from(&half.end)?;
         let whole = self.attempt_from(Some(&half.end), 0.5 * x, true)?;
         self.recycle(half.candidate);
         self.start_part()?;
         Ok(whole)
     }
 
-    fn attempt_from(&mut self, from: Option<&State>, x: f64, implicit: bool) -> Result<Attempt, StepError> {
+    pub(super) fn attempt_from(
+        &mut self,
+        from: Option<&State>,
+        x: f64,
+        implicit: bool,
+    ) -> Result<Attempt, StepError> {
         let located = self.located();
         let Self { stage, workspace, now, bearing, fresh, problems, .. } = self;
         let state = from.unwrap_or(now);
@@ -101,11 +134,13 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut candidate = if located {
             flow.in_modes(state.t, bearing)?
         } else {
-            let guess = Guess { z: Vec::new(), basis: None };
-            let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&guess));
+            let Flow { problem, layout, places, middle, guess, .. } = flow;
+            assemble::remembered(problem, layout, places, &middle.contacts, &state.memory, &mut guess.z);
+            let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&flow.guess));
             flow.solves += 1;
             *problems += 1;
-            solution.map_err(|e| unsolved(state.t, e, &flow.problem))?.into_candidate()
+            let solution = solution.map_err(|e| unsolved(state.t, e, &flow.problem))?;
+            flow.lcp.candidate_of(solution)
         };
         if located && turning(flow, bearing) {
             // friction acts along the mean slip
@@ -115,28 +150,30 @@ impl<S: System + ?Sized> Run<'_, S> {
             let again = flow.in_modes(state.t, &turned)?;
             flow.lcp.recycle_candidate(std::mem::replace(&mut candidate, again));
         }
-        let mut end = state.clone();
+        let mut end = workspace.spare.states.pop().unwrap_or_default();
+        end.clone_from(state);
         advance(stage.system, state, &candidate.velocity, x, implicit, &mut end);
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
             return Err(StepError::NotFinite { t: state.t, what: "the end of the step".to_string() });
         }
-        Ok(Attempt { end, candidate })
+        Ok(Attempt { end, candidate, error: 0.0 })
     }
 
     /// Takes a part as made.
-    fn accept(&mut self, attempt: Attempt, damped: bool) -> Result<(), StepError> {
-        let Attempt { end, candidate } = attempt;
+    fn accept(&mut self, attempt: Attempt, damped: bool) {
+        let Attempt { end, candidate, .. } = attempt;
         self.told.damped |= damped;
-        self.now = end;
-        let certificate = if self.located() {
-            self.in_modes_certificate(&candidate)
+        let before = std::mem::replace(&mut self.now, end);
+        self.workspace.spare.states.push(before);
+        if self.located() {
+            let certificate = self.in_modes_certificate(&candidate);
+            if certificate.worst() >= self.certificate.worst() {
+                self.certificate = certificate;
+            }
         } else {
-            candidate.certificate.clone()
-        };
-        if certificate.worst() >= self.certificate.worst() {
-            self.certificate = certificate;
-        }
-        if !self.located() {
+            if candidate.certificate.worst() >= self.certificate.worst() {
+                self.certificate.copy_from(&candidate.certificate);
+            }
             self.keep_bearing(&candidate);
         }
         self.fresh.clear();
@@ -146,7 +183,6 @@ impl<S: System + ?Sized> Run<'_, S> {
         if self.located() {
             self.turn_slips();
         }
-        Ok(())
     }
 
     pub(super) fn recycle(&mut self, candidate: Candidate) {
@@ -154,7 +190,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// The certificate of an answer in given modes: its momentum, and the rows that hold in those modes.
-    fn in_modes_certificate(&self, candidate: &Candidate) -> stiction_lcp::Certificate {
+    pub(super) fn in_modes_certificate(&self, candidate: &Candidate) -> stiction_lcp::Certificate {
         let Flow { problem, layout, modes, .. } = &self.workspace.flow;
         let mut certificate = candidate.certificate.clone();
         let speed = |row: &stiction_lcp::OffsetRow| {
@@ -177,7 +213,8 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// What bore in a part without location goes on bearing.
     fn keep_bearing(&mut self, candidate: &Candidate) {
         let Flow { problem, layout, places, middle, .. } = &self.workspace.flow;
-        let mut next = Vec::new();
+        let mut next = std::mem::take(&mut self.fresh);
+        next.clear();
         for (&row, place) in middle.rows.iter().zip(&places.joints) {
             let crate::assemble::Place::Contact(i) = *place else { continue };
             let drive = problem.contacts[i].normal.is_none();
@@ -191,20 +228,25 @@ impl<S: System + ?Sized> Run<'_, S> {
                 next.push(Bearing { place: EventPlace::Contact(row.id), hold: Hold::Stick });
             }
         }
-        next.sort_by_key(|b| b.place);
-        self.bearing = next;
+        next.sort_unstable_by_key(|b| b.place);
+        self.fresh = std::mem::replace(&mut self.bearing, next);
     }
 
-    /// Whether the next part is to be damped.
+    /// Whether the next part is to be damped: all that begin at an event are, and the step after.
     fn is_stiff(&mut self, left: f64) -> Result<bool, StepError> {
-        if !(self.now.memory.after_event || !self.events.is_empty()) || self.told.damped {
+        if !self.now.memory.after_event && self.events.is_empty() {
             return Ok(false);
         }
+        Ok(self.stiffness(self.stage.whole.max(left))? > STIFF)
+    }
+
+    /// ‖M⁻¹M̃ − I‖ of a step.
+    pub(super) fn stiffness(&mut self, h: f64) -> Result<f64, StepError> {
         let Self { stage, workspace, now, bearing, fresh, .. } = self;
         let flow = &mut workspace.flow;
         let origin = Origin { state: now, bearing, fresh };
-        flow.assemble(stage, &origin, stage.whole.max(left), false)?;
-        let mut sum = 0.0;
+        flow.assemble(stage, &origin, h, false)?;
+        let mut sum: f64 = 0.0;
         for (i, body) in flow.problem.bodies.iter().enumerate() {
             let mass = stage.system.mass_at(i, now.t, &now.q);
             let n = body.velocities;
@@ -225,11 +267,11 @@ impl<S: System + ?Sized> Run<'_, S> {
                 }
             }
         }
-        Ok(sum.sqrt() > STIFF)
+        Ok(sum.sqrt())
     }
 
     /// Friction of contacts that slip follows their slip.
-    fn turn_slips(&mut self) {
+    pub(super) fn turn_slips(&mut self) {
         let flow = &self.workspace.flow;
         let v = &self.now.v;
         for (bearing, row) in

@@ -59,7 +59,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.told.slack = self.told.slack.min(values.iter().fold(f64::INFINITY, |m, v| m.min(v.1)));
         let bearing = values.into_iter().filter(|v| v.1 < -ROUND_OFF).map(|v| v.0);
         let mut watched: Vec<Watch> = bearing.collect();
-        watched.extend(self.watch_gaps(&copy)?);
+        watched.extend(self.watch_gaps(&copy));
         Ok(watched)
     }
 
@@ -114,7 +114,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// Gaps that are closed at the end of a part though nothing bears there.
-    pub(super) fn watch_gaps(&mut self, end: &State) -> Result<Vec<Watch>, StepError> {
+    pub(super) fn watch_gaps(&mut self, end: &State) -> Vec<Watch> {
         let system = self.stage.system;
         let depth = -CLOSED * system.size();
         let Workspace { flow, impact, .. } = &mut *self.workspace;
@@ -123,7 +123,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let limits = limits.filter(|(j, _)| j.error < depth).map(|(_, &row)| EventPlace::Joint(row));
         let contacts = impact.contacts.iter().filter(|c| c.gap < depth).map(|c| EventPlace::Contact(c.id));
         let bears = |place: &EventPlace| self.bearing.iter().any(|b| b.place == *place);
-        Ok(limits.chain(contacts).filter(|place| !bears(place)).map(Watch::Gap).collect())
+        limits.chain(contacts).filter(|place| !bears(place)).map(Watch::Gap).collect()
     }
 
     /// The least of the watched functions at a state.
@@ -209,16 +209,23 @@ impl<S: System + ?Sized> Run<'_, S> {
         held.extend(places);
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         impact.read(system, &self.now, NEIGHBOURS * system.size(), &held, flow);
-        let report = impact.strike(&self.stage, &mut self.now, flow)?;
+        let t = self.now.t;
+        let (here, v) = (self.bounced.take().filter(|b| b.0 == t), self.now.v.clone());
+        let bounced = here.as_ref().map(|b| &b.1[..]);
+        let (report, over) = impact.strike(&self.stage, &mut self.now, places, bounced, flow)?;
         let closed: Vec<EventPlace> = impact
             .separations(&self.now.v)
             .into_iter()
-            .filter(|&(_, speed)| speed <= slowest)
+            .filter(|&(place, speed)| speed <= slowest || over && places.contains(&place))
             .map(|(place, _)| place)
             .collect();
-        let t = self.now.t;
-        self.events.extend(places.iter().map(|&place| Event { t, kind: EventKind::Impact, place }));
+        if over && bounced.is_some() {
+            self.impacts.pop();
+        } else {
+            self.events.extend(places.iter().map(|&place| Event { t, kind: EventKind::Impact, place }));
+        }
         self.impacts.push(report);
+        self.bounced = (!over).then_some((t, v));
         let (next, free) = self.holds(&closed);
         if self.located() {
             return self.settle(next, &free, &[]);
@@ -352,10 +359,9 @@ impl<S: System + ?Sized> Run<'_, S> {
 /// Changes the mode that a function that passed zero speaks of.
 fn force(bearing: &mut Vec<Bearing>, passed: Watch) {
     match passed {
-        Watch::Gap(_) | Watch::Shared(_) => {}
+        // what closes bears already, and what is about to slip sticks until it does
+        Watch::Gap(_) | Watch::Cone(_) | Watch::Shared(_) => {}
         Watch::Normal(place) => bearing.retain(|b| b.place != place),
-        // it is about to slip, and sticks until it does
-        Watch::Cone(_) => {}
         Watch::Slip(place) => {
             bearing.iter_mut().filter(|b| b.place == place).for_each(|b| b.hold = Hold::Stick);
         }

@@ -44,13 +44,17 @@ impl Impact {
         places.chain(contacts).filter_map(speed).collect()
     }
 
-    /// The velocity after the impact; rows must have been read.
+    /// The velocity after the impact at these places; rows must have been read. Where they open already, the bounce
+    /// from the velocity of `bounced` is over before it can be told from none: the impact is that one, without
+    /// restitution, and the answer says so.
     pub(super) fn strike<S: System + ?Sized>(
         &mut self,
         stage: &Stage<S>,
         state: &mut State,
+        struck: &[EventPlace],
+        bounced: Option<&[f64]>,
         flow: &mut Flow,
-    ) -> Result<ImpactReport, StepError> {
+    ) -> Result<(ImpactReport, bool), StepError> {
         let system = stage.system;
         let slowest = stage.scheme.restitution_speed.unwrap_or(super::RESTITUTION_SPEED);
         bodies(system, state.t, &state.q, &mut self.problem);
@@ -61,8 +65,13 @@ impl Impact {
         self.problem.joints.iter_mut().for_each(|j| j.compliance = 0.0);
         self.problem.lay_out(&mut self.layout);
         self.problem.speed_scale = 1e-3 * system.surface_speed(state.t, &state.q, &state.v).max(slowest);
+        let mut approaches = self.approaches(&state.v);
+        let over = !approaches.iter().any(|a| struck.contains(&a.0) && a.2 > 0.0);
+        if let Some(v) = bounced.filter(|_| over) {
+            state.v.copy_from_slice(v);
+            approaches = self.approaches(v);
+        }
         let before = kinetic(system, &state.v);
-        let approaches = self.approaches(&state.v);
 
         self.momentum(&state.v);
         let compressed = self.solve(stage, state.t, flow)?;
@@ -76,11 +85,11 @@ impl Impact {
                 let own = compressed.z()[self.layout.contact[i]];
                 let e = self.restitution(place);
                 let change = own * self.mobility(i);
-                (e > 0.0 && change > slowest).then_some((i, e * own))
+                (e > 0.0 && change > slowest && !over).then_some((i, e * own))
             })
             .collect();
         flow.lcp.recycle(compressed);
-        let mut factor = 1.0;
+        let mut factor = if over { 0.0 } else { 1.0 };
         state.v.clone_from(&v_c);
         if !returned.is_empty() {
             state.v = self.decompress(stage, state.t, &v_c, &returned, 1.0, flow)?;
@@ -98,14 +107,15 @@ impl Impact {
                 factor = low;
             }
         }
-        Ok(ImpactReport {
+        let report = ImpactReport {
             t: state.t,
             approaches: approaches.iter().map(|&(place, _, speed)| (place, speed)).collect(),
             before,
             compressed: kept,
             after: kinetic(system, &state.v),
             factor,
-        })
+        };
+        Ok((report, over))
     }
 
     /// Speeds at which each contact and limit opens after the impact [m/s].

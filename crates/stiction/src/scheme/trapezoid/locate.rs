@@ -1,5 +1,6 @@
 //! When something happens: roots along real steps, and the cubic through both ends of one.
 
+use super::attempt::Grazing;
 use super::event::Watch;
 use super::{Run, Workspace};
 use crate::error::StepError;
@@ -16,9 +17,20 @@ const SAME: f64 = 1e-7;
 const ROUNDS: usize = 100;
 
 impl<S: System + ?Sized> Run<'_, S> {
-    /// When the first of the watched functions passes zero, within `until` from now.
-    pub(super) fn root(&mut self, watched: &[Watch], until: f64, damped: bool) -> Result<f64, StepError> {
+    /// When the first of the watched functions passes zero, within `until` from now: along real steps, or on the
+    /// cubic to the end of a step of some size, where one is given.
+    pub(super) fn root(
+        &mut self,
+        watched: &[Watch],
+        until: f64,
+        damped: bool,
+        cubic: Option<(&State, f64)>,
+    ) -> Result<f64, StepError> {
         let mut value = |x: f64| -> Result<f64, StepError> {
+            if let Some((end, size)) = cubic {
+                let at = on_cubic(self.stage.system, &self.now, end, size, x);
+                return self.least(watched, &at);
+            }
             let attempt = self.attempt(x, damped)?;
             let value = self.least(watched, &attempt.end);
             self.recycle(attempt.candidate);
@@ -46,7 +58,7 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// Gaps that open again before the end of a part but were closed in between, by the minimum of the cubic through
     /// both ends; and when the first of them is deepest.
-    pub(super) fn grazing(&mut self, end: &State, size: f64) -> Option<(Vec<Watch>, f64)> {
+    pub(super) fn grazing(&mut self, end: &State, size: f64) -> Option<Grazing> {
         let system = self.stage.system;
         let now = &self.now;
         let sweep = Sweep { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };

@@ -5,13 +5,17 @@
 //! complementarity problem.
 
 mod accelerate;
+pub(crate) mod adaptive;
 mod attempt;
 mod event;
+mod explicit;
+mod extrapolate;
 mod flow;
 mod frame;
 mod impact;
 mod locate;
 mod project;
+mod schur;
 mod share;
 
 use super::euler::{self, kinetic};
@@ -45,6 +49,20 @@ pub(crate) struct Workspace {
     instant: Instant,
     projector: Projector,
     impact: Impact,
+    /// Where the velocities of each body start.
+    starts: Vec<usize>,
+    touching: Vec<(EventPlace, f64)>,
+    /// What is no longer needed, for its storage.
+    spare: Spare,
+}
+
+/// Storage of what a step has and its state does not.
+#[derive(Debug, Clone, Default)]
+struct Spare {
+    states: Vec<State>,
+    bearing: Vec<Bearing>,
+    fresh: Vec<Bearing>,
+    certificate: Certificate,
 }
 
 /// A step under way.
@@ -58,6 +76,8 @@ struct Run<'a, S: System + ?Sized> {
     fresh: Vec<Bearing>,
     events: Vec<Event>,
     impacts: Vec<ImpactReport>,
+    /// When the last impact was, and the velocity before it.
+    bounced: Option<(f64, Vec<f64>)>,
     told: SecondOrderReport,
     /// The answer of the last part, whose problem is still in the workspace.
     last: Option<Candidate>,
@@ -65,6 +85,20 @@ struct Run<'a, S: System + ?Sized> {
     problems: usize,
     /// Times that something was located.
     rounds: usize,
+    method: Method,
+}
+
+/// How a part is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Method {
+    /// By one step of the trapezoidal method.
+    Plain,
+    /// By one and by two, extrapolated, with an estimate of the error.
+    Doubled,
+    /// By an explicit pair on the accelerations, with an estimate of the error.
+    Explicit,
+    /// By the midpoint rule on the accelerations, extrapolated, with an estimate of the error.
+    Extrapolated,
 }
 
 /// One step of size `h`; the state is only changed if it is made, the report is of no use if it is not.
@@ -81,32 +115,38 @@ pub(crate) fn step<S: System + ?Sized>(
     workspace.flow.bases.clone_from(&state.memory.bases);
     workspace.flow.solves = 0;
     workspace.flow.definite = false;
-    let now = state.clone();
+    let mut now = workspace.spare.states.pop().unwrap_or_default();
+    now.clone_from(state);
+    let Spare { bearing, fresh, certificate, .. } = &mut workspace.spare;
+    bearing.clear();
+    bearing.extend(now.memory.bearing.iter().flatten());
+    fresh.clear();
+    certificate.copy_from(&Certificate::default());
+    let [bearing, fresh] = [bearing, fresh].map(std::mem::take);
+    let certificate = std::mem::take(certificate);
     let mut run = Run {
         stage: Stage { system, scheme, settings, whole: h },
         workspace,
-        bearing: now.memory.bearing.clone().unwrap_or_default(),
+        bearing,
         now,
-        fresh: Vec::new(),
+        fresh,
         events: Vec::new(),
         impacts: Vec::new(),
-        told: SecondOrderReport {
-            solves: 0,
-            slack: f64::INFINITY,
-            definite: false,
-            damped: false,
-            forced: 0,
-            cut: false,
-            projected: 0.0,
-        },
+        bounced: None,
+        told: SecondOrderReport::default(),
         last: None,
-        certificate: Certificate::default(),
+        certificate,
         problems: 0,
+        method: Method::Plain,
         rounds: 0,
     };
     run.make(state.t + h)?;
     run.finish(h, report);
     std::mem::swap(state, &mut run.now);
+    let Run { workspace, now, bearing, fresh, certificate, .. } = run;
+    workspace.spare.states.push(now);
+    let states = std::mem::take(&mut workspace.spare.states);
+    workspace.spare = Spare { states, bearing, fresh, certificate };
     Ok(())
 }
 
@@ -151,7 +191,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         if strikes && new.iter().any(|&(_, speed)| speed < -slowest) {
             return self.strike(&new.iter().map(|n| n.0).collect::<Vec<_>>());
         }
-        for (place, speed) in new {
+        for &(place, speed) in &new {
             // what comes apart again in this instant is left to do so
             if speed > slowest && strikes {
                 continue;
@@ -160,7 +200,8 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.bearing.push(bearing);
             self.fresh.push(bearing);
         }
-        self.bearing.sort_by_key(|b| b.place);
+        self.workspace.touching = new;
+        self.bearing.sort_unstable_by_key(|b| b.place);
         Ok(())
     }
 
@@ -168,19 +209,23 @@ impl<S: System + ?Sized> Run<'_, S> {
     fn touching_apart(&mut self) -> Vec<(EventPlace, f64)> {
         let system = self.stage.system;
         let reach = TOUCH * system.size();
-        let Workspace { impact, flow, .. } = &mut *self.workspace;
+        let Workspace { impact, flow, starts, touching, .. } = &mut *self.workspace;
         impact.read(system, &self.now, reach, &[], flow);
-        let mut starts = vec![0];
+        starts.clear();
+        starts.push(0);
         for n in system.bodies() {
             starts.push(starts[starts.len() - 1] + n);
         }
-        let v = &self.now.v;
+        let mut found = std::mem::take(touching);
+        found.clear();
+        let (v, starts) = (&self.now.v, &*starts);
         let limits = impact.joints.iter().zip(&impact.rows).filter(|(j, _)| j.kind == RowKind::Limit);
-        let limits = limits.map(|(j, &row)| (EventPlace::Joint(row), j.row.dot(&starts, v) + j.drift));
+        let limits = limits.map(|(j, &row)| (EventPlace::Joint(row), j.row.dot(starts, v) + j.drift));
         let contacts = impact.contacts.iter();
-        let contacts = contacts.map(|c| (EventPlace::Contact(c.id), c.normal.dot(&starts, v) + c.drift));
+        let contacts = contacts.map(|c| (EventPlace::Contact(c.id), c.normal.dot(starts, v) + c.drift));
         let bears = |place: &EventPlace| self.bearing.iter().any(|b| b.place == *place);
-        limits.chain(contacts).filter(|(place, _)| !bears(place)).collect()
+        found.extend(limits.chain(contacts).filter(|(place, _)| !bears(place)));
+        found
     }
 
     fn finish(&mut self, h: f64, report: &mut StepReport) {
@@ -211,7 +256,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         assemble::remember(&reported.contacts, &reported.joints, &mut now.memory);
         now.memory.h = h;
         now.memory.after_event = !self.events.is_empty();
-        now.memory.bearing = Some(std::mem::take(&mut self.bearing));
+        now.memory.bearing.get_or_insert_default().clone_from(&self.bearing);
         reported.certificate.copy_from(&self.certificate);
         reported.post = None;
         reported.dropped.clear();
@@ -225,7 +270,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let joints = impact.joints.iter().filter_map(JointRow::violation);
         reported.infeasibility = joints.chain(gaps).fold(0.0, f64::max);
         flow.bases.forget_stale();
-        now.memory.bases.clone_from(&flow.bases);
+        std::mem::swap(&mut now.memory.bases, &mut flow.bases);
         reported.events = std::mem::take(&mut self.events);
         reported.impacts = std::mem::take(&mut self.impacts);
         reported.second_order = Some(self.told);

@@ -5,6 +5,7 @@
 
 use super::flow::{Flow, bodies, unsolved};
 use super::frame::Frame;
+use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::state::{Bearing, State};
@@ -26,6 +27,7 @@ pub(super) struct Projector {
     places: Places,
     frame: Frame,
     modes: Vec<ContactMode>,
+    schur: Schur,
 }
 
 impl Projector {
@@ -39,6 +41,9 @@ impl Projector {
         bearing: &[Bearing],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
+        if bearing.is_empty() && self.directly(system, state, flow) {
+            return Ok(());
+        }
         let mut least = f64::INFINITY;
         for pass in 0..=PASSES {
             self.read(system, state, bearing, flow)?;
@@ -54,6 +59,32 @@ impl Projector {
             self.displace(system, state, flow)?;
         }
         self.straighten(system, state, bearing, flow)
+    }
+
+    /// The same where nothing bears and joints are rigid and not redundant.
+    fn directly<S: System + ?Sized>(&mut self, system: &S, state: &mut State, flow: &mut Flow) -> bool {
+        let mut least = f64::INFINITY;
+        for pass in 0..=PASSES {
+            if self.read(system, state, &[], flow).is_err() {
+                return false;
+            }
+            let joints = &self.frame.joints;
+            if !self.schur.factor(system, state.t, &state.q, joints) {
+                return false;
+            }
+            flow.solves += 1;
+            let error = self.error();
+            if error <= ROUND_OFF * system.size() || !(error < 0.5 * least) || pass == PASSES {
+                break;
+            }
+            least = error;
+            let mut displacement = vec![0.0; state.v.len()];
+            self.schur.correct(joints, |k| joints[k].error, &mut displacement);
+            system.advance(&mut state.q, &displacement, 1.0);
+        }
+        let joints = &self.frame.joints;
+        self.schur.correct(joints, |k| joints[k].drift, &mut state.v);
+        true
     }
 
     fn read<S: System + ?Sized>(
@@ -81,7 +112,7 @@ impl Projector {
         state: &mut State,
         flow: &mut Flow,
     ) -> Result<(), StepError> {
-        let Self { problem, layout, places, frame, modes } = self;
+        let Self { problem, layout, places, frame, modes, .. } = self;
         bodies(system, state.t, &state.q, problem);
         let joints: Vec<JointRow> = frame.joints.iter().filter(|j| positional(j)).cloned().collect();
         let mut contacts = frame.contacts.clone();
@@ -108,7 +139,7 @@ impl Projector {
         bearing: &[Bearing],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
-        let Self { problem, layout, places, frame, modes } = self;
+        let Self { problem, layout, places, frame, modes, .. } = self;
         bodies(system, state.t, &state.q, problem);
         let mut at = 0;
         for body in &mut problem.bodies {

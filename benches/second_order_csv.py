@@ -1,0 +1,51 @@
+"""Writes what `stiction bench second-order --json` measured as CSV, with the machine and the date.
+
+    stiction bench second-order --json out/bench/second_order.json
+    python3 benches/second_order_csv.py out/bench/second_order.json
+
+Needs nothing but Python. Writes benches/results/second_order.csv, the cost of steps, and
+benches/results/second_order_precision.csv, the time to an error.
+"""
+
+import argparse
+import csv
+import datetime
+import json
+import os
+import pathlib
+
+from machine import machine
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def written(value):
+    """Numbers with the digits that mean something."""
+    if isinstance(value, list):
+        return " ".join(str(written(v)) for v in value)
+    if not isinstance(value, float):
+        return value
+    return f"{value:.2e}" if 0 < abs(value) < 1e-2 else round(value, 2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="the results of stiction bench second-order as CSV")
+    parser.add_argument("results", type=pathlib.Path, help="what stiction bench second-order --json wrote")
+    parser.add_argument("--folder", type=pathlib.Path, default=HERE / "results")
+    arguments = parser.parse_args()
+
+    where = {"machine": machine(), "date": datetime.date.today().isoformat()}
+    measured = json.loads(arguments.results.read_text())
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for part, name in [("steps", "second_order.csv"), ("precision", "second_order_precision.csv")]:
+        rows = [where | {key: written(value) for key, value in row.items()} for row in measured[part]]
+        path = arguments.folder / name
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        print(f"\nwritten to {os.path.relpath(path)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+//! The explicit pair of Dormand and Prince on the accelerations, in given modes: for tight tolerances without
+//! stiffness.
+
+use super::attempt::Attempt;
+use super::{Run, Workspace};
+use crate::error::StepError;
+use crate::state::State;
+use crate::system::System;
+
+/// The stages, by the weights of the derivatives before them.
+const STAGES: [&[f64]; 6] = [
+    &[1.0 / 5.0],
+    &[3.0 / 40.0, 9.0 / 40.0],
+    &[44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0],
+    &[19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0],
+    &[9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0],
+    &[35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
+];
+
+/// When each stage is, as a part of the step.
+const TIMES: [f64; 6] = [0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
+
+/// Weights of the difference to the embedded method of order four.
+const ERROR: [f64; 7] =
+    [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339_200.0, 22.0 / 525.0, -1.0 / 40.0];
+
+impl<S: System + ?Sized> Run<'_, S> {
+    /// A step of size `x` by the explicit pair, projected, with the estimate of its error.
+    pub(super) fn explicit(&mut self, x: f64) -> Result<Attempt, StepError> {
+        let start = self.now.clone();
+        let mut rates: Vec<[Vec<f64>; 2]> = Vec::with_capacity(7);
+        rates.push(self.rates(&start)?);
+        let mut at = start.clone();
+        for (weights, time) in STAGES.iter().zip(TIMES) {
+            at.t = start.t + time * x;
+            combine(&start.q, x, weights, &rates, 0, &mut at.q);
+            combine(&start.v, x, weights, &rates, 1, &mut at.v);
+            rates.push(self.rates(&at)?);
+        }
+        let mut error: f64 = 0.0;
+        for part in 0..2 {
+            for i in 0..rates[0][part].len() {
+                let local: f64 = ERROR.iter().zip(&rates).map(|(w, k)| w * k[part][i]).sum();
+                error = error.max((x * local).abs());
+            }
+        }
+        self.land_explicit(start.t, at, error)
+    }
+
+    /// The end of an explicit step: poses with unit quaternions, on all that holds.
+    pub(super) fn land_explicit(&mut self, t: f64, mut end: State, error: f64) -> Result<Attempt, StepError> {
+        let system = self.stage.system;
+        if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
+            return Err(StepError::NotFinite { t, what: "the end of the step".to_string() });
+        }
+        let still = vec![0.0; end.v.len()];
+        system.advance(&mut end.q, &still, 0.0);
+        let Workspace { flow, projector, .. } = &mut *self.workspace;
+        projector.project(system, &mut end, &self.bearing, flow)?;
+        Ok(Attempt { end, candidate: stiction_lcp::Candidate::default(), error })
+    }
+
+    /// dq/dt and dv/dt in the present modes.
+    pub(super) fn rates(&mut self, state: &State) -> Result<[Vec<f64>; 2], StepError> {
+        let system = self.stage.system;
+        let Workspace { flow, instant, .. } = &mut *self.workspace;
+        // stages leave the unit quaternions, where poses are those of the unit ones beside them
+        let mut placed = state.clone();
+        system.advance(&mut placed.q, &vec![0.0; state.v.len()], 0.0);
+        let mut q = Vec::with_capacity(state.q.len());
+        system.rates(&state.q, &state.v, &mut q);
+        if self.bearing.is_empty()
+            && let Some(v) = instant.directly(system, &placed, &mut flow.bases)
+        {
+            flow.solves += 1;
+            return Ok([q, v]);
+        }
+        let candidate = instant.in_modes(system, &placed, &self.bearing, flow)?;
+        let v = candidate.velocity.clone();
+        self.certificate.momentum = self.certificate.momentum.max(candidate.certificate.momentum);
+        self.certificate.joints = self.certificate.joints.max(candidate.certificate.joints);
+        flow.lcp.recycle_candidate(candidate);
+        Ok([q, v])
+    }
+}
+
+/// out = start + x Σ w k.
+fn combine(start: &[f64], x: f64, weights: &[f64], rates: &[[Vec<f64>; 2]], part: usize, out: &mut Vec<f64>) {
+    out.clear();
+    out.extend(start.iter().enumerate().map(|(i, s)| {
+        let sum: f64 = weights.iter().zip(rates).map(|(w, k)| w * k[part][i]).sum();
+        s + x * sum
+    }));
+}
