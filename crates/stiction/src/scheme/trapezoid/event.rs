@@ -55,30 +55,39 @@ const TOGETHER: f64 = 1e-8;
 impl<S: System + ?Sized> Run<'_, S> {
     /// The functions that are negative at the end of a part.
     pub(super) fn watch(&mut self, made: &Attempt) -> Result<Vec<Watch>, StepError> {
-        let values = self.values(&made.end, &made.bearing)?;
+        let copy = self.projected(&made.end, &made.bearing)?;
+        let values = self.values(&copy, &made.bearing)?;
         self.told.slack = self.told.slack.min(values.iter().fold(f64::INFINITY, |m, v| m.min(v.1)));
         let bearing = values.into_iter().filter(|v| v.1 < -ROUND_OFF).map(|v| v.0);
         let mut watched: Vec<Watch> = bearing.collect();
-        watched.extend(self.watch_gaps(&made.end));
+        watched.extend(self.watch_gaps(&copy));
         Ok(watched)
     }
 
-    /// The functions of all that bears, on a projected copy.
-    fn values(&mut self, end: &State, bearing: &[Bearing]) -> Result<Vec<(Watch, f64)>, StepError> {
+    /// A copy on all joints and contacts that bear, where everything is located: what decides.
+    fn projected(&mut self, end: &State, bearing: &[Bearing]) -> Result<State, StepError> {
+        let mut copy = end.clone();
+        if self.located() {
+            let Workspace { flow, projector, .. } = &mut *self.workspace;
+            projector.project(self.stage.system, &mut copy, bearing, flow)?;
+        }
+        Ok(copy)
+    }
+
+    /// The functions of all that bears, at a projected state.
+    fn values(&mut self, copy: &State, bearing: &[Bearing]) -> Result<Vec<(Watch, f64)>, StepError> {
         if bearing.is_empty() {
             return Ok(Vec::new());
         }
         let system = self.stage.system;
-        let mut copy = end.clone();
-        let Workspace { flow, instant, projector, .. } = &mut *self.workspace;
-        projector.project(system, &mut copy, bearing, flow)?;
-        let candidate = instant.in_modes(system, &copy, bearing, flow)?;
+        let Workspace { flow, instant, .. } = &mut *self.workspace;
+        let candidate = instant.in_modes(system, copy, bearing, flow)?;
         let mut loads = Vec::new();
         instant.loads(bearing, &copy.v, &candidate.z, &mut loads);
         let shared = instant.shared(bearing, &candidate.z);
         flow.lcp.recycle_candidate(candidate);
         let force = instant.force_scale();
-        let speed = super::flow::speed_scale(system, &copy, self.stage.whole);
+        let speed = super::flow::speed_scale(system, copy, self.stage.whole);
         let mut values = Vec::new();
         if let Some(shared) = &shared {
             let first = bearing.iter().zip(&shared.members).find(|b| *b.1);
@@ -126,13 +135,14 @@ impl<S: System + ?Sized> Run<'_, S> {
         bearing: &[Bearing],
     ) -> Result<f64, StepError> {
         let mut least = f64::INFINITY;
+        let copy = self.projected(end, bearing)?;
         if watched.iter().any(|w| !matches!(w, Watch::Gap(_))) {
-            let values = self.values(end, bearing)?;
+            let values = self.values(&copy, bearing)?;
             least = values.iter().filter(|v| watched.contains(&v.0)).fold(least, |m, v| m.min(v.1));
         }
         let gaps: Vec<EventPlace> =
             watched.iter().filter(|w| matches!(w, Watch::Gap(_))).map(|w| w.place()).collect();
-        Ok(self.gaps(&gaps, end).into_iter().fold(least, f64::min))
+        Ok(self.gaps(&gaps, &copy).into_iter().fold(least, f64::min))
     }
 
     /// Gaps at these places, in units of the size.
