@@ -137,7 +137,7 @@ fn spatial_boxes_and_spheres() {
         // a top, whose spin makes the implicit mass matrix one of its own
         let point = nalgebra::Point3::new(8.0, 0.0, 0.0);
         let anchor = world.add(spatial::Body::fixed("anchor"));
-        let spin = spatial::Twist::new(Vector3::new(0.1, 0.0, 0.0), Vector3::new(0.0, 1.0, 20.0));
+        let spin = spatial::Twist::new(Vector3::zeros(), Vector3::new(0.0, 0.0, 20.0));
         let top = spatial::Body::rigid("top", spatial::Mass::given(1.0, [0.01, 0.01, 0.015]));
         let top = world.add(top.at(Isometry3::translation(8.0, 0.0, 0.1)).moving(spin));
         world.join(spatial::Joint::spherical("point", &world, anchor, top, point));
