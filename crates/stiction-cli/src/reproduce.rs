@@ -37,6 +37,9 @@ enum Paper {
     /// Hart and Anitescu: a balance, dominoes and dice by the ratio metric.
     #[value(name = "HA10")]
     Ha10,
+    /// Potra, Anitescu, Gavrea and Trinkle: double pendulum, block and carts by the trapezoidal method.
+    #[value(name = "PAGT06")]
+    Pagt06,
 }
 
 impl Paper {
@@ -46,6 +49,7 @@ impl Paper {
             Self::Ah04 => papers::ah04::reproduce(),
             Self::Cp03 => papers::cp03::reproduce(),
             Self::Ha10 => papers::ha10::reproduce(),
+            Self::Pagt06 => papers::pagt06::reproduce(),
         }
     }
 }

@@ -386,9 +386,13 @@ fn a_reader_that_leaves_early_is_no_reason_to_panic() {
 
 #[test]
 fn papers_are_reproduced_with_numbers_and_figures() {
-    for (paper, experiment) in
-        [("ST00", "four balls"), ("ah04", "21 disks"), ("CP03", "chain"), ("HA10", "Balance2")]
-    {
+    for (paper, experiment) in [
+        ("ST00", "four balls"),
+        ("ah04", "21 disks"),
+        ("CP03", "chain"),
+        ("HA10", "Balance2"),
+        ("PAGT06", "double pendulum"),
+    ] {
         let folder = Folder::new(&format!("reproduce-{paper}"));
         let (lines, figures) = (folder.0.join("lines.jsonl"), folder.0.join("figures"));
         let (lines_path, figures_path) = (lines.to_str().unwrap(), figures.to_str().unwrap());

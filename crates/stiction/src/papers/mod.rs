@@ -5,6 +5,7 @@
 pub mod ah04;
 pub mod cp03;
 pub mod ha10;
+pub mod pagt06;
 pub mod st00;
 
 use crate::error::{Mistakes, StepError};
