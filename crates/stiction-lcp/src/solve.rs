@@ -139,6 +139,15 @@ impl Workspace {
         Ok(self.with_task(Problem::Step(step), &solver, |task| newton::in_modes(step, task, modes))?)
     }
 
+    /// The answer of a solution with its residuals, without the claim; the rest is taken back.
+    pub fn candidate_of(&mut self, solution: Solution) -> Candidate {
+        let (candidate, basis) = solution.into_parts();
+        if let Some(basis) = basis {
+            self.lemke.recycle(basis);
+        }
+        candidate
+    }
+
     /// Takes a candidate back.
     pub fn recycle_candidate(&mut self, candidate: Candidate) {
         self.spare.push(candidate);
@@ -146,11 +155,8 @@ impl Workspace {
 
     /// Takes a solution back, so that the next one needs no new storage.
     pub fn recycle(&mut self, solution: Solution) {
-        let (candidate, basis) = solution.into_parts();
+        let candidate = self.candidate_of(solution);
         self.spare.push(candidate);
-        if let Some(basis) = basis {
-            self.lemke.recycle(basis);
-        }
     }
 
     /// Checks the problem, tries what is cheap, then `solver`.

@@ -4,7 +4,7 @@ use crate::system::{Bases, ContactId, EventPlace};
 use serde::{Deserialize, Serialize};
 
 /// The state of a run: restoring one continues it bit by bit.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Time [s].
     pub t: f64,
@@ -17,7 +17,7 @@ pub struct State {
 }
 
 /// What schemes remember from step to step.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     /// Size of the last step, or what is left of a larger one before it: the time over which errors of positions
     /// are corrected when steps shrink [s]; 0 before the first.
@@ -34,6 +34,41 @@ pub struct Memory {
     pub bearing: Option<Vec<Bearing>>,
     /// A step of second order after an event, to be damped where forces are very stiff.
     pub after_event: bool,
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Into the storage that is there.
+    fn clone_from(&mut self, source: &Self) {
+        let Self { t, q, v, memory } = source;
+        self.t = *t;
+        self.q.clone_from(q);
+        self.v.clone_from(v);
+        self.memory.clone_from(memory);
+    }
+}
+
+impl Clone for Memory {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Into the storage that is there.
+    fn clone_from(&mut self, source: &Self) {
+        let Self { h, bases, contacts, joints, bearing, after_event } = source;
+        (self.h, self.after_event) = (*h, *after_event);
+        self.bases.clone_from(bases);
+        self.contacts.clone_from(contacts);
+        self.joints.clone_from(joints);
+        self.bearing.clone_from(bearing);
+    }
 }
 
 /// A contact, limit or drive that bears.

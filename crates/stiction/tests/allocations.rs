@@ -2,7 +2,8 @@
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
 use stiction::{
-    Bases, ForceJacobian, Forces, Near, Reduction, Scheme, Simulation, StepReport, System, planar, spatial,
+    Bases, ForceJacobian, Forces, Level, Locate, Near, Reduction, Scheme, Simulation, StepReport, System,
+    Trapezoidal, planar, spatial,
 };
 use stiction_geometry::spatial::Polyhedron;
 
@@ -23,7 +24,13 @@ fn assert_no_allocation<S: System>(mut simulation: Simulation<S>, name: &str) {
     assert!(allocation_counter::measure(|| drop(simulation.step(0.01))).count_total > 0);
 }
 
-const SCHEMES: [fn() -> Scheme; 4] = [Scheme::default, Scheme::ah04, Scheme::st00, Scheme::ap97];
+const SCHEMES: [fn() -> Scheme; 5] = [Scheme::default, Scheme::ah04, Scheme::st00, Scheme::ap97, unlocated];
+
+/// Second order without location.
+fn unlocated() -> Scheme {
+    let settings = Trapezoidal { locate: Locate::Nothing, ..Trapezoidal::default() };
+    Scheme::of(Level::Trapezoidal(settings))
+}
 
 #[test]
 fn planar_boxes_and_a_pendulum() {
@@ -130,6 +137,28 @@ fn spatial_boxes_and_spheres() {
         let model = world.build().unwrap();
         let state = model.state();
         assert_no_allocation(Simulation::new(model, state, scheme()), &format!("spatial, {:?}", scheme()));
+    }
+}
+
+/// The spin of a top makes the mass matrix of an implicit step one that is not symmetric.
+#[test]
+fn a_top_beside_a_ball() {
+    for scheme in SCHEMES {
+        let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
+        world.add(spatial::Body::fixed("ground").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
+        let ball = spatial::Body::rigid("ball", spatial::Mass::Density(1.0))
+            .at(Isometry3::translation(0.0, 0.0, 0.2))
+            .with(spatial::Attached::new(spatial::Shape::Sphere { radius: 0.2 }));
+        world.add(ball);
+        let point = nalgebra::Point3::new(2.0, 0.0, 0.0);
+        let anchor = world.add(spatial::Body::fixed("anchor"));
+        let spin = spatial::Twist::new(Vector3::zeros(), Vector3::new(0.0, 1.0, 20.0));
+        let top = spatial::Body::rigid("top", spatial::Mass::given(1.0, [0.01, 0.01, 0.015]));
+        let top = world.add(top.at(Isometry3::translation(2.0, 0.0, 0.1)).moving(spin));
+        world.join(spatial::Joint::spherical("point", &world, anchor, top, point));
+        let model = world.build().unwrap();
+        let state = model.state();
+        assert_no_allocation(Simulation::new(model, state, scheme()), &format!("top, {:?}", scheme()));
     }
 }
 

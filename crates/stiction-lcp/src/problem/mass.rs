@@ -45,8 +45,8 @@ impl MassFactor {
         Ok(factor)
     }
 
-    /// Factors M̃ in the storage of the last one.
-    pub(crate) fn factor(&mut self, problem: &StepProblem, layout: &Layout) -> Result<(), Malformed> {
+    /// [`MassFactor::new`] for a problem laid out like this, in the storage of the last one.
+    pub fn factor(&mut self, problem: &StepProblem, layout: &Layout) -> Result<(), Malformed> {
         let entries = self.lay_out(problem, layout);
         self.lu.clear();
         self.lu.resize(entries, 0.0);

@@ -90,7 +90,8 @@ impl<S: System + ?Sized> Run<'_, S> {
             let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&flow.guess));
             flow.solves += 1;
             *problems += 1;
-            solution.map_err(|e| unsolved(state.t, e, &flow.problem))?.into_candidate()
+            let solution = solution.map_err(|e| unsolved(state.t, e, &flow.problem))?;
+            flow.lcp.candidate_of(solution)
         };
         if located && turning(flow, bearing) {
             // friction acts along the mean slip
@@ -100,7 +101,8 @@ impl<S: System + ?Sized> Run<'_, S> {
             let again = flow.in_modes(state.t, &turned)?;
             flow.lcp.recycle_candidate(std::mem::replace(&mut candidate, again));
         }
-        let mut end = state.clone();
+        let mut end = workspace.spare.states.pop().unwrap_or_default();
+        end.clone_from(state);
         advance(stage.system, state, &candidate.velocity, x, implicit, &mut end);
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
             return Err(StepError::NotFinite { t: state.t, what: "the end of the step".to_string() });
@@ -112,16 +114,17 @@ impl<S: System + ?Sized> Run<'_, S> {
     fn accept(&mut self, attempt: Attempt, damped: bool) -> Result<(), StepError> {
         let Attempt { end, candidate } = attempt;
         self.told.damped |= damped;
-        self.now = end;
-        let certificate = if self.located() {
-            self.in_modes_certificate(&candidate)
+        let before = std::mem::replace(&mut self.now, end);
+        self.workspace.spare.states.push(before);
+        if self.located() {
+            let certificate = self.in_modes_certificate(&candidate);
+            if certificate.worst() >= self.certificate.worst() {
+                self.certificate = certificate;
+            }
         } else {
-            candidate.certificate.clone()
-        };
-        if certificate.worst() >= self.certificate.worst() {
-            self.certificate = certificate;
-        }
-        if !self.located() {
+            if candidate.certificate.worst() >= self.certificate.worst() {
+                self.certificate.copy_from(&candidate.certificate);
+            }
             self.keep_bearing(&candidate);
         }
         self.fresh.clear();
@@ -162,7 +165,8 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// What bore in a part without location goes on bearing.
     fn keep_bearing(&mut self, candidate: &Candidate) {
         let Flow { problem, layout, places, middle, .. } = &self.workspace.flow;
-        let mut next = Vec::new();
+        let mut next = std::mem::take(&mut self.fresh);
+        next.clear();
         for (&row, place) in middle.rows.iter().zip(&places.joints) {
             let crate::assemble::Place::Contact(i) = *place else { continue };
             let drive = problem.contacts[i].normal.is_none();
@@ -176,8 +180,8 @@ impl<S: System + ?Sized> Run<'_, S> {
                 next.push(Bearing { place: EventPlace::Contact(row.id), hold: Hold::Stick });
             }
         }
-        next.sort_by_key(|b| b.place);
-        self.bearing = next;
+        next.sort_unstable_by_key(|b| b.place);
+        self.fresh = std::mem::replace(&mut self.bearing, next);
     }
 
     /// Whether the next part is to be damped.

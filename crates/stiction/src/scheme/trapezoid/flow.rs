@@ -28,6 +28,7 @@ pub(super) struct Flow {
     pub(super) start: Frame,
     pub(super) middle: Frame,
     forces: [Forces; 2],
+    mass: MassFactor,
     jacobian: ForceJacobian,
     /// The state in the middle.
     q: Vec<f64>,
@@ -128,7 +129,7 @@ impl Flow {
 
     /// M̃ = M − (h/2) k_v − (h²/4) k_q, or M − h k_v − h² k_q.
     fn inertia<S: System + ?Sized>(&mut self, stage: &Stage<S>, t: f64, v: &[f64], h: f64, implicit: bool) {
-        let Self { problem, layout, jacobian, forces, q, .. } = self;
+        let Self { problem, layout, mass, jacobian, forces, q, .. } = self;
         let weights = if implicit { [-h, -h * h] } else { [-0.5 * h, -0.25 * h * h] };
         bodies(stage.system, t, q, problem);
         jacobian.velocity.add_to(weights[0], problem);
@@ -138,7 +139,7 @@ impl Flow {
         problem.lay_out(layout);
         let linear =
             jacobian.velocity.bodies.iter().chain(&jacobian.position.bodies).all(|b| b.amax() == 0.0);
-        if !linear && MassFactor::new(problem).is_err() {
+        if !linear && mass.factor(problem, layout).is_err() {
             self.definite = true;
             stage.system.definite_jacobian(&forces[0], v, jacobian);
             bodies(stage.system, t, q, problem);
@@ -234,8 +235,9 @@ pub(super) fn advance<S: System + ?Sized>(
     if implicit {
         system.advance(&mut end.q, v, h);
     } else {
-        let mean: Vec<f64> = state.v.iter().zip(v).map(|(a, b)| 0.5 * (a + b)).collect();
-        system.advance(&mut end.q, &mean, h);
+        end.v.clear();
+        end.v.extend(state.v.iter().zip(v).map(|(a, b)| 0.5 * (a + b)));
+        system.advance(&mut end.q, &end.v, h);
     }
     end.v.clear();
     end.v.extend_from_slice(v);

@@ -44,6 +44,20 @@ pub(crate) struct Workspace {
     instant: Instant,
     projector: Projector,
     impact: Impact,
+    /// Where the velocities of each body start.
+    starts: Vec<usize>,
+    touching: Vec<(EventPlace, f64)>,
+    /// What is no longer needed, for its storage.
+    spare: Spare,
+}
+
+/// Storage of what a step has and its state does not.
+#[derive(Debug, Clone, Default)]
+struct Spare {
+    states: Vec<State>,
+    bearing: Vec<Bearing>,
+    fresh: Vec<Bearing>,
+    certificate: Certificate,
 }
 
 /// A step under way.
@@ -78,13 +92,21 @@ pub(crate) fn step<S: System + ?Sized>(
     workspace.flow.bases.clone_from(&state.memory.bases);
     workspace.flow.solves = 0;
     workspace.flow.definite = false;
-    let now = state.clone();
+    let mut now = workspace.spare.states.pop().unwrap_or_default();
+    now.clone_from(state);
+    let Spare { bearing, fresh, certificate, .. } = &mut workspace.spare;
+    bearing.clear();
+    bearing.extend(now.memory.bearing.iter().flatten());
+    fresh.clear();
+    certificate.copy_from(&Certificate::default());
+    let [bearing, fresh] = [bearing, fresh].map(std::mem::take);
+    let certificate = std::mem::take(certificate);
     let mut run = Run {
         stage: Stage { system, scheme, settings, whole: h },
         workspace,
-        bearing: now.memory.bearing.clone().unwrap_or_default(),
+        bearing,
         now,
-        fresh: Vec::new(),
+        fresh,
         events: Vec::new(),
         impacts: Vec::new(),
         told: SecondOrderReport {
@@ -97,12 +119,16 @@ pub(crate) fn step<S: System + ?Sized>(
             projected: 0.0,
         },
         last: None,
-        certificate: Certificate::default(),
+        certificate,
         problems: 0,
     };
     run.make(state.t + h)?;
     run.finish(h, report);
     std::mem::swap(state, &mut run.now);
+    let Run { workspace, now, bearing, fresh, certificate, .. } = run;
+    workspace.spare.states.push(now);
+    let states = std::mem::take(&mut workspace.spare.states);
+    workspace.spare = Spare { states, bearing, fresh, certificate };
     Ok(())
 }
 
@@ -147,7 +173,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         if strikes && new.iter().any(|&(_, speed)| speed < -slowest) {
             return self.strike(&new.iter().map(|n| n.0).collect::<Vec<_>>());
         }
-        for (place, speed) in new {
+        for &(place, speed) in &new {
             // what comes apart again in this instant is left to do so
             if speed > slowest && strikes {
                 continue;
@@ -156,7 +182,8 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.bearing.push(bearing);
             self.fresh.push(bearing);
         }
-        self.bearing.sort_by_key(|b| b.place);
+        self.workspace.touching = new;
+        self.bearing.sort_unstable_by_key(|b| b.place);
         Ok(())
     }
 
@@ -164,19 +191,23 @@ impl<S: System + ?Sized> Run<'_, S> {
     fn touching_apart(&mut self) -> Vec<(EventPlace, f64)> {
         let system = self.stage.system;
         let reach = TOUCH * system.size();
-        let Workspace { impact, flow, .. } = &mut *self.workspace;
+        let Workspace { impact, flow, starts, touching, .. } = &mut *self.workspace;
         impact.read(system, &self.now, reach, &[], flow);
-        let mut starts = vec![0];
+        starts.clear();
+        starts.push(0);
         for n in system.bodies() {
             starts.push(starts[starts.len() - 1] + n);
         }
-        let v = &self.now.v;
+        let mut found = std::mem::take(touching);
+        found.clear();
+        let (v, starts) = (&self.now.v, &*starts);
         let limits = impact.joints.iter().zip(&impact.rows).filter(|(j, _)| j.kind == RowKind::Limit);
-        let limits = limits.map(|(j, &row)| (EventPlace::Joint(row), j.row.dot(&starts, v) + j.drift));
+        let limits = limits.map(|(j, &row)| (EventPlace::Joint(row), j.row.dot(starts, v) + j.drift));
         let contacts = impact.contacts.iter();
-        let contacts = contacts.map(|c| (EventPlace::Contact(c.id), c.normal.dot(&starts, v) + c.drift));
+        let contacts = contacts.map(|c| (EventPlace::Contact(c.id), c.normal.dot(starts, v) + c.drift));
         let bears = |place: &EventPlace| self.bearing.iter().any(|b| b.place == *place);
-        limits.chain(contacts).filter(|(place, _)| !bears(place)).collect()
+        found.extend(limits.chain(contacts).filter(|(place, _)| !bears(place)));
+        found
     }
 
     fn finish(&mut self, h: f64, report: &mut StepReport) {
@@ -207,7 +238,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         assemble::remember(&reported.contacts, &reported.joints, &mut now.memory);
         now.memory.h = h;
         now.memory.after_event = !self.events.is_empty();
-        now.memory.bearing = Some(std::mem::take(&mut self.bearing));
+        now.memory.bearing.get_or_insert_default().clone_from(&self.bearing);
         reported.certificate.copy_from(&self.certificate);
         reported.post = None;
         reported.dropped.clear();
@@ -221,7 +252,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let joints = impact.joints.iter().filter_map(JointRow::violation);
         reported.infeasibility = joints.chain(gaps).fold(0.0, f64::max);
         flow.bases.forget_stale();
-        now.memory.bases.clone_from(&flow.bases);
+        std::mem::swap(&mut now.memory.bases, &mut flow.bases);
         reported.events = std::mem::take(&mut self.events);
         reported.impacts = std::mem::take(&mut self.impacts);
         reported.second_order = Some(self.told);
