@@ -97,7 +97,7 @@ impl Run {
             watch(simulation.system(), simulation.state());
         }
         run.kinetic = report.kinetic;
-        run.end = simulation.state().clone();
+        run.end.clone_from(simulation.state());
         Ok(run)
     }
 }
