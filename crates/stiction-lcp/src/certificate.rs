@@ -135,6 +135,14 @@ impl<'a> Judge<'a> {
         old
     }
 
+    /// The velocity of a step with the impulses `z`; none of a dense problem.
+    pub(crate) fn velocity(&mut self, z: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        if let Self::Step(judge) = self {
+            judge.velocity(z, out);
+        }
+    }
+
     /// Gives the storage back.
     pub(crate) fn into_storage(self) -> Storage {
         match self {

@@ -44,6 +44,7 @@ pub(crate) struct Storage {
     equations: Vec<Equation>,
     matrix: Vec<f64>,
     response: Vec<f64>,
+    velocity: Vec<f64>,
     lu: Lu,
     z: Vec<f64>,
 }
@@ -88,22 +89,23 @@ pub(crate) fn in_modes(step: &StepProblem, task: &mut Task, modes: &[ContactMode
     storage.impose(step, &prepared, modes);
     let regular = storage.factor(step, &prepared);
     storage.write(step, &prepared, f64::NEG_INFINITY);
-    let mut at = task.certify(&storage.z);
+    let mut v = std::mem::take(&mut storage.velocity);
     let mut before = f64::INFINITY;
     for _ in 0..MODE_STEPS {
-        let residual = if regular { storage.advance(step, &prepared, &at) } else { None };
+        task.velocity(&storage.z, &mut v);
+        let residual = if regular { storage.advance(step, &prepared, &v) } else { None };
         // the first step goes almost all of the way, and the next ones see what is left of it
         let Some(residual) = residual.filter(|r| *r < 0.5 * before) else { break };
         before = residual;
         storage.write(step, &prepared, f64::NEG_INFINITY);
-        let next = task.certify(&storage.z);
-        task.recycle(std::mem::replace(&mut at, next));
         if residual == 0.0 {
             break;
         }
     }
+    let found = task.certify(&storage.z);
+    storage.velocity = v;
     *task.newton() = storage;
-    at
+    found
 }
 
 /// A solution near `start`, if Newton's method finds one.
@@ -160,7 +162,7 @@ impl Storage {
                 if worst <= ROUND_OFF || (stuck && best.certificate.passes(task.tolerance())) {
                     break 'rounds;
                 }
-                if stuck || self.advance(step, &prepared, &at).is_none() {
+                if stuck || self.advance(step, &prepared, &at.velocity).is_none() {
                     break;
                 }
             }
@@ -351,9 +353,9 @@ impl Storage {
         self.lu.factorize(n, |i, j| matrix[i * n + j])
     }
 
-    /// One proximal step of the impulses: (M̃ + G ε⁻¹ R) δv = −G ε⁻¹ r, δc = −ε⁻¹ (r + R δv). Returns the largest
+    /// One proximal step of the impulses that give the velocity `v`: (M̃ + G ε⁻¹ R) δv = −G ε⁻¹ r, δc = −ε⁻¹ (r + R δv). Returns the largest
     /// residual it started from; none if the step is not finite.
-    fn advance(&mut self, step: &StepProblem, prepared: &Prepared, at: &Candidate) -> Option<f64> {
+    fn advance(&mut self, step: &StepProblem, prepared: &Prepared, v: &[f64]) -> Option<f64> {
         let start = &prepared.layout.velocity;
         let change = &mut self.response;
         change.fill(0.0);
@@ -363,7 +365,7 @@ impl Storage {
                 _ => 0.0,
             };
             each_part(step, equation.place, false, |row, y| {
-                residual += y * (row.row.dot(start, &at.velocity) + row.offset);
+                residual += y * (row.row.dot(start, v) + row.offset);
             });
             equation.residual = residual;
             let weight = -residual / equation.give;

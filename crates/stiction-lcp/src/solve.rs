@@ -304,6 +304,11 @@ impl<'a> Task<'a, '_> {
         self.judge.certify(z, old)
     }
 
+    /// The velocity of a step with the impulses `z`, as its certificate will see it.
+    pub(crate) fn velocity(&mut self, z: &[f64], out: &mut Vec<f64>) {
+        self.judge.velocity(z, out);
+    }
+
     pub(crate) fn tolerance(&self) -> f64 {
         self.solver.tolerance
     }

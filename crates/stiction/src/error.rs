@@ -82,6 +82,21 @@ pub enum StepError {
         /// What is not finite.
         what: String,
     },
+    /// A joint does not hold at the start of a run by a scheme that would keep its error.
+    #[error(
+        "joint {joint} is {error} m and {speed} m/s from holding at the start, t = {t} s: \
+         project the world onto its joints first"
+    )]
+    Apart {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// The joint, by its number in the world.
+        joint: u32,
+        /// How far one of its rows is from holding [m].
+        error: f64,
+        /// How fast it goes from there [m/s].
+        speed: f64,
+    },
 }
 
 /// Why a world could not be projected onto its joints.

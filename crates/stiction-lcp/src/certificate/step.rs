@@ -138,14 +138,19 @@ impl<'a> StepJudge<'a> {
         worst
     }
 
+    /// v = M̃⁻¹ (b + Jᵀ p), which leaves the momentum gathered.
+    pub(super) fn velocity(&mut self, z: &[f64], out: &mut Vec<f64>) {
+        out.resize(self.prepared.layout.velocities(), 0.0);
+        self.gather_momentum(z);
+        self.solve_velocity(out);
+    }
+
     pub(super) fn certify(&mut self, z: &[f64], out: &mut Candidate) {
         let prepared = self.prepared.clone();
         let layout = &prepared.layout;
         out.begin(z, layout.impulses, self.speed);
         let Candidate { z, w, velocity, certificate: residual } = out;
-        velocity.resize(layout.velocities(), 0.0);
-        self.gather_momentum(z);
-        self.solve_velocity(velocity);
+        self.velocity(z, velocity);
         residual.momentum = self.momentum_error(z, velocity);
         for (i, joint) in self.problem.joints.iter().enumerate() {
             w[i] = self.row_speed(&joint.row, velocity) + joint.compliance * z[i];

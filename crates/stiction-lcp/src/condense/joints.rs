@@ -18,12 +18,14 @@ pub(super) struct Joints {
     rows: usize,
     /// Number of velocities.
     velocities: usize,
+    /// Of a column: without compliance its lower part is zero and left out.
+    length: usize,
     /// Scale that makes each column a unit vector.
     scale: Vec<f64>,
     /// Independent rows in the order of their pivots.
     independent: Vec<usize>,
     redundant: Vec<usize>,
-    /// Orthonormal columns, one per independent row, each `velocities + rows` long.
+    /// Orthonormal columns, one per independent row, each `length` long.
     q: Vec<f64>,
     /// Coefficients of every column in `q`, m by m: `r[joint * m + k]`.
     r: Vec<f64>,
@@ -48,7 +50,8 @@ impl Joints {
     pub(super) fn factor(&mut self, problem: &StepProblem, prepared: &Prepared) {
         let Prepared { layout, mass } = prepared;
         let (n, m) = (layout.velocities(), problem.joints.len());
-        (self.rows, self.velocities) = (m, n);
+        let length = if problem.joints.iter().all(|j| j.compliance == 0.0) { n } else { n + m };
+        (self.rows, self.velocities, self.length) = (m, n, length);
         self.scale.clear();
         self.independent.clear();
         self.redundant.clear();
@@ -56,12 +59,13 @@ impl Joints {
         self.r.clear();
         self.r.resize(m * m, 0.0);
         self.rest.clear();
-        self.rest.resize(m * (n + m), 0.0);
+        self.rest.resize(m * length, 0.0);
         for (k, joint) in problem.joints.iter().enumerate() {
-            let column = &mut self.rest[k * (n + m)..][..n + m];
-            joint.row.row.add_transposed(&layout.velocity, 1.0, column);
-            mass.half_solve(&mut column[..n]);
-            column[n + k] = joint.compliance.sqrt();
+            let column = &mut self.rest[k * length..][..length];
+            mass.half_respond(&joint.row.row, &layout.velocity, &mut column[..n]);
+            if let Some(below) = column.get_mut(n + k) {
+                *below = joint.compliance.sqrt();
+            }
             let length = norm(column);
             let s = if length > 0.0 { 1.0 / length } else { 0.0 };
             column.iter_mut().for_each(|x| *x *= s);
@@ -76,17 +80,20 @@ impl Joints {
 
     /// Gram–Schmidt with pivoting; each pivot column is orthogonalized twice, which is enough.
     fn orthogonalize(&mut self) {
-        let (m, length) = (self.rows, self.velocities + self.rows);
+        let (m, length) = (self.rows, self.length);
         // rows not yet taken stand here until the end
         self.redundant.extend(0..m);
         while !self.redundant.is_empty() {
             let size = |joint: usize| norm(&self.rest[joint * length..][..length]);
             let left = &self.redundant;
-            // the first of equals, so that the answer does not hang on round-off
-            let longer = |best: usize, at: usize| {
-                if size(left[at]) > size(left[best]) * (1.0 + 1e-9) { at } else { best }
-            };
-            let at = (1..left.len()).fold(0, longer);
+            let (mut at, mut longest) = (0, size(left[0]));
+            for (other, &joint) in left.iter().enumerate().skip(1) {
+                let size = size(joint);
+                // the first of equals, so that the answer does not hang on round-off
+                if size > longest * (1.0 + 1e-9) {
+                    (at, longest) = (other, size);
+                }
+            }
             let joint = left[at];
             let pivot = &mut self.rest[joint * length..][..length];
             for (k, q) in self.q.chunks_exact(length).enumerate() {
@@ -171,8 +178,8 @@ impl Joints {
         along.clear();
         along.resize(scaled.len(), 0.0);
         below.clear();
-        below.resize(self.rows, 0.0);
-        let columns = || self.q.chunks_exact(n + self.rows).map(|q| q.split_at(n));
+        below.resize(self.length - n, 0.0);
+        let columns = || self.q.chunks_exact(self.length).map(|q| q.split_at(n));
         // twice, so that what is left is orthogonal to Q to the last digit
         for _ in 0..2 {
             for (k, (top, bottom)) in columns().enumerate() {
@@ -259,8 +266,15 @@ impl Schur {
     }
 }
 
+/// In four sums, which do not wait for each other.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    let (a, b) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a.0.iter().zip(b.0) {
+        (0..4).for_each(|i| sums[i] += a[i] * b[i]);
+    }
+    let rest: f64 = a.1.iter().zip(b.1).map(|(a, b)| a * b).sum();
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 fn norm(a: &[f64]) -> f64 {

@@ -190,6 +190,14 @@ impl MassFactor {
         }
     }
 
+    /// `out ← L⁻¹ Jᵀ` for an `out` that is zero where the row reaches.
+    pub(crate) fn half_respond(&self, row: &Row, start: &[usize], out: &mut [f64]) {
+        row.add_transposed(start, 1.0, out);
+        self.for_each_block(row, start, |block| {
+            self.in_block(block, &self.cholesky, out, |l, n, x| forward(l, n, x, false));
+        });
+    }
+
     /// `x ← L⁻¹ x` with L Lᵀ the symmetric part of M̃.
     pub fn half_solve(&self, x: &mut [f64]) {
         for block in &self.blocks {

@@ -43,7 +43,9 @@ impl Simulation<Model> {
         world.load(state)?;
         let answer = change(&mut world);
         world.check_but(&overlaps)?;
-        let next = crate::State { memory: state.memory.clone(), ..world.state() };
+        // what bears may have gone, and rows of joints may have other places
+        let memory = crate::Memory { bearing: None, ..state.memory.clone() };
+        let next = crate::State { memory, ..world.state() };
         self.replace(Model::new(world), next);
         Ok(answer)
     }

@@ -1,6 +1,7 @@
 //! A block on a table under a force that comes and goes.
 
 use nalgebra::{Isometry2, Vector2};
+use std::f64::consts::PI;
 use std::sync::Arc;
 use stiction::planar::{Attached, Body, BodyId, Force, Model, Shape, World, Wrench};
 use stiction::{Event, Form, Level, Locate, Material, Rows, Scheme, Simulation, Trapezoidal};
@@ -63,6 +64,65 @@ fn located_stick_and_slip_are_of_second_order() {
         }
         before = Some(error);
     }
+}
+
+/// x'' = 8 cos t − μ g while it slides; it sticks at the roots of v, and slips again where the force is its bound.
+#[test]
+fn seven_events_of_the_closed_form() {
+    let bound = 0.8 * G;
+    let (mut x, mut t, mut direction): (f64, f64, f64) = (3.0, 0.0, 1.0);
+    let mut times = Vec::new();
+    while times.len() < 7 {
+        // v(t) of a slide from t, in its direction
+        let from = t;
+        let speed = |at: f64| direction * 8.0 * (at.sin() - from.sin()) - bound * (at - from);
+        let (mut low, mut high) = (from + 0.05, from + 2.0);
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if speed(middle) > 0.0 { low = middle } else { high = middle }
+        }
+        let slid = |at: f64| {
+            let s = at - from;
+            8.0 * (from.cos() - at.cos() - s * from.sin()) - 0.5 * direction * bound * s * s
+        };
+        x += slid(low);
+        times.push(low);
+        // |8 cos t| reaches the bound next before the next multiple of π
+        t = (low / PI).ceil() * PI - (bound / 8.0).acos();
+        times.push(t);
+        direction = -direction;
+    }
+    times.truncate(7);
+    let mut before = None;
+    for k in 4..=9 {
+        let h = 2f64.powi(-k);
+        let (model, body) = block(0.8, |t| 8.0 * t.cos());
+        let (found, events) = run(model, body, Trapezoidal::default(), h, 10.0);
+        let error = (found - x).abs();
+        println!("{h} {error:e}");
+        assert_eq!(events.len(), 7, "{events:?}");
+        for (event, t) in events.iter().zip(&times) {
+            assert!((event.t - t).abs() < h * h, "{} not {t} at {h}", event.t);
+        }
+        // C h², from a reference of its own
+        let expected = 2.87e-7 * 4f64.powi(9 - k);
+        assert!((error / expected - 1.0).abs() < 0.05, "{error} not {expected}");
+        if let Some(before) = before {
+            let ratio: f64 = before / error;
+            assert!((3.9..4.1).contains(&ratio), "{ratio}");
+        }
+        before = Some(error);
+    }
+}
+
+/// The control: a reversal that no step ends at is an error of first order.
+#[test]
+fn reversals_that_are_not_located_spoil_the_order() {
+    let (model, body) = block(0.3, |t| 20.0 * t.cos());
+    let settings = Trapezoidal { locate: Locate::Impacts, ..Trapezoidal::default() };
+    let (x, events) = run(model, body, settings, 2f64.powi(-10), 10.0);
+    assert!(events.is_empty());
+    assert!((x - 7.639_809_929_250).abs() > 1e-3, "{x}");
 }
 
 #[test]

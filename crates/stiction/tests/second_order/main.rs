@@ -2,4 +2,12 @@
 
 mod accuracy;
 mod block;
+mod carts;
+mod common;
+mod curved;
 mod impacts;
+mod ladder;
+mod linkages;
+mod reference;
+mod rod;
+mod stack;

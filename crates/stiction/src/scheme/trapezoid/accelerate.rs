@@ -186,14 +186,14 @@ impl Instant {
         let scale = accelerations.fold(system.gravity(), |m: f64, a| m.max(a.abs()));
         problem.speed_scale = scale.max(f64::MIN_POSITIVE);
         let holds = bearing.iter().filter_map(|b| contact(b).map(|_| b));
-        for ((row, rates), bearing) in frame.contacts.iter_mut().zip(&*contacts).zip(holds) {
+        for ((row, rates), bearing) in frame.contacts.iter_mut().zip(&mut *contacts).zip(holds) {
             if let Hold::Slip(direction) = bearing.hold
+                && !free.contains(&bearing.place)
                 && row.aligned
                 && row.tangents.len() == 2
             {
                 let [x, y] = row.tangent_directions.map(|t| dot(t, direction));
-                let length = x.hypot(y);
-                row.turn(x / length, y / length);
+                turn(row, rates, [x, y]);
             }
             for (k, tangent) in row.tangents.iter_mut().enumerate() {
                 tangent.offset = rates[1 + k];
@@ -317,6 +317,47 @@ impl Instant {
         Load { friction: [x, 0.0, 0.0], bound: contact.kappa, slip: [slip, 0.0, 0.0], ..none }
     }
 
+    /// Turns the tangents of contacts that may stick or slip along the friction they would need to stick, where
+    /// their polygon is the circle.
+    fn face<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        bearing: &[Bearing],
+        free: &[EventPlace],
+        flow: &mut Flow,
+    ) -> Result<(), StepError> {
+        let stuck =
+            |b: &Bearing| Bearing { hold: if free.contains(&b.place) { Hold::Stick } else { b.hold }, ..*b };
+        let stuck: Vec<Bearing> = bearing.iter().map(stuck).collect();
+        let holds = stuck.iter().filter(|b| contact(b).is_some());
+        let faces = |(b, row): (&Bearing, &ContactRow)| {
+            b.hold == Hold::Stick && row.aligned && row.tangents.len() == 2 && row.mu > 0.0
+        };
+        if !holds.clone().zip(&self.frame.contacts).any(faces) {
+            return Ok(());
+        }
+        let (frame, rates) = (self.frame.clone(), self.contacts.clone());
+        self.rows(system, &stuck, &[]);
+        self.frame.modes(&stuck, &mut self.modes);
+        flow.solves += 1;
+        let candidate =
+            flow.lcp.in_modes(&self.problem, &self.modes).map_err(|e| unsolved(state.t, e, &self.problem))?;
+        let mut loads = Vec::new();
+        self.loads(&stuck, &state.v, &candidate.z, &mut loads);
+        flow.lcp.recycle_candidate(candidate);
+        (self.frame, self.contacts) = (frame, rates);
+        let friction = stuck.iter().zip(&loads).filter(|(b, _)| contact(b).is_some());
+        let rows = self.frame.contacts.iter_mut().zip(&mut self.contacts);
+        for ((b, load), (row, rates)) in friction.zip(rows).filter(|((b, _), (row, _))| faces((b, row))) {
+            let [x, y] = row.tangent_directions.map(|t| dot(t, load.friction));
+            if b.hold == Hold::Stick && x.hypot(y) > 0.0 {
+                turn(row, rates, [x, y]);
+            }
+        }
+        Ok(())
+    }
+
     /// The modes in which things go on from an instant, where those of `free` may stick or slip and may let go:
     /// from the acceleration problem with complementarity. `None` if it has no solution that was found.
     pub(super) fn next_modes<S: System + ?Sized>(
@@ -328,6 +369,7 @@ impl Instant {
         flow: &mut Flow,
     ) -> Result<Option<Vec<Bearing>>, StepError> {
         self.assemble(system, state, bearing, &mut flow.bases)?;
+        self.face(system, state, bearing, free, flow)?;
         self.rows(system, bearing, free);
         flow.solves += 1;
         let Ok(solution) = flow.lcp.solve(&self.problem, &Solver::default(), None) else { return Ok(None) };
@@ -366,4 +408,16 @@ impl Instant {
         flow.lcp.recycle(solution);
         Ok(Some(next))
     }
+}
+
+/// Turns the tangents of a contact, and the rates of their speeds, so that the first is along (x, y).
+fn turn(row: &mut ContactRow, rates: &mut [f64; 3], [x, y]: [f64; 2]) {
+    let length = x.hypot(y);
+    if !(length > 0.0) {
+        return;
+    }
+    let (cos, sin) = (x / length, y / length);
+    row.turn(cos, sin);
+    let [normal, first, second] = *rates;
+    *rates = [normal, cos * first + sin * second, cos * second - sin * first];
 }

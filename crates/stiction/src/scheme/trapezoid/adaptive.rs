@@ -68,13 +68,13 @@ pub(crate) fn run<S: System + ?Sized>(
         now,
         fresh: Vec::new(),
         events: Vec::new(),
+        happened: 0,
         impacts: Vec::new(),
         bounced: None,
         told: SecondOrderReport::default(),
         last: None,
         certificate: Certificate::default(),
         problems: 0,
-        rounds: 0,
         method: Method::Doubled,
     };
     let mut report = AccuracyReport { requested: tolerance, ..AccuracyReport::default() };
@@ -110,7 +110,7 @@ pub(crate) fn run<S: System + ?Sized>(
             run.happen(&watched)?;
             control.before = None;
             run.choose(accuracy.method, tolerance)?;
-            if run.events.len() > accuracy.event_limit {
+            if run.happened > accuracy.event_limit {
                 return Err(StepError::Events { t: run.now.t, limit: accuracy.event_limit });
             }
         } else {
@@ -229,7 +229,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         projector.project(system, &mut two.end, &self.bearing, flow)?;
         self.recycle(one.candidate);
         self.recycle(half.candidate);
-        Ok(Attempt { end: two.end, candidate: two.candidate, error })
+        Ok(Attempt { end: two.end, candidate: two.candidate, bearing: two.bearing, error })
     }
 
     /// Takes a step, or what of it comes before the first event; the functions that pass zero there.
@@ -239,7 +239,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         h: f64,
         report: &mut AccuracyReport,
     ) -> Result<Option<Vec<super::event::Watch>>, StepError> {
-        let watched = self.watch(&whole.end)?;
+        let watched = self.watch(&whole)?;
         let (mut landed, grazing) = self.true_grazing(whole, h, false)?;
         let mut happened = None;
         if !watched.is_empty() || grazing.is_some() {
@@ -255,6 +255,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         report.last_error = landed.error;
         report.error += landed.error;
         self.now = landed.end;
+        self.bearing = landed.bearing;
         self.turn_slips_here();
         self.recycle(landed.candidate);
         let system = self.stage.system;

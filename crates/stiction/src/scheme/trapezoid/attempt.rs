@@ -2,7 +2,6 @@
 
 use super::event::{CLOSED, Watch};
 use super::flow::{Flow, Origin, advance, unsolved};
-use super::frame::{contact, dot};
 use super::locate;
 use super::{Method, Run};
 use crate::assemble;
@@ -20,6 +19,8 @@ pub(super) const STIFF: f64 = 2.0;
 pub(super) struct Attempt {
     pub(super) end: State,
     pub(super) candidate: Candidate,
+    /// What bears, with friction of what slips as it is at the end.
+    pub(super) bearing: Vec<Bearing>,
     /// The estimate of its error, 0 where none is made.
     pub(super) error: f64,
 }
@@ -37,14 +38,13 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.accept(whole, damped);
             return Ok(());
         }
-        let watched = if self.located() { self.watch(&whole.end)? } else { self.watch_gaps(&whole.end) };
+        let watched = if self.located() { self.watch(&whole)? } else { self.watch_gaps(&whole.end) };
         let (whole, grazing) = self.true_grazing(whole, left, damped)?;
         if watched.is_empty() && grazing.is_none() {
             self.accept(whole, damped);
             return Ok(());
         }
-        self.rounds += 1;
-        if self.rounds > self.stage.settings.event_limit {
+        if self.happened >= self.stage.settings.event_limit {
             self.told.cut = true;
             return Ok(());
         }
@@ -80,7 +80,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     ) -> Result<(Attempt, Option<Grazing>), StepError> {
         let Some((gap, x)) = self.grazing(&whole.end, left) else { return Ok((whole, None)) };
         let there = self.attempt(x, damped)?;
-        let closed = self.least(&gap, &there.end)? < -CLOSED;
+        let closed = self.least(&gap, &there.end, &there.bearing)? < -CLOSED;
         self.recycle(there.candidate);
         if closed {
             return Ok((whole, Some((gap, x))));
@@ -142,26 +142,24 @@ impl<S: System + ?Sized> Run<'_, S> {
             let solution = solution.map_err(|e| unsolved(state.t, e, &flow.problem))?;
             flow.lcp.candidate_of(solution)
         };
-        if located && turning(flow, bearing) {
-            // friction acts along the mean slip
-            let turned = turned(flow, state, bearing, &candidate);
-            let origin = Origin { state, bearing: &turned, fresh };
-            flow.assemble(stage, &origin, x, implicit)?;
-            let again = flow.in_modes(state.t, &turned)?;
-            flow.lcp.recycle_candidate(std::mem::replace(&mut candidate, again));
+        let mut bearing = if located { self.bearing.clone() } else { Vec::new() };
+        if self.slides(&bearing) {
+            (candidate, bearing) = self.slide(from, &bearing, implicit, candidate)?;
         }
+        let workspace = &mut *self.workspace;
+        let state = from.unwrap_or(&self.now);
         let mut end = workspace.spare.states.pop().unwrap_or_default();
         end.clone_from(state);
-        advance(stage.system, state, &candidate.velocity, x, implicit, &mut end);
+        advance(self.stage.system, state, &candidate.velocity, x, implicit, &mut end);
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
             return Err(StepError::NotFinite { t: state.t, what: "the end of the step".to_string() });
         }
-        Ok(Attempt { end, candidate, error: 0.0 })
+        Ok(Attempt { end, candidate, bearing, error: 0.0 })
     }
 
     /// Takes a part as made.
     fn accept(&mut self, attempt: Attempt, damped: bool) {
-        let Attempt { end, candidate, .. } = attempt;
+        let Attempt { end, candidate, bearing, .. } = attempt;
         self.told.damped |= damped;
         let before = std::mem::replace(&mut self.now, end);
         self.workspace.spare.states.push(before);
@@ -181,7 +179,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.recycle(old);
         }
         if self.located() {
-            self.turn_slips();
+            self.bearing = bearing;
         }
     }
 
@@ -270,57 +268,4 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         Ok(sum.sqrt())
     }
-
-    /// Friction of contacts that slip follows their slip.
-    pub(super) fn turn_slips(&mut self) {
-        let flow = &self.workspace.flow;
-        let v = &self.now.v;
-        for (bearing, row) in
-            self.bearing.iter_mut().filter(|b| contact(b).is_some()).zip(&flow.middle.contacts)
-        {
-            let (Hold::Slip(_), 2) = (bearing.hold, row.tangents.len()) else { continue };
-            let slip = slip_of(row, &flow.layout.velocity, v);
-            let size = dot(slip, slip).sqrt();
-            if size > super::RESTITUTION_SPEED {
-                bearing.hold = Hold::Slip(slip.map(|u| -u / size));
-            }
-        }
-    }
-}
-
-/// Slip of a contact at a velocity, without the offsets of its rows.
-fn slip_of(row: &crate::system::ContactRow, starts: &[usize], v: &[f64]) -> [f64; 3] {
-    let mut slip = [0.0; 3];
-    for (tangent, direction) in row.tangents.iter().zip(row.tangent_directions) {
-        let u = tangent.row.dot(starts, v);
-        (0..3).for_each(|i| slip[i] += u * direction[i]);
-    }
-    slip
-}
-
-/// Whether anything slips in space, where its direction may turn.
-fn turning(flow: &Flow, bearing: &[Bearing]) -> bool {
-    let holds = bearing.iter().filter(|b| contact(b).is_some());
-    holds.zip(&flow.middle.contacts).any(|(b, row)| b.hold != Hold::Stick && row.tangents.len() == 2)
-}
-
-/// The same with friction along the mean of the slip at both ends.
-fn turned(flow: &Flow, state: &State, bearing: &[Bearing], candidate: &Candidate) -> Vec<Bearing> {
-    let starts = &flow.layout.velocity;
-    let mut rows = flow.middle.contacts.iter();
-    let turn = |b: &Bearing| {
-        let row = contact(b).and_then(|_| rows.next());
-        let (Hold::Slip(along), Some(row)) = (b.hold, row) else { return *b };
-        let (before, after) = (slip_of(row, starts, &state.v), slip_of(row, starts, &candidate.velocity));
-        let mut mean = [0.0; 3];
-        for slip in [before, after] {
-            let size = dot(slip, slip).sqrt();
-            // a slip that has just begun, or comes to its end, has the direction of its friction
-            let ahead = size > super::RESTITUTION_SPEED && dot(slip, along) < 0.0;
-            (0..3).for_each(|i| mean[i] += if ahead { -slip[i] / size } else { along[i] });
-        }
-        let size = dot(mean, mean).sqrt();
-        Bearing { hold: Hold::Slip(mean.map(|m| m / size)), ..*b }
-    };
-    bearing.iter().map(turn).collect()
 }

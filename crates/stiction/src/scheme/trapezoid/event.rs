@@ -1,5 +1,6 @@
 //! What is watched, and what happens when it passes zero.
 
+use super::attempt::Attempt;
 use super::frame::{contact, dot};
 use super::locate::ROUND_OFF;
 use super::{RESTITUTION_SPEED, Run, Workspace};
@@ -53,49 +54,58 @@ const TOGETHER: f64 = 1e-8;
 
 impl<S: System + ?Sized> Run<'_, S> {
     /// The functions that are negative at the end of a part.
-    pub(super) fn watch(&mut self, end: &State) -> Result<Vec<Watch>, StepError> {
-        let values = self.values(end)?;
+    pub(super) fn watch(&mut self, made: &Attempt) -> Result<Vec<Watch>, StepError> {
+        let copy = self.projected(&made.end, &made.bearing)?;
+        let values = self.values(&copy, &made.bearing)?;
         self.told.slack = self.told.slack.min(values.iter().fold(f64::INFINITY, |m, v| m.min(v.1)));
         let bearing = values.into_iter().filter(|v| v.1 < -ROUND_OFF).map(|v| v.0);
         let mut watched: Vec<Watch> = bearing.collect();
-        watched.extend(self.watch_gaps(end));
+        watched.extend(self.watch_gaps(&copy));
         Ok(watched)
     }
 
-    /// The functions of all that bears, on a projected copy.
-    fn values(&mut self, end: &State) -> Result<Vec<(Watch, f64)>, StepError> {
-        if self.bearing.is_empty() {
+    /// A copy on all joints and contacts that bear, where everything is located: what decides.
+    fn projected(&mut self, end: &State, bearing: &[Bearing]) -> Result<State, StepError> {
+        let mut copy = end.clone();
+        if self.located() {
+            let Workspace { flow, projector, .. } = &mut *self.workspace;
+            projector.project(self.stage.system, &mut copy, bearing, flow)?;
+        }
+        Ok(copy)
+    }
+
+    /// The functions of all that bears, at a projected state.
+    fn values(&mut self, copy: &State, bearing: &[Bearing]) -> Result<Vec<(Watch, f64)>, StepError> {
+        if bearing.is_empty() {
             return Ok(Vec::new());
         }
         let system = self.stage.system;
-        let mut copy = end.clone();
-        let Workspace { flow, instant, projector, .. } = &mut *self.workspace;
-        projector.project(system, &mut copy, &self.bearing, flow)?;
-        let candidate = instant.in_modes(system, &copy, &self.bearing, flow)?;
+        let Workspace { flow, instant, .. } = &mut *self.workspace;
+        let candidate = instant.in_modes(system, copy, bearing, flow)?;
         let mut loads = Vec::new();
-        instant.loads(&self.bearing, &copy.v, &candidate.z, &mut loads);
-        let shared = instant.shared(&self.bearing, &candidate.z);
+        instant.loads(bearing, &copy.v, &candidate.z, &mut loads);
+        let shared = instant.shared(bearing, &candidate.z);
         flow.lcp.recycle_candidate(candidate);
         let force = instant.force_scale();
-        let speed = super::flow::speed_scale(system, &copy, self.stage.whole);
+        let speed = super::flow::speed_scale(system, copy, self.stage.whole);
         let mut values = Vec::new();
         if let Some(shared) = &shared {
-            let first = self.bearing.iter().zip(&shared.members).find(|b| *b.1);
+            let first = bearing.iter().zip(&shared.members).find(|b| *b.1);
             values.extend(first.map(|(b, _)| (Watch::Shared(b.place), shared.slack / force)));
         }
-        for (i, (bearing, load)) in self.bearing.iter().zip(&loads).enumerate() {
-            let place = bearing.place;
+        for (i, (b, load)) in bearing.iter().zip(&loads).enumerate() {
+            let place = b.place;
             let shares = shared.as_ref().is_some_and(|s| s.members[i]);
             if !shares && !instant.is_drive(place) {
                 values.push((Watch::Normal(place), load.normal / force));
             }
-            match bearing.hold {
+            match b.hold {
                 Hold::Stick if !shares && instant.has_friction(place) => {
                     let size = dot(load.friction, load.friction).sqrt();
                     values.push((Watch::Cone(place), (load.bound - size) / force));
                 }
                 Hold::Stick => {}
-                Hold::Slip(along) if contact(bearing).is_some() => {
+                Hold::Slip(along) if contact(b).is_some() => {
                     values.push((Watch::Slip(place), -dot(load.slip, along) / speed));
                 }
                 Hold::Slip([sign, ..]) => values.push((Watch::Slip(place), -load.slip[0] * sign / speed)),
@@ -118,15 +128,21 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// The least of the watched functions at a state.
-    pub(super) fn least(&mut self, watched: &[Watch], end: &State) -> Result<f64, StepError> {
+    pub(super) fn least(
+        &mut self,
+        watched: &[Watch],
+        end: &State,
+        bearing: &[Bearing],
+    ) -> Result<f64, StepError> {
         let mut least = f64::INFINITY;
+        let copy = self.projected(end, bearing)?;
         if watched.iter().any(|w| !matches!(w, Watch::Gap(_))) {
-            let values = self.values(end)?;
+            let values = self.values(&copy, bearing)?;
             least = values.iter().filter(|v| watched.contains(&v.0)).fold(least, |m, v| m.min(v.1));
         }
         let gaps: Vec<EventPlace> =
             watched.iter().filter(|w| matches!(w, Watch::Gap(_))).map(|w| w.place()).collect();
-        Ok(self.gaps(&gaps, end).into_iter().fold(least, f64::min))
+        Ok(self.gaps(&gaps, &copy).into_iter().fold(least, f64::min))
     }
 
     /// Gaps at these places, in units of the size.
@@ -157,10 +173,11 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// What happens at an event that has been reached.
     pub(super) fn happen(&mut self, watched: &[Watch]) -> Result<(), StepError> {
+        self.happened += 1;
         let mut passed: Vec<Watch> = Vec::new();
+        let (now, bearing) = (self.now.clone(), self.bearing.clone());
         for &watch in watched {
-            let now = self.now.clone();
-            if self.least(&[watch], &now)? <= TOGETHER {
+            if self.least(&[watch], &now, &bearing)? <= TOGETHER {
                 passed.push(watch);
             }
         }
@@ -194,7 +211,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// An impact at these places and at all that touches.
     pub(super) fn strike(&mut self, places: &[EventPlace]) -> Result<(), StepError> {
         let system = self.stage.system;
-        let slowest = self.stage.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        let slowest = self.stage.slowest();
         let mut held: Vec<EventPlace> = self.bearing.iter().map(|b| b.place).collect();
         held.extend(places);
         let Workspace { flow, impact, .. } = &mut *self.workspace;
@@ -265,7 +282,7 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// What bears at the start of a run.
     pub(super) fn settle_first(&mut self) -> Result<(), StepError> {
-        let slowest = self.stage.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        let slowest = self.stage.slowest();
         let touching = self.touching_apart();
         if touching.iter().any(|t| t.1 < -slowest) {
             return self.strike(&touching.iter().map(|t| t.0).collect::<Vec<_>>());

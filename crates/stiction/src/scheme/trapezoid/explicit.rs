@@ -57,7 +57,8 @@ impl<S: System + ?Sized> Run<'_, S> {
         system.advance(&mut end.q, &still, 0.0);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut end, &self.bearing, flow)?;
-        Ok(Attempt { end, candidate: stiction_lcp::Candidate::default(), error })
+        let bearing = self.bearing.clone();
+        Ok(Attempt { end, candidate: stiction_lcp::Candidate::default(), bearing, error })
     }
 
     /// dq/dt and dv/dt in the present modes.

@@ -1,6 +1,8 @@
 //! One step of the trapezoidal method as a step problem. PAGT06 (6.10)–(6.12)
 
+use super::RESTITUTION_SPEED;
 use super::frame::Frame;
+use super::locate::ROUND_OFF;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::jacobian::ForceJacobian;
@@ -45,6 +47,16 @@ pub(super) struct Stage<'a, S: System + ?Sized> {
     pub(super) settings: &'a Trapezoidal,
     /// The step asked for, of which this may be a part [s].
     pub(super) whole: f64,
+}
+
+impl<S: System + ?Sized> Stage<'_, S> {
+    /// Speed at which contacts must come apart for restitution to act [m/s]. A bounce that rises by less than gaps
+    /// are told apart by is none.
+    pub(super) fn slowest(&self) -> f64 {
+        let rise = ROUND_OFF * self.system.size();
+        let asked = self.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        asked.max((2.0 * self.system.gravity() * rise).sqrt())
+    }
 }
 
 /// Where a step starts.
@@ -106,6 +118,9 @@ impl Flow {
         // b = M̃ v + (h/2)[k(t) + k(t + h) + h k_q v], or M̃ v + h (k(t + h) + h k_q v)
         system.forces(t + h, q, v, &mut self.forces[1]);
         add_gyroscopic(system, v, &mut self.forces[1].k);
+        if let Some(i) = self.forces[1].k.iter().position(|k| !k.is_finite()) {
+            return Err(StepError::NotFinite { t: t + h, what: format!("the force on velocity {i}") });
+        }
         self.inertia(stage, t + half, v, h, implicit);
         let starts = &self.layout.velocity;
         let weights = if implicit { [0.0, h, h * h] } else { [0.5 * h, 0.5 * h, 0.5 * h * h] };

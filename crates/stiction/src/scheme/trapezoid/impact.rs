@@ -56,7 +56,7 @@ impl Impact {
         flow: &mut Flow,
     ) -> Result<(ImpactReport, bool), StepError> {
         let system = stage.system;
-        let slowest = stage.scheme.restitution_speed.unwrap_or(super::RESTITUTION_SPEED);
+        let slowest = stage.slowest();
         bodies(system, state.t, &state.q, &mut self.problem);
         let drift = |j: &JointRow| j.drift;
         let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
@@ -78,14 +78,14 @@ impl Impact {
         let v_c = compressed.velocity().to_vec();
         let kept = kinetic(system, &v_c);
 
-        // e c_n of every contact that was compressed by more than a crawl
+        // e c_n of every contact that comes apart faster than at a crawl
         let returned: Vec<(usize, f64)> = approaches
             .iter()
             .filter_map(|&(place, i, _)| {
                 let own = compressed.z()[self.layout.contact[i]];
                 let e = self.restitution(place);
                 let change = own * self.mobility(i);
-                (e > 0.0 && change > slowest && !over).then_some((i, e * own))
+                (e > 0.0 && e * change > slowest && !over).then_some((i, e * own))
             })
             .collect();
         flow.lcp.recycle(compressed);

@@ -29,10 +29,11 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut value = |x: f64| -> Result<f64, StepError> {
             if let Some((end, size)) = cubic {
                 let at = on_cubic(self.stage.system, &self.now, end, size, x);
-                return self.least(watched, &at);
+                let bearing = self.bearing.clone();
+                return self.least(watched, &at, &bearing);
             }
             let attempt = self.attempt(x, damped)?;
-            let value = self.least(watched, &attempt.end);
+            let value = self.least(watched, &attempt.end, &attempt.bearing);
             self.recycle(attempt.candidate);
             value
         };

@@ -17,6 +17,7 @@ mod locate;
 mod project;
 mod schur;
 mod share;
+mod slide;
 
 use super::euler::{self, kinetic};
 use super::{Locate, Scheme, Trapezoidal};
@@ -38,6 +39,10 @@ pub(crate) const RESTITUTION_SPEED: f64 = 1e-9;
 /// Contacts with a gap of at most this part of the size touch. PAGT06 (7.1): larger loses restitution without a word,
 /// smaller loses contacts to round-off.
 const TOUCH: f64 = 1e-10;
+
+/// Joints hold at the start of a run to this part of the size, and their speeds to this part of the fastest. More
+/// would stay for the whole run.
+const START: f64 = 1e-6;
 
 /// What is left of a step below this part of it is round-off.
 const LEFT: f64 = 1e-13;
@@ -75,6 +80,8 @@ struct Run<'a, S: System + ?Sized> {
     /// Contacts that have just begun to bear without an impact.
     fresh: Vec<Bearing>,
     events: Vec<Event>,
+    /// Times that something happened, whether or not it changed a mode: what is limited within a step.
+    happened: usize,
     impacts: Vec<ImpactReport>,
     /// When the last impact was, and the velocity before it.
     bounced: Option<(f64, Vec<f64>)>,
@@ -83,8 +90,6 @@ struct Run<'a, S: System + ?Sized> {
     last: Option<Candidate>,
     certificate: Certificate,
     problems: usize,
-    /// Times that something was located.
-    rounds: usize,
     method: Method,
 }
 
@@ -131,6 +136,7 @@ pub(crate) fn step<S: System + ?Sized>(
         now,
         fresh,
         events: Vec::new(),
+        happened: 0,
         impacts: Vec::new(),
         bounced: None,
         told: SecondOrderReport::default(),
@@ -138,7 +144,6 @@ pub(crate) fn step<S: System + ?Sized>(
         certificate,
         problems: 0,
         method: Method::Plain,
-        rounds: 0,
     };
     run.make(state.t + h)?;
     run.finish(h, report);
@@ -157,6 +162,9 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// Goes to time `end`.
     fn make(&mut self, end: f64) -> Result<(), StepError> {
+        if self.now.memory.h == 0.0 {
+            self.check_start()?;
+        }
         if self.now.memory.bearing.is_none() {
             self.begin()?;
         }
@@ -168,6 +176,28 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.part(left)?;
         }
         self.now.t = end;
+        Ok(())
+    }
+
+    /// Rows at the mean velocity keep what errors joints start with, and turn speeds of their rows about in every
+    /// step: a run has to start without.
+    fn check_start(&mut self) -> Result<(), StepError> {
+        let Stage { system, whole, .. } = self.stage;
+        let State { t, q, v, .. } = &self.now;
+        let joints = &mut self.workspace.impact.joints;
+        system.joints(*t, q, joints);
+        let mut starts = vec![0];
+        for n in system.bodies() {
+            starts.push(starts[starts.len() - 1] + n);
+        }
+        let fastest = system.surface_speed(*t, q, v).max(system.prescribed_speed(*t));
+        let speeds = START * fastest.max(system.gravity() * whole);
+        for joint in joints.iter().filter(|j| matches!(j.kind, RowKind::Rigid(c) if c <= 0.0)) {
+            let speed = joint.row.dot(&starts, v) + joint.drift;
+            if joint.error.abs() > START * system.size() || speed.abs() > speeds {
+                return Err(StepError::Apart { t: *t, joint: joint.joint, error: joint.error, speed });
+            }
+        }
         Ok(())
     }
 
@@ -185,7 +215,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// an impact first where impacts are located.
     fn find_touching(&mut self) -> Result<(), StepError> {
         self.fresh.clear();
-        let slowest = self.stage.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
+        let slowest = self.stage.slowest();
         let new = self.touching_apart();
         let strikes = self.stage.settings.locate != Locate::Nothing;
         if strikes && new.iter().any(|&(_, speed)| speed < -slowest) {

@@ -47,6 +47,9 @@ impl Projector {
         let mut least = f64::INFINITY;
         for pass in 0..=PASSES {
             self.read(system, state, bearing, flow)?;
+            if self.frame.joints.is_empty() && self.frame.contacts.is_empty() {
+                return Ok(());
+            }
             let error = self.error();
             // round-off is reached when it no longer falls
             if error <= ROUND_OFF * system.size() || !(error < 0.5 * least) || pass == PASSES {

@@ -1,0 +1,38 @@
+//! A rod on its two ends, which stick and slip together: four rows and three velocities while they stick.
+
+use crate::common::{Expected, down, floor, halved, rough, tip};
+use nalgebra::Vector2;
+use stiction::Trapezoidal;
+use stiction::planar::{Body, Force, Mass, Model, World, Wrench};
+
+fn rod() -> Model {
+    let mut world = World::new(down());
+    // μ is the root of the product
+    floor(&mut world, rough(1.0));
+    let body = Body::rigid("rod", Mass::given(1.0, 1.0 / 3.0));
+    let rod = world.add(body.with(tip(-1.0, 0.0, rough(0.16))).with(tip(1.0, 0.0, rough(0.04))));
+    world.push(Force::timed(rod, |t| {
+        let f = 5.0 * (2.0 * t).cos();
+        Wrench { force: Vector2::new(f, 0.0), torque: -0.5 * f }
+    }));
+    world.build().unwrap()
+}
+
+#[test]
+fn both_ends_stick_and_slip_together() {
+    let story = [
+        (0.877_015_353, "S1 S2"),
+        (1.119_501_249, "L1 L2"),
+        (2.518_035_678, "S1 S2"),
+        (2.653_732_331, "L1 L2"),
+    ];
+    Expected {
+        end: &[(0, 0.763_528_669_329)],
+        story: &story,
+        late: 1.0,
+        errors: &[3.97e-3],
+        within: 0.05,
+        ratios: 3.8..=4.2,
+    }
+    .check("rod", &halved(rod, Trapezoidal::default(), 4..=8, 4.0));
+}

@@ -1,0 +1,136 @@
+//! A block on a floor in space, pushed to and fro along an oblique axis and steadily to the side.
+
+use crate::common::{G, run, second_order, spatial};
+use nalgebra::{Isometry3, Vector2, Vector3};
+use stiction::spatial::{Attached, Body, BodyId, Force, Mass, Model, Shape, Twist, World, Wrench};
+use stiction::{EventKind, Material, Simulation};
+
+const MU: f64 = 0.3;
+const UNTIL: f64 = 4.0;
+
+/// Force on a mass of 1 kg.
+fn load(t: f64) -> Vector2<f64> {
+    let axis = Vector2::new(0.5f64.cos(), 0.5f64.sin());
+    4.0 * (2.0 * t).cos() * axis + Vector2::new(-0.3, 0.8)
+}
+
+/// The exact motion: where it ends, and when it begins to slip and to stick.
+#[derive(Debug, Clone, Default)]
+struct Exact {
+    x: Vector2<f64>,
+    events: Vec<(EventKind, f64)>,
+}
+
+/// Slip follows u' = F − μg u/|u| by the implicit midpoint rule with fine steps, ever finer towards its end, where
+/// its direction turns ever faster; sticking ends where |F| = μg, by bisection.
+fn exact() -> Exact {
+    let c = MU * G;
+    let mut exact = Exact::default();
+    let (mut t, mut u) = (0.0, Vector2::zeros());
+    let mut slips = load(0.0).norm() > c;
+    while t < UNTIL {
+        if !slips {
+            let mut low = t;
+            while load(low).norm() < c && low < UNTIL {
+                low += 1e-3;
+            }
+            if low >= UNTIL {
+                break;
+            }
+            let mut high = low;
+            low -= 1e-3;
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if load(middle).norm() < c { low = middle } else { high = middle }
+            }
+            t = high;
+            exact.events.push((EventKind::Slip, t));
+            slips = true;
+            u = Vector2::zeros();
+        }
+        let speed: f64 = u.norm();
+        let force = load(t);
+        let comes_to_rest = speed > 0.0 && force.norm() < c;
+        if comes_to_rest && speed < 1e-12 {
+            exact.events.push((EventKind::Stick, t));
+            slips = false;
+            continue;
+        }
+        let step = if comes_to_rest { 0.005 * speed / c } else { f64::INFINITY };
+        let h = step.min(2e-5).min(UNTIL - t).max(1e-16);
+        let middle = load(t + 0.5 * h);
+        // û of the mean: w = u + (h/2)(F − c w/|w|)
+        let pulled = u + 0.5 * h * middle;
+        let w = pulled * (1.0 - 0.5 * h * c / pulled.norm()).max(0.0);
+        let end = 2.0 * w - u;
+        exact.x += h * w;
+        u = end;
+        t += h;
+    }
+    exact
+}
+
+fn block() -> (Simulation<Model>, BodyId) {
+    let mut world = World::new(-G * Vector3::z());
+    let material = Material { friction: MU, restitution: 0.0 };
+    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
+    let shape = Attached::new(Shape::Sphere { radius: 0.1 }).material(material);
+    let block = world.add(Body::point("block", 1.0).at(Isometry3::translation(0.0, 0.0, 0.1)).with(shape));
+    world.push(Force::timed(block, |t| Wrench { force: load(t).push(0.0), torque: Vector3::zeros() }));
+    (spatial(world), block)
+}
+
+#[test]
+fn oblique_stick_and_slip_are_located_and_of_second_order() {
+    let exact = exact();
+    println!("{exact:?}");
+    second_order("oblique block", 5..=10, |h| {
+        let (mut simulation, block) = block();
+        let told = run(&mut simulation, h, UNTIL);
+        let events: Vec<(EventKind, f64)> = told.events.iter().map(|e| (e.kind, e.t)).collect();
+        let at = simulation.system().centre(simulation.state(), block).expect("the block").coords;
+        println!("  h = {h}: {} forced, cut {}, {events:?}", told.forced, told.cut);
+        let off: Vec<f64> = events.iter().zip(&exact.events).map(|(a, b)| (a.1 - b.1) / (h * h)).collect();
+        println!("  off by {off:.3?} h²");
+        assert_eq!(events.len(), exact.events.len());
+        for ((kind, t), (expected, exact)) in events.iter().zip(&exact.events) {
+            assert_eq!(kind, expected);
+            assert!((t - exact).abs() <= h * h, "{kind:?} at {t}, not {exact}");
+        }
+        (at.xy() - exact.x).norm()
+    });
+}
+
+#[test]
+fn a_ball_that_spins_obliquely_slides_and_rolls() {
+    let r: f64 = 0.2;
+    let (v, w): (Vector3<f64>, Vector3<f64>) = (Vector3::new(1.0, -0.5, 0.0), Vector3::new(-6.0, 3.0, 8.0));
+    // slip keeps its direction while friction of μg slows it by 7/2 of that
+    let slip: Vector3<f64> = v + w.cross(&(-r * Vector3::z()));
+    let against = -slip.normalize();
+    let sticks = 2.0 * slip.norm() / (7.0 * MU * G);
+    let rolls = v + MU * G * sticks * against;
+    let until = 1.0;
+    let exact = sticks * 0.5 * (v + rolls) + (until - sticks) * rolls;
+    for h in [0.04, 0.02, 0.01, 0.005] {
+        let mut world = World::new(-G * Vector3::z());
+        let material = Material { friction: MU, restitution: 0.0 };
+        world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
+        let shape = Attached::new(Shape::Sphere { radius: r }).material(material);
+        let ball = Body::rigid("ball", Mass::Density(300.0)).with(shape).moving(Twist::new(v, w));
+        let ball = world.add(ball.at(Isometry3::translation(0.0, 0.0, r)));
+        let mut simulation = spatial(world);
+        let told = run(&mut simulation, h, until);
+        assert_eq!(told.events.len(), 1, "{:?}", told.events);
+        assert_eq!(told.events[0].kind, EventKind::Stick);
+        let at = simulation.system().centre(simulation.state(), ball).expect("the ball").coords;
+        let off = (at - Vector3::new(exact.x, exact.y, r)).norm();
+        println!(
+            "h = {h}: sticks {:.3} h² late, {:.3} h² off",
+            (told.events[0].t - sticks) / (h * h),
+            off / (h * h)
+        );
+        // it turns by 10 h in a step, and what acts on it is taken along axes that turn with it
+        assert!((told.events[0].t - sticks).abs() < 2.0 * h * h && off < 4.0 * h * h);
+    }
+}

@@ -1,0 +1,165 @@
+//! What is refused, what is cut short and told, and how a run goes on.
+
+use crate::common::{G, run, spatial, step};
+use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use stiction::spatial::{Attached, Body, BodyId, Force, Joint, Mass, Model, Shape, Twist, World, Wrench};
+use stiction::{Material, Simulation, StepError};
+
+fn bouncy(restitution: f64) -> Material {
+    Material { friction: 0.0, restitution }
+}
+
+/// A half-space with this normal through a point at `at` along it.
+fn wall(name: &str, normal: Vector3<f64>, at: f64, material: Material) -> Body {
+    let turn = UnitQuaternion::rotation_between(&Vector3::z(), &normal);
+    let turn =
+        turn.unwrap_or_else(|| UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
+    let pose = Isometry3::from_parts((at * normal).into(), turn);
+    Body::fixed(name).at(pose).with(Attached::new(Shape::HalfSpace).material(material))
+}
+
+fn ball(radius: f64, material: Material, speed: Vector3<f64>) -> Body {
+    let shape = Attached::new(Shape::Sphere { radius }).material(material);
+    Body::rigid("ball", Mass::given(1.0, [0.004; 3])).with(shape).moving(Twist::new(speed, Vector3::zeros()))
+}
+
+#[test]
+fn restitution_beyond_one_is_a_mistake_with_a_name() {
+    for e in [-0.1, 1.1, f64::NAN] {
+        let mut world = World::new(Vector3::zeros());
+        world.add(wall("floor", Vector3::z(), 0.0, bouncy(e)));
+        let mistakes = world.build().expect_err("a wrong coefficient").to_string();
+        assert!(mistakes.contains("floor") && mistakes.contains("restitution"), "{mistakes}");
+    }
+}
+
+#[test]
+fn hundreds_of_bounces_in_a_step_are_cut_and_told() {
+    let mut world = World::new(Vector3::zeros());
+    world.add(wall("left", Vector3::x(), -0.1 - 5e-5, bouncy(1.0)));
+    world.add(wall("right", -Vector3::x(), -0.1 - 5e-5, bouncy(1.0)));
+    let ball = world.add(ball(0.1, bouncy(1.0), Vector3::new(10.0, 0.0, 0.0)));
+    let mut simulation = spatial(world);
+    for _ in 0..5 {
+        let report = step(&mut simulation, 0.01);
+        let how = report.second_order.expect("a step of second order");
+        assert!(how.cut && report.impacts.len() <= 70, "{how:?} {}", report.impacts.len());
+        assert!(report.kinetic <= 50.0 * (1.0 + 1e-9), "{}", report.kinetic);
+        // what was not located is told, too
+        let x = simulation.system().centre(simulation.state(), ball).expect("the ball").x;
+        assert!((report.infeasibility - (x.abs() - 5e-5).max(0.0)).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_graze_within_a_step_is_found() {
+    for depth in [1e-4, 1e-8] {
+        // up to a ceiling and back within one step
+        let (h, rise): (f64, f64) = (0.1, 0.003);
+        let speed = (2.0 * G * (rise + depth)).sqrt();
+        let mut world = World::new(-G * Vector3::z());
+        world.add(wall("ceiling", -Vector3::z(), -0.1 - rise, bouncy(0.5)));
+        world.add(ball(0.1, bouncy(0.5), Vector3::new(0.3, 0.2, speed)));
+        let report = step(&mut spatial(world), h);
+        assert_eq!(report.impacts.len(), 1, "depth {depth}");
+        let closing = (2.0 * G * depth).sqrt();
+        let t = (speed - closing) / G;
+        assert!((report.impacts[0].t - t).abs() < 1e-8, "{} not {t}", report.impacts[0].t);
+        assert!((report.impacts[0].approaches[0].1 - closing).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn a_force_that_is_not_a_number_stops_the_run_where_it_was() {
+    let mut world = World::new(-G * Vector3::z());
+    let body = world.add(ball(0.1, bouncy(0.0), Vector3::zeros()));
+    world.push(Force::timed(body, |t| Wrench {
+        force: Vector3::new(if t > 0.105 { f64::NAN } else { 1.0 }, 0.0, 0.0),
+        torque: Vector3::zeros(),
+    }));
+    let mut simulation = spatial(world);
+    for _ in 0..10 {
+        step(&mut simulation, 0.01);
+    }
+    let before = simulation.state().clone();
+    let error = simulation.step(0.01).expect_err("not a number");
+    assert!(matches!(error, StepError::NotFinite { .. }), "{error}");
+    assert_eq!(*simulation.state(), before);
+}
+
+/// A pendulum on a ball joint that is this far apart and goes apart at this speed.
+fn pendulum(apart: f64, speed: f64) -> World {
+    let mut world = World::new(-G * Vector3::z());
+    let ground = world.add(Body::fixed("ground"));
+    let bob = Body::rigid("bob", Mass::given(1.0, [0.01; 3])).at(Isometry3::translation(1.0, 0.0, 0.0));
+    let bob = world.add(bob.with(Attached::new(Shape::Sphere { radius: 0.1 })));
+    let joint = Joint::spherical("hook", &world, ground, bob, Point3::origin());
+    world.join(joint);
+    let body = world.body_mut(bob).expect("the bob");
+    body.pose.translation.vector.x += apart;
+    body.velocity.linear.x = speed;
+    world
+}
+
+#[test]
+fn a_start_off_its_joints_is_refused_until_it_is_projected() {
+    for (apart, speed) in [(1e-3, 0.0), (0.0, 0.2)] {
+        let mut world = pendulum(apart, speed);
+        let error = spatial(world.clone()).step(0.01).expect_err("a joint that does not hold");
+        let StepError::Apart { joint, error: off, speed: fast, .. } = error else { panic!("{error}") };
+        assert!((off.abs() - apart).abs() < 1e-12 && (fast.abs() - speed).abs() < 1e-12);
+        assert_eq!(joint, 0);
+        world.project().expect("a world that can be projected");
+        step(&mut spatial(world), 0.01);
+    }
+}
+
+/// A ball that bounces beside a block that is pushed to and fro, and a pendulum.
+fn scene() -> (Simulation<Model>, BodyId) {
+    let mut world = pendulum(0.0, 0.0);
+    let rough = Material { friction: 0.3, restitution: 0.6 };
+    world.add(wall("floor", Vector3::z(), -2.0, rough));
+    let mut thrown = ball(0.1, rough, Vector3::new(0.5, 0.3, 0.0));
+    thrown.pose = Isometry3::translation(2.0, 0.0, -1.5);
+    world.add(thrown);
+    let shape = Attached::new(Shape::Sphere { radius: 0.1 }).material(rough);
+    let block = Body::point("block", 1.0).with(shape).at(Isometry3::translation(-2.0, 0.0, -1.9));
+    let block = world.add(block);
+    world.push(Force::timed(block, |t| Wrench {
+        force: Vector3::new(5.0 * (6.0 * t).cos(), 1.0, 0.0),
+        torque: Vector3::zeros(),
+    }));
+    (spatial(world), block)
+}
+
+#[test]
+fn a_snapshot_goes_on_bit_by_bit() {
+    let (mut simulation, _) = scene();
+    run(&mut simulation, 0.01, 0.6);
+    let snapshot = simulation.state().clone();
+    let told = run(&mut simulation, 0.01, 0.6);
+    assert!(!told.events.is_empty());
+    let end = simulation.state().clone();
+    let (mut other, _) = scene();
+    other.restore(snapshot.clone());
+    run(&mut other, 0.01, 0.6);
+    assert_eq!(*other.state(), end);
+    simulation.restore(snapshot);
+    run(&mut simulation, 0.01, 0.6);
+    assert_eq!(*simulation.state(), end);
+}
+
+#[test]
+fn a_world_that_is_edited_goes_on() {
+    let (mut simulation, block) = scene();
+    run(&mut simulation, 0.01, 0.5);
+    let floor = simulation.system().world().find("floor").expect("the floor");
+    simulation.edit(|world| world.remove(floor)).expect("no mistake");
+    run(&mut simulation, 0.01, 0.3);
+    let z = simulation.system().centre(simulation.state(), block).expect("the block").z;
+    // free fall for 0.3 s
+    assert!((z - (-1.9 - 0.5 * G * 0.09)).abs() < 1e-9, "{z}");
+    let bob = simulation.system().world().find("bob").expect("the bob");
+    simulation.edit(|world| world.remove(bob)).expect("no mistake");
+    run(&mut simulation, 0.01, 0.1);
+}

@@ -1,0 +1,193 @@
+//! Closed loops of hinges, whose rows are redundant in space, against the quadrature of their one freedom.
+//!
+//! Part of a revolution: the speeds at which rows at the mean velocity ring from step to step start at O(h²), and in
+//! these machines grow from revolution to revolution, so that longer runs show second order at smaller steps only.
+
+use crate::common::{G, run, second_order, spatial};
+use nalgebra::{Isometry3, Matrix2, Point3, UnitQuaternion, Vector2, Vector3};
+use stiction::Simulation;
+use stiction::spatial::{Body, BodyId, Joint, Mass, Model, Twist, World};
+
+/// Moment of inertia of a rod of this length and mass about its middle, across it.
+fn about_middle(length: f64, mass: f64) -> f64 {
+    mass * length * length / 12.0
+}
+
+/// A rod in the plane: its middle, its angle, and their rates per rate of the crank.
+#[derive(Debug, Clone, Copy)]
+struct Rod {
+    at: Vector2<f64>,
+    angle: f64,
+    rate: Vector2<f64>,
+    turn: f64,
+    length: f64,
+    mass: f64,
+}
+
+impl Rod {
+    fn inertia(&self) -> f64 {
+        self.mass * self.rate.norm_squared() + about_middle(self.length, self.mass) * self.turn * self.turn
+    }
+}
+
+fn polar(length: f64, angle: f64) -> Vector2<f64> {
+    length * Vector2::new(angle.cos(), angle.sin())
+}
+
+/// d/dt of [`polar`] at unit rate.
+fn across(length: f64, angle: f64) -> Vector2<f64> {
+    length * Vector2::new(-angle.sin(), angle.cos())
+}
+
+/// A mechanism of one freedom: its parts by the angle of the crank.
+type Parts = fn(f64) -> Vec<Rod>;
+
+/// The angle after a time, from energy: dθ/dt = √(2 (E − V(θ)) / I(θ)).
+fn angle(parts: Parts, start: f64, rate: f64, until: f64, steps: usize) -> f64 {
+    let potential = |parts: &[Rod]| parts.iter().map(|p| p.mass * G * p.at.y).sum::<f64>();
+    let inertia = |parts: &[Rod]| parts.iter().map(Rod::inertia).sum::<f64>();
+    let first = parts(start);
+    let energy = potential(&first) + 0.5 * inertia(&first) * rate * rate;
+    let rate = |angle: f64| {
+        let parts = parts(angle);
+        (2.0 * (energy - potential(&parts)) / inertia(&parts)).sqrt()
+    };
+    let h = until / steps as f64;
+    let mut angle = start;
+    for _ in 0..steps {
+        let a = rate(angle);
+        let b = rate(angle + 0.5 * h * a);
+        let c = rate(angle + 0.5 * h * b);
+        let d = rate(angle + h * c);
+        angle += h / 6.0 * (a + 2.0 * b + 2.0 * c + d);
+    }
+    angle
+}
+
+/// A rod in the plane y = 0 of space: x and z of its plane are those of the world.
+fn body(name: &str, rod: &Rod, rate: f64) -> Body {
+    let inertia = about_middle(rod.length, rod.mass);
+    let mass = Mass::given(rod.mass, [0.1 * inertia, inertia, inertia]);
+    let turn = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), -rod.angle);
+    let at = Isometry3::from_parts(Vector3::new(rod.at.x, 0.0, rod.at.y).into(), turn);
+    let linear = rate * Vector3::new(rod.rate.x, 0.0, rod.rate.y);
+    Body::rigid(name, mass).at(at).moving(Twist::new(linear, -rate * rod.turn * Vector3::y()))
+}
+
+fn hinge(world: &mut World, name: &str, a: BodyId, b: BodyId, at: Vector2<f64>) {
+    let joint = Joint::revolute(name, world, a, b, Point3::new(at.x, 0.0, at.y), Vector3::y());
+    world.join(joint);
+}
+
+/// How far the middles of the parts are from where the crank angle puts them.
+fn off(simulation: &Simulation<Model>, bodies: &[BodyId], exact: &[Rod]) -> f64 {
+    let model = simulation.system();
+    let off = |(&id, rod): (&BodyId, &Rod)| {
+        let at = model.pose(simulation.state(), id).expect("a body of the world").translation.vector;
+        (at - Vector3::new(rod.at.x, 0.0, rod.at.y)).norm()
+    };
+    bodies.iter().zip(exact).map(off).fold(0.0, f64::max)
+}
+
+const CRANK: f64 = 0.3;
+const ROD: f64 = 1.0;
+
+/// Crank, rod and a slider along x.
+fn slider_crank(angle: f64) -> Vec<Rod> {
+    let pin = polar(CRANK, angle);
+    let tilt = -(pin.y / ROD).asin();
+    // the slider stays at height 0: CRANK cos θ + ROD cos(tilt) tilt' = 0
+    let turn = -CRANK * angle.cos() / (ROD * tilt.cos());
+    let crank =
+        Rod { at: 0.5 * pin, angle, rate: 0.5 * across(CRANK, angle), turn: 1.0, length: CRANK, mass: 1.0 };
+    let rate = across(CRANK, angle) + 0.5 * turn * across(ROD, tilt);
+    let rod = Rod { at: pin + 0.5 * polar(ROD, tilt), angle: tilt, rate, turn, length: ROD, mass: 1.0 };
+    let rate = across(CRANK, angle) + turn * across(ROD, tilt);
+    let slider = Rod { at: pin + polar(ROD, tilt), angle: 0.0, rate, turn: 0.0, length: 0.2, mass: 2.0 };
+    vec![crank, rod, slider]
+}
+
+#[test]
+fn a_slider_crank_of_hinges_is_of_second_order() {
+    let (start, rate, until) = (0.4, 8.0, 0.25);
+    let exact = slider_crank(angle(slider_crank, start, rate, until, 20_000));
+    second_order("slider-crank", 7..=11, |h| {
+        let parts = slider_crank(start);
+        let mut world = World::new(-G * Vector3::z());
+        let ground = world.add(Body::fixed("ground"));
+        let names = ["crank", "rod", "slider"];
+        let bodies: Vec<BodyId> =
+            parts.iter().zip(names).map(|(part, name)| world.add(body(name, part, rate))).collect();
+        hinge(&mut world, "main", ground, bodies[0], Vector2::zeros());
+        hinge(&mut world, "pin", bodies[0], bodies[1], polar(CRANK, start));
+        hinge(&mut world, "wrist", bodies[1], bodies[2], parts[2].at);
+        let at = Point3::new(parts[2].at.x, 0.0, 0.0);
+        let guide = Joint::prismatic("guide", &world, ground, bodies[2], at, Vector3::x());
+        world.join(guide);
+        let mut simulation = spatial(world);
+        let told = run(&mut simulation, h, until);
+        println!("  h = {h}: energy strays by {:.2e}, joints by {:.2e}", told.energy, told.infeasibility);
+        // rows at the mean velocity keep energy to round-off
+        assert!(told.energy < 1e-10);
+        off(&simulation, &bodies, &exact)
+    });
+}
+
+const BARS: [f64; 3] = [0.4, 1.0, 0.8];
+const GROUND: f64 = 0.9;
+
+/// Crank, coupler and rocker; the rocker turns about (GROUND, 0).
+fn four_bar(angle: f64) -> Vec<Rod> {
+    let pin = polar(BARS[0], angle);
+    // where the circles about the pin and about the pivot of the rocker meet
+    let to = Vector2::new(GROUND, 0.0) - pin;
+    let d = to.norm();
+    let along = (d * d + BARS[1] * BARS[1] - BARS[2] * BARS[2]) / (2.0 * d);
+    let up = (BARS[1] * BARS[1] - along * along).sqrt();
+    let joint = pin + along / d * to + up / d * Vector2::new(-to.y, to.x);
+    let coupler = (joint - pin).y.atan2((joint - pin).x);
+    let arm = joint - Vector2::new(GROUND, 0.0);
+    let rocker = arm.y.atan2(arm.x);
+    // across(crank) + coupler' across(coupler) = rocker' across(rocker)
+    let columns = Matrix2::from_columns(&[across(BARS[1], coupler), -across(BARS[2], rocker)]);
+    let turns = -columns.try_inverse().expect("no dead centre") * across(BARS[0], angle);
+    let crank = Rod {
+        at: 0.5 * pin,
+        angle,
+        rate: 0.5 * across(BARS[0], angle),
+        turn: 1.0,
+        length: BARS[0],
+        mass: 1.0,
+    };
+    let rate = across(BARS[0], angle) + 0.5 * turns.x * across(BARS[1], coupler);
+    let middle = 0.5 * (pin + joint);
+    let coupler = Rod { at: middle, angle: coupler, rate, turn: turns.x, length: BARS[1], mass: 1.5 };
+    let rate = 0.5 * turns.y * across(BARS[2], rocker);
+    let middle = Vector2::new(GROUND, 0.0) + 0.5 * arm;
+    let rocker = Rod { at: middle, angle: rocker, rate, turn: turns.y, length: BARS[2], mass: 1.2 };
+    vec![crank, coupler, rocker]
+}
+
+#[test]
+fn a_four_bar_loop_of_hinges_is_of_second_order() {
+    let (start, rate, until) = (0.7, 9.0, 0.25);
+    let exact = four_bar(angle(four_bar, start, rate, until, 20_000));
+    second_order("four-bar loop", 8..=12, |h| {
+        let parts = four_bar(start);
+        let mut world = World::new(-G * Vector3::z());
+        let ground = world.add(Body::fixed("ground"));
+        let names = ["crank", "coupler", "rocker"];
+        let bodies: Vec<BodyId> =
+            parts.iter().zip(names).map(|(part, name)| world.add(body(name, part, rate))).collect();
+        let joint = parts[1].at + 0.5 * polar(BARS[1], parts[1].angle);
+        hinge(&mut world, "main", ground, bodies[0], Vector2::zeros());
+        hinge(&mut world, "pin", bodies[0], bodies[1], polar(BARS[0], start));
+        hinge(&mut world, "joint", bodies[1], bodies[2], joint);
+        hinge(&mut world, "pivot", ground, bodies[2], Vector2::new(GROUND, 0.0));
+        let mut simulation = spatial(world);
+        let told = run(&mut simulation, h, until);
+        println!("  h = {h}: energy strays by {:.2e}, joints by {:.2e}", told.energy, told.infeasibility);
+        assert!(told.energy < 1e-10);
+        off(&simulation, &bodies, &exact)
+    });
+}

@@ -1,0 +1,108 @@
+//! Limits, motors and belts: what is located there.
+
+use crate::common::{G, run, spatial};
+use nalgebra::{Isometry3, Point3, Vector3};
+use stiction::spatial::{Attached, Body, Force, Joint, Mass, Motor, Path, Shape, Twist, World, Wrench};
+use stiction::{EventKind, Material};
+
+/// The root of a function that changes sign between two times.
+fn root(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    let sign = f(low).signum();
+    for _ in 0..80 {
+        let middle = 0.5 * (low + high);
+        if f(middle).signum() == sign { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// A carriage of 1 kg on an oblique rail with a force along it.
+fn carriage(
+    speed: f64,
+    load: impl Fn(f64) -> f64 + Send + Sync + 'static,
+    fitted: impl Fn(Joint) -> Joint,
+) -> World {
+    let mut world = World::new(Vector3::zeros());
+    let axis = Vector3::new(2.0, 1.0, -2.0) / 3.0;
+    let rail = world.add(Body::fixed("rail"));
+    let body = Body::rigid("carriage", Mass::given(1.0, [0.1, 0.2, 0.15]));
+    let carriage = world.add(body.moving(Twist::new(speed * axis, Vector3::zeros())));
+    let joint = fitted(Joint::prismatic("guide", &world, rail, carriage, Point3::origin(), axis));
+    world.join(joint);
+    world.push(Force::timed(carriage, move |t| Wrench { force: load(t) * axis, torque: Vector3::zeros() }));
+    world
+}
+
+#[test]
+fn a_carriage_reaches_its_limit_and_leaves_it() {
+    // x = (1 − cos 2t)/2 until 0.1, and away from there when the force turns
+    let exact = [(EventKind::Impact, 0.5 * 0.8f64.acos()), (EventKind::TakeOff, std::f64::consts::FRAC_PI_4)];
+    for h in [0.02, 0.01, 0.005] {
+        let mut simulation = spatial(carriage(0.0, |t| 2.0 * (2.0 * t).cos(), |j| j.limits(-1.0, 0.1)));
+        let told = run(&mut simulation, h, 1.2);
+        assert_eq!(told.events.len(), 2, "{:?}", told.events);
+        for (event, (kind, t)) in told.events.iter().zip(exact) {
+            println!("h = {h}: {kind:?} off by {:.3} h²", (event.t - t) / (h * h));
+            assert_eq!(event.kind, kind);
+            assert!((event.t - t).abs() <= h * h, "{event:?} not {t}");
+        }
+        assert!(told.infeasibility < 1e-12);
+    }
+}
+
+#[test]
+fn a_motor_slips_where_its_force_ends_and_holds_again() {
+    let slips = 0.6f64.asin();
+    // v' = 3 − 5 sin t from there
+    let lag = |t: f64| 3.0 * (t - slips) + 5.0 * (t.cos() - slips.cos());
+    let holds = root(lag, slips + 1.0, 4.5);
+    for h in [0.02, 0.01, 0.005] {
+        let motor = Motor::Velocity { speed: 1.0, force: 3.0 };
+        let mut simulation = spatial(carriage(1.0, |t| -5.0 * t.sin(), |j| j.motor(motor)));
+        let told = run(&mut simulation, h, 4.0);
+        let exact = [(EventKind::Slip, slips), (EventKind::Stick, holds)];
+        println!("{:?}", told.events);
+        for (event, (kind, t)) in told.events.iter().zip(exact) {
+            println!("h = {h}: {kind:?} off by {:.3} h²", (event.t - t) / (h * h));
+            assert_eq!(event.kind, kind);
+            assert!((event.t - t).abs() <= h * h, "{event:?} not {t}");
+        }
+        assert!(told.events.len() >= 2);
+    }
+}
+
+#[test]
+fn a_block_takes_the_speed_of_a_belt_and_loses_it() {
+    let mu = 0.3;
+    let along = Vector3::new(0.6, 0.8, 0.0);
+    let belt = |t: f64| 3.0 * (2.0 * t).sin();
+    let sticks = root(|t| belt(t) - mu * G * t, 0.5, 1.1);
+    let slips = 0.5 * (-mu * G / 6.0).acos();
+    for h in [0.02, 0.01, 0.005] {
+        let mut world = World::new(-G * Vector3::z());
+        let material = Material { friction: mu, restitution: 0.0 };
+        let path = Path::new(move |t| {
+            let at = 1.5 * (1.0 - (2.0 * t).cos()) * along;
+            (Isometry3::translation(at.x, at.y, at.z), Twist::new(belt(t) * along, Vector3::zeros()))
+        });
+        let surface = Attached::new(Shape::HalfSpace).material(material);
+        world.add(Body::kinematic("belt", path).with(surface));
+        let shape = Attached::new(Shape::Sphere { radius: 0.1 }).material(material);
+        let block = Body::point("block", 1.0).with(shape).at(Isometry3::translation(0.0, 0.0, 0.1));
+        let block = world.add(block);
+        let mut simulation = spatial(world);
+        let told = run(&mut simulation, h, 1.2);
+        println!("{:?}", told.events);
+        assert_eq!(told.events.len(), 2);
+        for (event, (kind, t)) in
+            told.events.iter().zip([(EventKind::Stick, sticks), (EventKind::Slip, slips)])
+        {
+            println!("h = {h}: {kind:?} off by {:.3} h²", (event.t - t) / (h * h));
+            assert_eq!(event.kind, kind);
+            assert!((event.t - t).abs() <= h * h, "{event:?} not {t}");
+        }
+        let velocity = simulation.system().velocity(simulation.state(), block).expect("the block").linear;
+        let exact = belt(slips) - mu * G * (1.2 - slips);
+        println!("h = {h}: {:.3} h² m/s off", (velocity - exact * along).norm() / (h * h));
+        assert!((velocity - exact * along).norm() <= h * h);
+    }
+}

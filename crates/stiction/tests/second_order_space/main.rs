@@ -1,0 +1,9 @@
+//! The trapezoidal method in space, at impacts and events, and with bad input.
+
+mod common;
+mod friction;
+mod impacts;
+mod input;
+mod linkages;
+mod machines;
+mod smooth;
