@@ -180,7 +180,7 @@ fn the_block_sticks_and_slips_seven_times() {
     near(block::exact(events[2]) - block::exact(events[1]), x, 1e-14);
 }
 
-/// A4, A5: with events located the error is that of the smooth parts, (4/3)(1 − cos t₁) h²/… = 0.0757 h².
+/// A4, A5: with events located the error is that of the smooth parts, (4/3)(1 − cos t₁) h² = 0.0757 h².
 #[test]
 fn located_events_of_the_block_leave_clean_errors() {
     for scheme in [block::located(Form::End), block::located(Form::Mean), Scheme::pagt06()] {
