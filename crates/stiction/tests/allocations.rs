@@ -159,7 +159,8 @@ fn a_top_beside_a_ball() {
         world.add(ball);
         let point = nalgebra::Point3::new(2.0, 0.0, 0.0);
         let anchor = world.add(spatial::Body::fixed("anchor"));
-        let spin = spatial::Twist::new(Vector3::zeros(), Vector3::new(0.0, 1.0, 20.0));
+        // its centre goes with its spin about the joint
+        let spin = spatial::Twist::new(Vector3::new(0.1, 0.0, 0.0), Vector3::new(0.0, 1.0, 20.0));
         let top = spatial::Body::rigid("top", spatial::Mass::given(1.0, [0.01, 0.01, 0.015]));
         let top = world.add(top.at(Isometry3::translation(2.0, 0.0, 0.1)).moving(spin));
         world.join(spatial::Joint::spherical("point", &world, anchor, top, point));
