@@ -196,7 +196,7 @@ fn finish<S: System + ?Sized>(
         }
     }
     (reported.t, reported.h) = (next.t, h);
-    reported.kinetic = kinetic(system, &next.v);
+    reported.kinetic = kinetic(system, (next.t, &next.q), &next.v);
     reported.potential = system.potential(next.t, &next.q);
     (reported.linear_momentum, reported.angular_momentum) = system.momentum(&next.q, &next.v);
     reported.infeasibility = infeasibility(system, next.t, &next.q, workspace);
@@ -234,11 +234,11 @@ fn iterate<S: System + ?Sized>(
 }
 
 /// ½ vᵀ M v.
-pub(crate) fn kinetic<S: System + ?Sized>(system: &S, v: &[f64]) -> f64 {
+pub(crate) fn kinetic<S: System + ?Sized>(system: &S, (t, q): (f64, &[f64]), v: &[f64]) -> f64 {
     let mut start = 0;
     let mut energy = 0.0;
     for (i, &n) in system.bodies().iter().enumerate() {
-        let (mass, v) = (system.mass(i), &v[start..start + n]);
+        let (mass, v) = (system.mass_at(i, t, q), &v[start..start + n]);
         for r in 0..n {
             energy += 0.5 * v[r] * (0..n).map(|c| mass[(r, c)] * v[c]).sum::<f64>();
         }

@@ -71,12 +71,12 @@ impl Impact {
             state.v.copy_from_slice(v);
             approaches = self.approaches(v);
         }
-        let before = kinetic(system, &state.v);
+        let before = kinetic(system, (state.t, &state.q), &state.v);
 
         self.momentum(&state.v);
         let compressed = self.solve(stage, state.t, flow)?;
         let v_c = compressed.velocity().to_vec();
-        let kept = kinetic(system, &v_c);
+        let kept = kinetic(system, (state.t, &state.q), &v_c);
 
         // e c_n of every contact that comes apart faster than at a crawl
         let returned: Vec<(usize, f64)> = approaches
@@ -93,12 +93,14 @@ impl Impact {
         state.v.clone_from(&v_c);
         if !returned.is_empty() {
             state.v = self.decompress(stage, state.t, &v_c, &returned, 1.0, flow)?;
-            if stage.settings.energy_safe && kinetic(system, &state.v) > before * (1.0 + GAIN) {
+            if stage.settings.energy_safe
+                && kinetic(system, (state.t, &state.q), &state.v) > before * (1.0 + GAIN)
+            {
                 let (mut low, mut high) = (0.0, 1.0);
                 for _ in 0..HALVINGS {
                     let middle = 0.5 * (low + high);
                     let v = self.decompress(stage, state.t, &v_c, &returned, middle, flow)?;
-                    if kinetic(system, &v) > before {
+                    if kinetic(system, (state.t, &state.q), &v) > before {
                         high = middle;
                     } else {
                         (low, state.v) = (middle, v);
@@ -112,7 +114,7 @@ impl Impact {
             approaches: approaches.iter().map(|&(place, _, speed)| (place, speed)).collect(),
             before,
             compressed: kept,
-            after: kinetic(system, &state.v),
+            after: kinetic(system, (state.t, &state.q), &state.v),
             factor,
         };
         Ok((report, over))

@@ -291,7 +291,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         reported.post = None;
         reported.dropped.clear();
         (reported.t, reported.h) = (now.t, h);
-        reported.kinetic = kinetic(system, &now.v);
+        reported.kinetic = kinetic(system, (now.t, &now.q), &now.v);
         reported.potential = system.potential(now.t, &now.q);
         (reported.linear_momentum, reported.angular_momentum) = system.momentum(&now.q, &now.v);
         system.joints(now.t, &now.q, &mut impact.joints);
