@@ -1,7 +1,7 @@
 //! The accuracy knob.
 
 use nalgebra::{Isometry2, Point2, Vector2};
-use stiction::planar::{Attached, Body, Joint, Model, Shape, World};
+use stiction::planar::{Attached, Body, Joint, Mass, Model, Shape, World};
 use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation};
 
 /// Two bobs on rods of length 1 in front of a wall x ≥ 0, from (π/3, π/5) at rest, e = 0.1.
@@ -65,4 +65,73 @@ fn a_double_pendulum_with_a_wall() {
             assert_eq!(followed.trajectory.times.len(), 25);
         }
     }
+}
+
+/// Ten scenes with sticking, slipping, rolling, impacts and take-offs: the error at the end is at most ten times the
+/// accuracy asked for, from 1e-3 to 1e-8.
+#[test]
+fn the_error_follows_the_accuracy() {
+    use crate::curved::{DROPPED, OFF_THE_BUMP, ROCKED, bump, ellipse, tilted};
+    let whole = |q: [f64; 3]| vec![(0, q[0]), (1, q[1]), (2, q[2])];
+    let stack = || crate::stack::stack([0.15, 0.25]);
+    let block = || crate::block::block(0.8, |t| 8.0 * t.cos()).0;
+    let reversing = || crate::block::block(0.3, |t| 20.0 * t.cos()).0;
+    // the slides between the table's events add up to this: 8 (1 − cos t) − 3.924 t² until t₁, where it sticks
+    let stuck = 3.004_348_569_726_865;
+    let walled = [0.021_962_117_695, -0.999_758_803_605, 0.023_769_486_774, -1.999_757_170_312];
+    let wall: Vec<(usize, f64)> = walled.into_iter().enumerate().collect();
+    let scenes: [Scene; 10] = [
+        ("stack", &stack, 6.0, vec![(0, -1.894_943_267_724), (2, -1.949_085_076_032)]),
+        ("block", &block, 2.0, vec![(0, stuck)]),
+        ("reversing block", &reversing, 10.0, vec![(0, 7.639_809_929_250)]),
+        ("rod", &crate::rod::rod, 4.0, vec![(0, 0.763_528_669_329)]),
+        ("bump", &bump, 1.0, whole(OFF_THE_BUMP)),
+        ("rocking ellipse", &tilted, 5.0, whole(ROCKED)),
+        ("dropped ellipse", &|| ellipse(8.0, 0.0, 3.0), 5.0, whole(DROPPED)),
+        ("crank", &crate::linkages::crank, 1.0, vec![(2, 0.885_938_938_752_8)]),
+        ("pendulum with a wall", &|| pendulum(9.8), 2.5, wall),
+        ("ball", &|| bouncing(), 1.25, vec![(1, bounced(1.25))]),
+    ];
+    let mut wrong = Vec::new();
+    for (name, model, until, end) in scenes {
+        for tolerance in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8] {
+            let model = model();
+            let state = model.state();
+            let mut simulation = Simulation::new(model, state, Scheme::pagt06());
+            let followed = simulation.follow(until, &Accuracy::of(tolerance), &[], |_, _| ());
+            let report = followed.unwrap_or_else(|e| panic!("{name} {tolerance:e}: {e}")).report;
+            assert_eq!(report.forced, 0, "{name} {tolerance:e}");
+            let q = &simulation.state().q;
+            let error = end.iter().fold(0.0, |m: f64, &(i, x)| m.max((q[i] - x).abs()));
+            // the ends are written down to 1e-12, some to 1e-11
+            if !(error <= 10.0 * tolerance + 1e-11) {
+                wrong.push(format!("{name} {tolerance:e}: {error:e}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Name, model, end of the run, and coordinates there.
+type Scene<'a> = (&'a str, &'a dyn Fn() -> Model, f64, Vec<(usize, f64)>);
+
+/// A ball of radius 0.1 that falls by 1 m and keeps half its speed at each impact.
+fn bouncing() -> Model {
+    let mut world = World::new(Vector2::new(0.0, -9.81));
+    let material = Material { friction: 0.0, restitution: 0.5 };
+    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
+    let ball = Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 1.1));
+    world.add(ball.with(Attached::new(Shape::Disk { radius: 0.1 }).material(material)));
+    world.build().unwrap()
+}
+
+/// Where the ball is at a time.
+fn bounced(t: f64) -> f64 {
+    let g: f64 = 9.81;
+    let (mut start, mut speed) = ((2.0 / g).sqrt(), (2.0 * g).sqrt() * 0.5);
+    while start + 2.0 * speed / g <= t {
+        start += 2.0 * speed / g;
+        speed *= 0.5;
+    }
+    0.1 + speed * (t - start) - 0.5 * g * (t - start).powi(2)
 }

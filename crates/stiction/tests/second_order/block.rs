@@ -9,7 +9,7 @@ use stiction::{Event, Form, Level, Locate, Material, Rows, Scheme, Simulation, T
 const G: f64 = 9.81;
 
 /// A point-like block of mass 1 at x = 3 with friction μ and a force F(t) along x.
-fn block(mu: f64, load: impl Fn(f64) -> f64 + Send + Sync + 'static) -> (Model, BodyId) {
+pub(crate) fn block(mu: f64, load: impl Fn(f64) -> f64 + Send + Sync + 'static) -> (Model, BodyId) {
     let mut world = World::new(Vector2::new(0.0, -G));
     let material = Material { friction: mu, restitution: 0.0 };
     world.add(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));

@@ -5,7 +5,7 @@ use nalgebra::{Isometry2, Vector2};
 use stiction::planar::{Attached, Body, Mass, Model, Shape, Twist, World};
 use stiction::{Form, Locate, Rows, Trapezoidal};
 
-fn bump() -> Model {
+pub(crate) fn bump() -> Model {
     let mut world = World::new(down());
     world.add(Body::fixed("bump").with(Attached::new(Shape::Disk { radius: 1.0 }).material(rough(0.3))));
     let (s, c) = 0.1f64.sin_cos();
@@ -16,7 +16,7 @@ fn bump() -> Model {
 }
 
 /// An ellipse with semi-axes 4 and 2 at a height, an angle and a spin.
-fn ellipse(height: f64, angle: f64, spin: f64) -> Model {
+pub(crate) fn ellipse(height: f64, angle: f64, spin: f64) -> Model {
     let mut world = World::new(down());
     floor(&mut world, rough(0.3));
     // I = m (a² + b²)/4
@@ -27,14 +27,14 @@ fn ellipse(height: f64, angle: f64, spin: f64) -> Model {
     world.build().unwrap()
 }
 
-fn tilted() -> Model {
+pub(crate) fn tilted() -> Model {
     let (s, c) = 0.5f64.sin_cos();
     ellipse((4.0 * s).hypot(2.0 * c), 0.5, 0.0)
 }
 
-const OFF_THE_BUMP: [f64; 3] = [1.345_100_335_451, 0.221_271_010_165, -4.831_735_536_062];
-const ROCKED: [f64; 3] = [1.641_237_374_195, 2.077_649_230_555, -0.163_159_169_497];
-const DROPPED: [f64; 3] = [0.207_242_169_12, 2.005_954_803_188, 3.186_193_191_73];
+pub(crate) const OFF_THE_BUMP: [f64; 3] = [1.345_100_335_451, 0.221_271_010_165, -4.831_735_536_062];
+pub(crate) const ROCKED: [f64; 3] = [1.641_237_374_195, 2.077_649_230_555, -0.163_159_169_497];
+pub(crate) const DROPPED: [f64; 3] = [0.207_242_169_12, 2.005_954_803_188, 3.186_193_191_73];
 
 fn end(q: [f64; 3]) -> [(usize, f64); 3] {
     [(0, q[0]), (1, q[1]), (2, q[2])]

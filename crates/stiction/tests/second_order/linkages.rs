@@ -95,6 +95,11 @@ fn two_links_drag_over_a_floor() {
     .check("drag", &runs);
 }
 
+/// The crank under its load.
+pub(crate) fn crank() -> Model {
+    CRANK.model(|_| Vector2::new(0.0, -20.0))
+}
+
 #[test]
 fn a_crank_drives_a_dry_slider_until_it_sticks() {
     let load = Vector2::new(0.0, -20.0);

@@ -5,7 +5,7 @@ use nalgebra::Vector2;
 use stiction::Trapezoidal;
 use stiction::planar::{Body, Force, Mass, Model, World, Wrench};
 
-fn rod() -> Model {
+pub(crate) fn rod() -> Model {
     let mut world = World::new(down());
     // μ is the root of the product
     floor(&mut world, rough(1.0));

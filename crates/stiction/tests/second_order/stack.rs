@@ -13,7 +13,7 @@ fn push(t: f64) -> f64 {
     14.0 * (2.0 * t).cos()
 }
 
-fn stack(mu: [f64; 2]) -> Model {
+pub(crate) fn stack(mu: [f64; 2]) -> Model {
     let mut world = World::new(down());
     floor(&mut world, rough(mu[0]));
     // the top of the lower block meets the upper one alone

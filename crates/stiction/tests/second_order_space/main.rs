@@ -1,6 +1,7 @@
 //! The trapezoidal method in space, at impacts and events, and with bad input.
 
 mod common;
+mod corners;
 mod friction;
 mod impacts;
 mod input;
