@@ -135,3 +135,15 @@ fn bounced(t: f64) -> f64 {
     }
     0.1 + speed * (t - start) - 0.5 * g * (t - start).powi(2)
 }
+
+#[test]
+fn an_accuracy_that_is_none_is_refused() {
+    for tolerance in [0.0, -1e-3, f64::NAN, f64::INFINITY] {
+        let model = bouncing();
+        let state = model.state();
+        let mut simulation = Simulation::new(model, state.clone(), Scheme::pagt06());
+        let refused = simulation.follow(1.0, &Accuracy::of(tolerance), &[], |_, _| ()).unwrap_err();
+        assert!(refused.to_string().contains("must be positive and finite"), "{refused}");
+        assert_eq!(*simulation.state(), state);
+    }
+}
