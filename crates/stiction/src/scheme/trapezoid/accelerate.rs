@@ -4,7 +4,7 @@
 //! means and half a step late.
 
 use super::flow::{Flow, bodies, unsolved};
-use super::frame::{Frame, contact, dot};
+use super::frame::{Frame, contact, dot, starts};
 use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
@@ -131,10 +131,7 @@ impl Instant {
 
     /// d/dt of the speeds of rows at constant v, by four points.
     fn differentiate<S: System + ?Sized>(&mut self, system: &S, v: &[f64], step: f64) {
-        let mut starts = vec![0];
-        for n in system.bodies() {
-            starts.push(starts[starts.len() - 1] + n);
-        }
+        let starts = starts(system);
         let slope = |at: [f64; 4]| (at[0] - 8.0 * at[1] + 8.0 * at[2] - at[3]) / (12.0 * step);
         let speed = |row: &Row, drift: f64| row.dot(&starts, v) + drift;
         self.joints.clear();

@@ -1,7 +1,7 @@
 //! What is watched, and what happens when it passes zero.
 
 use super::attempt::Attempt;
-use super::frame::{contact, dot};
+use super::frame::{contact, dot, starts};
 use super::locate::ROUND_OFF;
 use super::{RESTITUTION_SPEED, Run, Workspace};
 use crate::error::StepError;
@@ -245,10 +245,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// How things that touch would bear, from their slip now, and which of them do not slip. Drives bear always.
     fn holds(&self, closed: &[EventPlace]) -> (Vec<Bearing>, Vec<EventPlace>) {
         let impact = &self.workspace.impact;
-        let mut starts = vec![0];
-        for n in self.stage.system.bodies() {
-            starts.push(starts[starts.len() - 1] + n);
-        }
+        let starts = starts(self.stage.system);
         let v = &self.now.v;
         let mut bearing = Vec::new();
         for (joint, &row) in impact.joints.iter().zip(&impact.rows) {

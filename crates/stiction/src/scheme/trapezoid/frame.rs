@@ -116,6 +116,15 @@ pub(super) fn contact(bearing: &Bearing) -> Option<ContactId> {
     }
 }
 
+/// Index in v of each body's first velocity, and one more entry: the number of velocities.
+pub(super) fn starts<S: System + ?Sized>(system: &S) -> Vec<usize> {
+    let mut starts = vec![0];
+    for n in system.bodies() {
+        starts.push(starts[starts.len() - 1] + n);
+    }
+    starts
+}
+
 pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

@@ -2,6 +2,7 @@
 
 use super::attempt::Grazing;
 use super::event::Watch;
+use super::frame::starts;
 use super::{Run, Workspace};
 use crate::error::StepError;
 use crate::state::State;
@@ -74,10 +75,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let wanted: Vec<_> = before.iter().map(|c| c.id.pair).collect();
         let near = Near { reach: f64::NEG_INFINITY, sweep: None, wanted: &wanted };
         system.contacts(end.t, &end.q, &near, &mut flow.bases, &mut impact.contacts);
-        let mut starts = vec![0];
-        for n in system.bodies() {
-            starts.push(starts[starts.len() - 1] + n);
-        }
+        let starts = starts(system);
         let mut first: Option<(f64, EventPlace)> = None;
         for a in &before {
             let Some(b) = impact.contacts.iter().find(|c| c.id == a.id) else { continue };

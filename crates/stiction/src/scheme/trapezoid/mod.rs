@@ -28,6 +28,7 @@ use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, JointRow, Near, RowKind, System};
 use accelerate::Instant;
 use flow::{Flow, Stage};
+use frame::starts;
 use impact::Impact;
 use project::Projector;
 use stiction_lcp::{Candidate, Certificate};
@@ -186,10 +187,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let State { t, q, v, .. } = &self.now;
         let joints = &mut self.workspace.impact.joints;
         system.joints(*t, q, joints);
-        let mut starts = vec![0];
-        for n in system.bodies() {
-            starts.push(starts[starts.len() - 1] + n);
-        }
+        let starts = starts(system);
         let fastest = system.surface_speed(*t, q, v).max(system.prescribed_speed(*t));
         let speeds = START * fastest.max(system.gravity() * whole);
         for joint in joints.iter().filter(|j| matches!(j.kind, RowKind::Rigid(c) if c <= 0.0)) {
