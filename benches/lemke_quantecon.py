@@ -11,37 +11,17 @@ benches/results/lemke.csv.
 """
 
 import argparse
-import csv
 import datetime
 import json
-import os
 import pathlib
 import statistics
 import time
 
 import numpy as np
-from machine import machine
+from record import machine, write
 from quantecon.optimize import lcp_lemke
 
 HERE = pathlib.Path(__file__).resolve().parent
-COLUMNS = [
-    "machine",
-    "date",
-    "contacts",
-    "n",
-    "seed",
-    "stiction_us",
-    "stiction_median_us",
-    "quantecon_us",
-    "quantecon_median_us",
-    "ratio",
-    "stiction_pivots",
-    "quantecon_pivots",
-    "stiction_residual",
-    "quantecon_residual",
-    "quantecon_status",
-]
-
 # largest residual of an answer, as in Stiction's default
 TOLERANCE = 1e-10
 STATUS = {0: "solved", 1: "budget", 2: "ray"}
@@ -127,12 +107,7 @@ def main():
     if busy:
         print(f"\nthe machine was busy: {busy} of {len(spread)} medians are more than 1.1 times their best")
 
-    arguments.csv.parent.mkdir(parents=True, exist_ok=True)
-    with arguments.csv.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(f"\nwritten to {os.path.relpath(arguments.csv)}")
+    write(arguments.csv, rows)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,10 @@ Needs nothing but Python. Writes benches/results/ratio.csv.
 """
 
 import argparse
-import csv
 import json
-import os
 import pathlib
 
-from machine import machine
+from record import machine, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -30,12 +28,7 @@ def main():
 
     measured = json.loads(arguments.results.read_text())
     rows = [{"machine": machine()} | {key: written(value) for key, value in row.items()} for row in measured]
-    arguments.csv.parent.mkdir(parents=True, exist_ok=True)
-    with arguments.csv.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(f"\nwritten to {os.path.relpath(arguments.csv)}")
+    write(arguments.csv, rows)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,11 @@ benches/results/second_order_precision.csv, the time to an error.
 """
 
 import argparse
-import csv
 import datetime
 import json
-import os
 import pathlib
 
-from machine import machine
+from record import machine, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -36,15 +34,9 @@ def main():
 
     where = {"machine": machine(), "date": datetime.date.today().isoformat()}
     measured = json.loads(arguments.results.read_text())
-    arguments.folder.mkdir(parents=True, exist_ok=True)
     for part, name in [("steps", "second_order.csv"), ("precision", "second_order_precision.csv")]:
         rows = [where | {key: written(value) for key, value in row.items()} for row in measured[part]]
-        path = arguments.folder / name
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        print(f"\nwritten to {os.path.relpath(path)}")
+        write(arguments.folder / name, rows)
 
 
 if __name__ == "__main__":

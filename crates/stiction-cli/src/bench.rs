@@ -7,7 +7,7 @@ mod second_order;
 use crate::{BadInput, Outcome, print, write_file};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stiction_lcp::ensemble::tower;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
@@ -111,12 +111,16 @@ fn lemke(arguments: &Arguments) -> Result<Outcome, BadInput> {
             }
         }
     }
-    if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&measurements).map_err(|e| BadInput::file(path, &e))?;
-        write_file(path, &(text + "\n"))?;
-    }
+    write_json(arguments.json.as_deref(), &measurements)?;
     print(&table(&measurements))?;
     Ok(Outcome::Solved)
+}
+
+/// Writes what was measured, if asked for.
+fn write_json<T: Serialize>(path: Option<&Path>, measured: &T) -> Result<(), BadInput> {
+    let Some(path) = path else { return Ok(()) };
+    let text = serde_json::to_string_pretty(measured).map_err(|e| BadInput::file(path, &e))?;
+    write_file(path, &(text + "\n"))
 }
 
 /// Times one tower; the inner error is a problem that was not solved.

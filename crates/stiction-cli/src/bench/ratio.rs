@@ -1,6 +1,6 @@
 //! `stiction bench ratio`: queries of the ratio metric beside parry's GJK and EPA.
 
-use crate::{BadInput, Outcome, print, write_file};
+use crate::{BadInput, Outcome, print};
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -137,10 +137,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
             measurements.extend(measure(&bodies, r, &queries, arguments.seconds));
         }
     }
-    if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&measurements).map_err(|e| BadInput::file(path, &e))?;
-        write_file(path, &(text + "\n"))?;
-    }
+    super::write_json(arguments.json.as_deref(), &measurements)?;
     print(&table(&measurements))?;
     Ok(Outcome::Solved)
 }

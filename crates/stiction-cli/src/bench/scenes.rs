@@ -1,7 +1,7 @@
 //! `stiction bench scenes`: what steps of named scenes take.
 
 use crate::scenes::{Scene, Start, all};
-use crate::{BadInput, Outcome, print, write_file};
+use crate::{BadInput, Outcome, print};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -72,10 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
             }
         }
     }
-    if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&measurements).map_err(|e| BadInput::file(path, &e))?;
-        write_file(path, &(text + "\n"))?;
-    }
+    super::write_json(arguments.json.as_deref(), &measurements)?;
     print(&table(&measurements))?;
     Ok(Outcome::Solved)
 }

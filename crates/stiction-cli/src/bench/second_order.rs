@@ -4,7 +4,7 @@ mod precision;
 mod scenes;
 
 use crate::scenes::{Scene, Start};
-use crate::{BadInput, Outcome, print, write_file};
+use crate::{BadInput, Outcome, print};
 use precision::Precision;
 use serde::Serialize;
 use std::fmt::Write;
@@ -100,10 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
         precision.extend(precision::free(arguments.patience).map_err(|e| bad(&e))?);
     }
     let measured = Measured { steps, precision };
-    if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&measured).map_err(|e| BadInput::file(path, &e))?;
-        write_file(path, &(text + "\n"))?;
-    }
+    super::write_json(arguments.json.as_deref(), &measured)?;
     print(&table(&measured.steps))?;
     print(&precision::table(&measured.precision))?;
     Ok(Outcome::Solved)

@@ -1,0 +1,26 @@
+"""What the scripts here share: which machine this is, and the files of results."""
+
+import csv
+import os
+import pathlib
+
+
+def machine():
+    """The processor's name."""
+    try:
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return "unknown"
+
+
+def write(path, rows):
+    """Writes rows, dictionaries with the same keys, as CSV."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    print(f"\nwritten to {os.path.relpath(path)}")
