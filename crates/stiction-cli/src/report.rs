@@ -98,6 +98,9 @@ fn found_by(work: &Work) -> String {
         Stage::Guess => "the guess",
         Stage::Lemke => "Lemke's method",
         Stage::Newton => "Newton's method, from an answer that was all but one",
+        Stage::Interior => "the interior point method",
+        Stage::Path => "the central path, followed by its length",
+        Stage::Sweeps => "Gauss–Seidel sweeps and Newton's method",
         Stage::Enumerate => "enumeration of the bases",
         Stage::Convex => "Lemke's method on the convex relaxation",
         Stage::FixedPoint => "the fixed point of convex relaxations",
@@ -105,6 +108,10 @@ fn found_by(work: &Work) -> String {
     let mut text = stage.to_string();
     if work.rounds > 0 {
         let _ = write!(text, ", {}", count(work.rounds, "round", "rounds"));
+    }
+    if work.factorizations > 0 {
+        let _ = write!(text, ", {}", count(work.factorizations, "factorization", "factorizations"));
+        let _ = write!(text, " in {}", count(work.islands, "island", "islands"));
     }
     if work.pivots > 0 {
         let _ = write!(text, ", {}", count(work.pivots, "pivot", "pivots"));

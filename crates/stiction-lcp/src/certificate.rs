@@ -135,6 +135,14 @@ impl<'a> Judge<'a> {
         old
     }
 
+    /// V₀ of a step; of a dense problem it is not asked for.
+    pub(crate) fn speed(&self) -> f64 {
+        match self {
+            Self::Dense(_) => 1.0,
+            Self::Step(judge) => judge.speed,
+        }
+    }
+
     /// The velocity of a step with the impulses `z`; none of a dense problem.
     pub(crate) fn velocity(&mut self, z: &[f64], out: &mut Vec<f64>) {
         out.clear();

@@ -2,12 +2,16 @@
 //!
 //! All of them come from a seed and are the same on every machine.
 
+mod heap;
+
 use crate::problem::{Body, Contact, FrictionSet, Joint, OffsetRow, Row, StepProblem};
 use arrayvec::ArrayVec;
 use nalgebra::Vector3;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+pub use heap::{Arrangement, Heap};
 
 /// Time step of the problems [s].
 const H: f64 = 0.01;

@@ -17,6 +17,7 @@
 //! No bodies, no time, no shapes here: those are the business of the crates that build on this one.
 
 pub mod certificate;
+pub mod chain;
 pub mod collection;
 pub mod condense;
 mod convex;
@@ -30,8 +31,11 @@ pub mod problem;
 pub mod proof;
 pub mod solution;
 pub mod solve;
+mod sparse;
+mod structured;
 
 pub use certificate::{Candidate, Certificate, ContactResidual, certify};
+pub use chain::{Chain, Trial};
 pub use condense::Condensed;
 pub use enumerate::{Enumerate, EnumerateError, Solutions};
 pub use lemke::{Basis, Lemke};

@@ -118,6 +118,14 @@ pub struct Work {
     pub refactorizations: usize,
     /// Convex problems solved by the fixed point, or times Newton's method chose the modes of the contacts.
     pub rounds: usize,
+    /// Islands of the structured methods; 0 when they were not asked.
+    pub islands: usize,
+    /// Factorizations of the structured methods, all islands together.
+    pub factorizations: usize,
+    /// Of these, those of the interior point method and of the central path.
+    pub iterations: usize,
+    /// Gauss–Seidel sweeps, all islands together.
+    pub sweeps: usize,
     /// Size of the dense problem, 0 when none was formed.
     pub dense_size: usize,
     /// Joint rows that follow from the others; their impulses are zero.
@@ -127,7 +135,7 @@ pub struct Work {
 }
 
 /// What found an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
     /// No impulse is needed.
@@ -139,6 +147,12 @@ pub enum Stage {
     Lemke,
     /// Newton's method, from a guess or an answer that was all but a solution.
     Newton,
+    /// The interior point method, and Newton from where it ended.
+    Interior,
+    /// The central path followed by its length, and Newton from where it ended.
+    Path,
+    /// Gauss–Seidel sweeps, and Newton from where they ended.
+    Sweeps,
     /// Enumeration of all bases.
     Enumerate,
     /// Lemke's method on the convex relaxation.

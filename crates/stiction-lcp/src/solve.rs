@@ -3,6 +3,7 @@
 mod task;
 
 use crate::certificate::{self, Candidate, Judge};
+use crate::chain::Chain;
 use crate::condense;
 use crate::convex;
 use crate::enumerate::Enumerate;
@@ -10,6 +11,7 @@ use crate::lemke::{self, Lemke};
 use crate::newton::{self, ContactMode};
 use crate::problem::{FrictionLaw, Malformed, Prepared, Problem, StepProblem};
 use crate::solution::{Guess, LcpError, Solution};
+use crate::structured;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 pub(crate) use task::Task;
@@ -29,6 +31,9 @@ pub struct Solver {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
+    /// The structured methods in the space of velocities, island by island: any size, circular friction. Lemke's
+    /// method for what they do not know: friction polygons in space, rows over many bodies, dense problems.
+    Chain(Chain),
     /// Lemke's method on the dense problem.
     Lemke(Lemke),
     /// All complementary bases of the dense problem, up to [`Enumerate::LIMIT`] unknowns.
@@ -43,7 +48,7 @@ pub enum Method {
 
 impl Default for Solver {
     fn default() -> Self {
-        Method::Lemke(Lemke::default()).into()
+        Method::Chain(Chain::default()).into()
     }
 }
 
@@ -57,6 +62,7 @@ impl Method {
     /// The name users give.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Chain(_) => "chain",
             Self::Lemke(_) => "lemke",
             Self::Enumerate(_) => "enumerate",
             Self::Convex(_) => "convex",
@@ -90,6 +96,7 @@ pub struct Workspace {
     condense: condense::Storage,
     lemke: lemke::Workspace,
     newton: newton::Storage,
+    structured: structured::Storage,
     z: Vec<f64>,
     spare: Vec<Candidate>,
 }
@@ -116,9 +123,12 @@ impl Workspace {
                 problem.check()?;
                 Err(solver.method.unsupported("a problem without bodies"))
             }
-            (Method::Lemke(lemke), problem) => self.run(problem, solver, guess, |task| {
-                task.lemke(&lemke, guess).or_else(|error| task.improved(&lemke, error))
-            }),
+            (Method::Chain(chain), problem) => {
+                self.run(problem, solver, guess, |task| task.chain(&chain, guess))
+            }
+            (Method::Lemke(lemke), problem) => {
+                self.run(problem, solver, guess, |task| task.pivoted(&lemke, guess))
+            }
             (Method::Enumerate(enumerate), problem) => {
                 self.run(problem, solver, None, |task| task.enumerate(&enumerate))
             }

@@ -217,6 +217,7 @@ pub(crate) fn remember(contacts: &[ContactReport], joints: &[JointReport], memor
     memory.contacts.clear();
     memory.contacts.extend(contacts.iter().map(|c| ContactMemory {
         id: c.id,
+        point: c.point,
         normal: c.normal_impulse,
         friction: c.friction_impulse,
     }));
@@ -250,15 +251,28 @@ pub(crate) fn remembered(
             }
         }
     }
-    for (k, row) in rows.iter().enumerate() {
-        let Ok(found) = memory.contacts.binary_search_by_key(&row.id, |c| c.id) else { continue };
-        let ContactMemory { normal, friction, .. } = memory.contacts[found];
-        let i = places.first_contact + k;
-        let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
-        own[0] = normal;
-        if own.len() > 1 {
-            let along = |t: [f64; 3]| (0..3).map(|c| t[c] * friction[c]).sum();
-            problem.contacts[i].friction_unknowns(row.tangent_directions.map(along), &mut own[1..]);
+    // features of flat faces trade places from step to step, points do not: what a contact bore goes to the nearest
+    // one of the same pair
+    let mut from = 0;
+    while from < rows.len() {
+        let pair = rows[from].id.pair;
+        let count = rows[from..].iter().take_while(|r| r.id.pair == pair).count();
+        let rows = &rows[from..from + count];
+        let first = memory.contacts.partition_point(|c| c.id.pair < pair);
+        for old in memory.contacts[first..].iter().take_while(|c| c.id.pair == pair) {
+            let far = |row: &ContactRow| (0..3).map(|c| (row.point[c] - old.point[c]).powi(2)).sum::<f64>();
+            let nearest = (1..count).fold(0, |best, k| if far(&rows[k]) < far(&rows[best]) { k } else { best });
+            let i = places.first_contact + from + nearest;
+            let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
+            own[0] += old.normal;
+            if own.len() > 1 {
+                let before = problem.contacts[i].tangent_impulse(&own[1..]);
+                let along = |t: [f64; 3]| (0..3).map(|c| t[c] * old.friction[c]).sum::<f64>();
+                let added = rows[nearest].tangent_directions.map(along);
+                let sum = [before[0] + added[0], before[1] + added[1]];
+                problem.contacts[i].friction_unknowns(sum, &mut own[1..]);
+            }
         }
+        from += count;
     }
 }

@@ -95,6 +95,9 @@ pub enum Hold {
 pub struct ContactMemory {
     /// Which contact.
     pub id: ContactId,
+    /// Where it was [m].
+    #[serde(default)]
+    pub point: [f64; 3],
     /// Normal impulse on the second body [N s].
     pub normal: f64,
     /// Friction impulse on the second body [N s].

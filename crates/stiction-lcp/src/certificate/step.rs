@@ -9,7 +9,7 @@ pub(crate) struct StepJudge<'a> {
     problem: &'a StepProblem,
     prepared: Arc<Prepared>,
     pub(super) storage: Storage,
-    speed: f64,
+    pub(super) speed: f64,
 }
 
 /// The speed one unit of impulse causes at the rows of a contact [m/s per N s].

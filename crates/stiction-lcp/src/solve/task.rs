@@ -3,12 +3,14 @@
 use super::{Method, Solver, Workspace};
 use crate::certificate::{Candidate, Judge};
 use crate::condense::{Condensed, FreeRows};
+use crate::chain::Chain;
 use crate::convex;
 use crate::enumerate::Enumerate;
 use crate::lemke::{Basis, End, Lemke, Run};
 use crate::newton;
-use crate::problem::{FrictionLaw, Lcp, Prepared, Problem, StepProblem};
+use crate::problem::{Contact, FrictionLaw, FrictionSet, Lcp, Prepared, Problem, StepProblem};
 use crate::proof::Farkas;
+use crate::structured;
 use crate::solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
 use std::sync::Arc;
 
@@ -19,6 +21,11 @@ const NEAR: f64 = 1e-6;
 /// Rounds of the fixed point that may improve an answer: from nearby it takes one or two, and where friction makes
 /// it wander more do not help.
 const IMPROVEMENTS: usize = 10;
+
+/// Contacts up to which Lemke's method is asked where the structured methods fail, for an answer or a proof that there
+/// is none: beyond, it takes seconds.
+const ARBITER: usize = 100;
+
 /// One solve under way.
 pub(crate) struct Task<'a, 'w> {
     pub(super) problem: Problem<'a>,
@@ -111,6 +118,15 @@ impl<'a> Task<'a, '_> {
         &mut self.workspace.newton
     }
 
+    pub(crate) fn structured(&mut self) -> &mut structured::Storage {
+        &mut self.workspace.structured
+    }
+
+    /// V₀ of the certificate [m/s].
+    pub(crate) fn speed(&self) -> f64 {
+        self.judge.speed()
+    }
+
     pub(crate) fn recycle(&mut self, candidate: Candidate) {
         self.workspace.spare.push(candidate);
     }
@@ -150,6 +166,46 @@ impl<'a> Task<'a, '_> {
             }
         };
         dense.map_err(|feature| self.solver.method.unsupported(feature))
+    }
+
+    /// The structured methods where they know the problem; Lemke's method where they do not, where a small problem
+    /// lets it be exact, and where they fail.
+    pub(super) fn chain(&mut self, chain: &Chain, guess: Option<&Guess>) -> Result<Solution, LcpError> {
+        let lemke = Lemke::default();
+        let Problem::Step(step) = self.problem else { return self.pivoted(&lemke, guess) };
+        if structured::unknown_feature(step).is_some() {
+            return self.pivoted(&lemke, guess);
+        }
+        let curved = |c: &Contact| !c.tangents.is_empty() && matches!(c.set, FrictionSet::Ellipse(_));
+        let flat = !step.contacts.iter().any(curved);
+        let mut pivoting = None;
+        if flat && step.contacts.len() <= chain.pivots_below {
+            match self.pivoted(&lemke, guess) {
+                Err(error) if !matches!(error, LcpError::Ray { proof: Some(_), .. }) => pivoting = Some(error),
+                done => return done,
+            }
+        }
+        let guess = guess.filter(|g| g.z.len() == self.size());
+        let error = match structured::solve(step, self, chain, guess) {
+            Ok(solution) => return Ok(solution),
+            Err(error) => error,
+        };
+        if step.contacts.len() > ARBITER {
+            return Err(error);
+        }
+        match (pivoting, error) {
+            (Some(error), _) => Err(error),
+            (None, _) if flat => self.pivoted(&lemke, None),
+            (None, LcpError::Budget { best, .. } | LcpError::Uncertified { best, .. }) if let Some(proof) = infeasible_step(step) => {
+                Err(LcpError::Ray { ray: proof.y.clone(), proof: Some(proof), best })
+            }
+            (None, error) => Err(error),
+        }
+    }
+
+    /// Lemke's method, and what may improve its answer.
+    pub(super) fn pivoted(&mut self, lemke: &Lemke, guess: Option<&Guess>) -> Result<Solution, LcpError> {
+        self.lemke(lemke, guess).or_else(|error| self.improved(lemke, error))
     }
 
     /// A solution where Lemke's method ended a little short of one, or the error as it was.

@@ -54,8 +54,8 @@ fn check_settings(world: &World, found: &mut Mistakes) {
     if !world.t.is_finite() {
         found.add("world, t", "must be finite");
     }
-    let n = world.facets.directions;
-    if n < 4 || !n.is_multiple_of(2) {
+    let directions = world.facets.map(|f| f.directions);
+    if let Some(n) = directions.filter(|n| *n < 4 || !n.is_multiple_of(2)) {
         found.add("world, facets", format!("{n} directions must be an even number of at least 4"));
     }
 }

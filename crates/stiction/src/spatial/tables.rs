@@ -103,8 +103,11 @@ impl Tables {
             shapes: Vec::new(),
             apart: apart(world),
             materials: world.materials.clone(),
-            set: FrictionSet::regular(world.facets.directions).unwrap_or_else(FrictionSet::line),
-            aligned: world.facets.aligned,
+            set: world
+                .facets
+                .and_then(|f| FrictionSet::regular(f.directions))
+                .unwrap_or_else(FrictionSet::circle),
+            aligned: world.facets.is_some_and(|f| f.aligned),
             joints: Vec::new(),
             size: f64::INFINITY,
         };

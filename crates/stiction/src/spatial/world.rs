@@ -51,8 +51,9 @@ pub struct World {
     pub t: f64,
     /// Gravity [m/s²].
     pub gravity: Vector3<f64>,
-    /// The polygon that stands for the friction circle.
-    pub facets: Facets,
+    /// The polygon that stands for the friction circle; by default none does, and friction is the same in all
+    /// directions.
+    pub facets: Option<Facets>,
     /// Where friction acts.
     pub friction_point: FrictionPoint,
     /// How the gap between boxes and polyhedra is measured.

@@ -3,7 +3,7 @@
 use crate::common::{G, SCHEMES, in_space};
 use crate::spaces;
 use nalgebra::Vector3;
-use stiction::spatial::{Attached, Body, BodyId, Mass, Model, Shape, Twist, World};
+use stiction::spatial::{Facets, Attached, Body, BodyId, Mass, Model, Shape, Twist, World};
 use stiction::{Active, Material, Scheme, Simulation, StepReport, System};
 
 const RADIUS: f64 = 0.0285;
@@ -13,7 +13,7 @@ const SPEED: f64 = 5.0;
 /// The table with the rack, the tip of it at the origin, and the cue ball 0.3 m before it; the balls.
 fn table(restitution: f64) -> (World, Vec<BodyId>) {
     let mut world = spaces::earth();
-    world.facets.directions = 4;
+    world.facets = Some(Facets { directions: 4, aligned: true });
     world.add(spaces::floor(Material { friction: 0.2, restitution: 0.0 }));
     let inertia = 0.4 * MASS * RADIUS * RADIUS;
     let ball = |name: String| {

@@ -9,10 +9,10 @@ use stiction::{Scheme, Simulation, StepReport, System, planar, spatial};
 const STATES: usize = 1000;
 
 /// Directions of friction of which some lie in the plane: fixed ones, and those along the slip.
-const FACETS: [Facets; 2] =
-    [Facets { directions: 4, aligned: false }, Facets { directions: 8, aligned: true }];
+const FACETS: [Option<Facets>; 3] =
+    [Some(Facets { directions: 4, aligned: false }), Some(Facets { directions: 8, aligned: true }), None];
 
-fn twin(world: &planar::World, facets: Facets, scheme: Scheme) -> Simulation<spatial::Model> {
+fn twin(world: &planar::World, facets: Option<Facets>, scheme: Scheme) -> Simulation<spatial::Model> {
     in_space(&laid(world, facets), scheme)
 }
 

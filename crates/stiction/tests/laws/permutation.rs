@@ -80,7 +80,7 @@ fn space_orders(scene: &Scene, scheme: Scheme) -> Count {
     let mut rng = random(3);
     let mut count = Count::default();
     let plane = in_plane(&scene.world, scheme);
-    let facets = Facets::default();
+    let facets = Some(Facets::default());
     let laid_world = laid(&scene.world, facets);
     let mut own = in_space(&laid_world, scheme);
     for _ in 0..ORDERS {
@@ -209,7 +209,7 @@ fn runs_and_snapshots_are_the_same_to_the_last_bit() {
             let mut plane = in_plane(&scene.world, scheme());
             let mut state = plane.system().state();
             (scene.scatter)(&mut rng, plane.system(), &mut state);
-            let mut space = in_space(&laid(&scene.world, Facets::default()), scheme());
+            let mut space = in_space(&laid(&scene.world, Some(Facets::default())), scheme());
             space.restore(laid_state(plane.system(), space.system(), &state));
             plane.restore(state);
             made += again(plane, &format!("{} {name} in the plane", scene.name));

@@ -162,7 +162,7 @@ fn force(force: &planar::Force) -> spatial::Force {
 }
 
 /// The same world laid into space. Bodies, shapes, joints and forces keep their numbers.
-pub(crate) fn laid(plane: &planar::World, facets: spatial::Facets) -> spatial::World {
+pub(crate) fn laid(plane: &planar::World, facets: Option<spatial::Facets>) -> spatial::World {
     let mut space = spatial::World::new(vector(&plane.gravity));
     space.t = plane.t;
     space.facets = facets;

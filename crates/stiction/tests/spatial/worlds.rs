@@ -6,7 +6,7 @@ use crate::common::{
 use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use stiction::spatial::{
+use stiction::spatial::{Facets, 
     Attached, Body, BodyId, Force, Joint, JointKind, Mass, Model, Motor, Path, Shape, ShapeId, Twist, World,
     Wrench,
 };
@@ -46,7 +46,7 @@ fn mistakes_of_worlds_and_bodies_are_named() {
     let body = |w: &mut World, id: BodyId, change: fn(&mut Body)| change(w.body_mut(id).unwrap());
     one(&["world, gravity"], |w, _, _| w.gravity.x = f64::NAN);
     one(&["world, t"], |w, _, _| w.t = f64::INFINITY);
-    one(&["facets", "5 directions"], |w, _, _| w.facets.directions = 5);
+    one(&["facets", "5 directions"], |w, _, _| w.facets = Some(Facets { directions: 5, aligned: true }));
     one(&["body ball", "2 have this name"], |w, _, _| {
         w.add(ball("ball", 1.0));
     });
@@ -262,7 +262,7 @@ fn mistakes_of_joints_and_forces_are_named() {
 #[test]
 fn several_mistakes_come_at_once() {
     let found = mistakes(|w, a, b| {
-        w.facets.directions = 3;
+        w.facets = Some(Facets { directions: 3, aligned: true });
         w.body_mut(b).unwrap().mass = Mass::given(-1.0, [1.0, 1.0, 3.0]);
         w.body_mut(b).unwrap().pose.translation.z = 0.05;
         w.body_mut(a).unwrap().shapes[0].material.friction = -1.0;

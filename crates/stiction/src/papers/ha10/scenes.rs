@@ -90,7 +90,7 @@ fn dominoes(jitter: &mut Jitter) -> Result<planar::Model, ExperimentError> {
 
 fn dice(jitter: &mut Jitter) -> Result<spatial::Model, ExperimentError> {
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -GRAVITY));
-    world.facets = spatial::Facets { directions: 4, aligned: false };
+    world.facets = Some(spatial::Facets { directions: 4, aligned: false });
     // surfaces that touch overlap by round-off
     world.allow_overlap = true;
     world.add(spatial::Body::fixed("floor").with(spatial::Attached::new(spatial::Shape::HalfSpace)));

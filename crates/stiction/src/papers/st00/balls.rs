@@ -70,7 +70,7 @@ pub struct Collision {
 fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
     let material = Material { friction: 0.4, restitution: 0.0 };
     let mut world = World::new(Vector3::new(0.0, 0.0, -gravity));
-    world.facets = Facets { directions: 8, aligned: false };
+    world.facets = Some(Facets { directions: 8, aligned: false });
     world.friction_point = FrictionPoint::Surface;
     world.add(Body::fixed("table").with(Attached::new(Shape::HalfSpace).material(material)));
     // the gaps of 10 µm make all balls collide in one step

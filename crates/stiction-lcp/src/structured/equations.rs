@@ -1,0 +1,188 @@
+//! The linear equations of a Newton step, with the contacts eliminated into the space of velocities:
+//! `(M̃ + Jᵀ S J) dv + νᵀ (−dc_ν) = …`, `ν dv − (C + δ)(−dc_ν) = …`.
+
+use super::island::{Island, Lane, WORLD};
+use crate::sparse::{BlockMatrix, Node, Slot};
+
+/// The proximal term of joint rows, as a part of their diagonal of W. Redundant rows make the equations singular
+/// without it; repeated steps leave no trace of it.
+const PROXIMAL: f64 = 1e-10;
+
+/// How the impulse of a contact answers to its speeds: dr = p − S du [N s per m/s].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer<const T: usize> {
+    pub(super) nn: f64,
+    pub(super) tn: [f64; T],
+    pub(super) tt: [[f64; T]; T],
+}
+
+impl<const T: usize> Default for Answer<T> {
+    fn default() -> Self {
+        Self { nn: 0.0, tn: [0.0; T], tt: [[0.0; T]; T] }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Equations {
+    matrix: BlockMatrix,
+    nodes: Vec<Node>,
+    edges: Vec<(u32, u32)>,
+    /// Where the blocks of M̃, of each contact's pair of bodies and of each joint stand.
+    mass: Vec<Slot>,
+    touches: Vec<[Slot; 4]>,
+    holds: Vec<[Slot; 5]>,
+    /// Unknowns and right-hand side, node after node.
+    x: Vec<f64>,
+}
+
+impl Equations {
+    /// Prepares the pattern of an island.
+    pub(super) fn lay_out<const T: usize>(&mut self, island: &Island<T>) {
+        let bodies = island.bodies.len();
+        self.nodes.clear();
+        self.nodes.extend(island.start.windows(2).map(|s| Node { size: s[1] - s[0], saddle: false }));
+        self.nodes.extend(island.holds.iter().map(|h| Node { size: h.rows, saddle: true }));
+        self.edges.clear();
+        self.edges.extend(island.mass.iter().filter(|m| m.0 < m.1).map(|m| (m.0, m.1)));
+        for (i, hold) in island.holds.iter().enumerate() {
+            let node = (bodies + i) as u32;
+            self.edges.extend(hold.bodies.iter().filter(|b| **b != WORLD).map(|&b| (b, node)));
+        }
+        let mut last = [WORLD; 2];
+        for touch in &island.touches {
+            if touch.bodies != last && touch.bodies[1] != WORLD {
+                self.edges.push((touch.bodies[0], touch.bodies[1]));
+            }
+            last = touch.bodies;
+        }
+        self.matrix.lay_out(&self.nodes, &self.edges);
+        let slot = |a: u32, b: u32| self.matrix.slot(a as usize, b as usize);
+        self.mass.clear();
+        self.mass.extend(island.mass.iter().map(|m| slot(m.0, m.1)));
+        self.touches.clear();
+        let mut last: Option<([u32; 2], [Slot; 4])> = None;
+        for touch in &island.touches {
+            let [a, b] = touch.bodies;
+            let slots = match last {
+                Some((bodies, slots)) if bodies == touch.bodies => slots,
+                _ if b == WORLD => [slot(a, a); 4],
+                _ => [slot(a, a), slot(a, b), slot(b, a), slot(b, b)],
+            };
+            last = Some((touch.bodies, slots));
+            self.touches.push(slots);
+        }
+        self.holds.clear();
+        for (i, hold) in island.holds.iter().enumerate() {
+            let node = (bodies + i) as u32;
+            let [a, b] = hold.bodies;
+            let second = if b == WORLD { a } else { b };
+            self.holds.push([slot(node, node), slot(a, node), slot(node, a), slot(second, node), slot(node, second)]);
+        }
+    }
+
+    /// Assembles and factors; `false` when the matrix is singular or not finite.
+    pub(super) fn factor<const T: usize>(&mut self, island: &Island<T>, answers: &[Answer<T>]) -> bool {
+        self.matrix.clear();
+        for (slot, (_, _, block)) in self.mass.iter().zip(&island.mass) {
+            self.matrix.add(*slot, block);
+        }
+        let mut i = 0;
+        while i < island.touches.len() {
+            let bodies = island.touches[i].bodies;
+            let slots = self.touches[i];
+            let mut blocks = [[[0.0; 8]; 6]; 4];
+            while i < island.touches.len() && island.touches[i].bodies == bodies {
+                let (touch, s) = (&island.touches[i], &answers[i]);
+                if bodies[1] == WORLD {
+                    outer::<T, 1>(touch, s, &mut blocks);
+                } else {
+                    outer::<T, 2>(touch, s, &mut blocks);
+                }
+                i += 1;
+            }
+            let used = if bodies[1] == WORLD { 1 } else { 4 };
+            for k in 0..used {
+                self.matrix.add(slots[k], &blocks[k]);
+            }
+        }
+        for (hold, slots) in island.holds.iter().zip(&self.holds) {
+            let mut own = [[0.0; 8]; 6];
+            for r in 0..hold.rows {
+                own[r][r] = -(hold.compliance[r] + PROXIMAL * hold.w[r]);
+            }
+            self.matrix.add(slots[0], &own);
+            for (side, _) in hold.bodies.iter().enumerate().filter(|(_, b)| **b != WORLD) {
+                let rows: [Lane; 6] = std::array::from_fn(|r| hold.j[r][side]);
+                let columns: [Lane; 6] =
+                    std::array::from_fn(|i| std::array::from_fn(|r| if r < 6 { hold.j[r][side][i] } else { 0.0 }));
+                self.matrix.add(slots[1 + 2 * side], &columns);
+                self.matrix.add(slots[2 + 2 * side], &rows);
+            }
+        }
+        self.matrix.factor()
+    }
+
+    /// Solves for dv and dc_ν from the momentum (bodies) and speed (joint rows) that are missing; both are
+    /// overwritten.
+    pub(super) fn solve<const T: usize>(
+        &mut self,
+        island: &Island<T>,
+        momentum: &mut [Lane],
+        joints: &mut [[f64; 6]],
+    ) {
+        self.x.clear();
+        for (p, s) in momentum.iter().zip(island.start.windows(2)) {
+            self.x.extend_from_slice(&p[..s[1] - s[0]]);
+        }
+        for (c, hold) in joints.iter().zip(&island.holds) {
+            self.x.extend_from_slice(&c[..hold.rows]);
+        }
+        self.matrix.solve(&mut self.x);
+        for (p, s) in momentum.iter_mut().zip(island.start.windows(2)) {
+            p[..s[1] - s[0]].copy_from_slice(&self.x[s[0]..s[1]]);
+        }
+        let mut at = island.velocities();
+        for (c, hold) in joints.iter_mut().zip(&island.holds) {
+            for r in 0..hold.rows {
+                c[r] = -self.x[at + r];
+            }
+            at += hold.rows;
+        }
+    }
+}
+
+/// blocks += Jᵀ S J of one contact, for its `B` bodies: aa, ab, ba, bb.
+#[inline(always)]
+fn outer<const T: usize, const B: usize>(
+    touch: &super::island::Touch<T>,
+    s: &Answer<T>,
+    blocks: &mut [[Lane; 6]; 4],
+) {
+    for q in 0..B {
+        // S J
+        let n: Lane = touch.n[q].map(|x| s.nn * x);
+        let mut t = [[0.0; 8]; T];
+        for k in 0..T {
+            for i in 0..8 {
+                let mut x = s.tn[k] * touch.n[q][i];
+                for l in 0..T {
+                    x += s.tt[k][l] * touch.t[l][q][i];
+                }
+                t[k][i] = x;
+            }
+        }
+        for p in 0..B {
+            let block = &mut blocks[2 * p + q];
+            for r in 0..6 {
+                let c = touch.n[p][r];
+                for i in 0..8 {
+                    let mut x = c * n[i];
+                    for k in 0..T {
+                        x += touch.t[k][p][r] * t[k][i];
+                    }
+                    block[r][i] += x;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Part of a step problem that neither joint nor contact connects to the rest, laid out for the structured methods:
+//! rows as whole registers, the contacts of two bodies side by side, friction sets stretched to balls.
+
+use crate::problem::{Contact, FrictionLaw, FrictionSet, OffsetRow, Prepared, Row, StepProblem};
+
+/// The velocities of a body, or its part of a row: six numbers, and zeros that fill a register.
+pub(super) type Lane = [f64; 8];
+
+/// No body: the world.
+pub(super) const WORLD: u32 = u32::MAX;
+
+/// Rows of a joint node at most.
+pub(super) const ROWS: usize = 6;
+
+/// An island with at most `T` tangent rows per contact.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Island<const T: usize> {
+    /// The bodies, as the problem numbers them.
+    pub(super) bodies: Vec<usize>,
+    /// Where each body's velocities begin among those of the island, and one more entry.
+    pub(super) start: Vec<usize>,
+    pub(super) touches: Vec<Touch<T>>,
+    pub(super) holds: Vec<Hold>,
+    /// M̃ as blocks: (row body, column body, block by rows).
+    pub(super) mass: Vec<(u32, u32, [Lane; 6])>,
+    pub(super) momentum: Vec<Lane>,
+}
+
+/// A contact, or friction without one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Touch<const T: usize> {
+    /// Which contact of the problem.
+    pub(super) contact: usize,
+    pub(super) bodies: [u32; 2],
+    /// `false`: a drive, whose bound does not depend on a normal impulse.
+    pub(super) has_normal: bool,
+    /// `false`: nothing acts along the tangents.
+    pub(super) has_friction: bool,
+    /// The normal row's part of each body.
+    pub(super) n: [Lane; 2],
+    /// The tangent rows' parts, stretched so that the friction set is a ball.
+    pub(super) t: [[Lane; 2]; T],
+    /// Δ and τ [m/s].
+    pub(super) offset: f64,
+    pub(super) slip: [f64; T],
+    /// The speed that one unit of impulse causes along the normal, and along a tangent in the mean.
+    pub(super) w_n: f64,
+    pub(super) w_t: f64,
+    pub(super) mu: f64,
+    pub(super) kappa: f64,
+    /// Semi-axes of the friction set.
+    pub(super) axes: [f64; T],
+}
+
+/// Rows of joints between the same bodies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hold {
+    /// The first of the problem's joint rows, and how many.
+    pub(super) joint: usize,
+    pub(super) rows: usize,
+    pub(super) bodies: [u32; 2],
+    pub(super) j: [[Lane; 2]; ROWS],
+    pub(super) offset: [f64; ROWS],
+    pub(super) compliance: [f64; ROWS],
+    /// The speed that one unit of impulse causes along each row.
+    pub(super) w: [f64; ROWS],
+}
+
+pub(super) fn dot(a: &Lane, b: &Lane) -> f64 {
+    let [p, q, r, s, t, u, v, w]: Lane = std::array::from_fn(|i| a[i] * b[i]);
+    ((p + q) + (r + s)) + ((t + u) + (v + w))
+}
+
+/// y += c x.
+pub(super) fn add(y: &mut Lane, c: f64, x: &Lane) {
+    for i in 0..8 {
+        y[i] += c * x[i];
+    }
+}
+
+/// The speed of a row.
+pub(super) fn speed(rows: &[Lane; 2], bodies: [u32; 2], v: &[Lane]) -> f64 {
+    let first = dot(&rows[0], &v[bodies[0] as usize]);
+    if bodies[1] == WORLD { first } else { first + dot(&rows[1], &v[bodies[1] as usize]) }
+}
+
+/// momentum += c Jᵀ.
+pub(super) fn push(rows: &[Lane; 2], bodies: [u32; 2], c: f64, momentum: &mut [Lane]) {
+    add(&mut momentum[bodies[0] as usize], c, &rows[0]);
+    if bodies[1] != WORLD {
+        add(&mut momentum[bodies[1] as usize], c, &rows[1]);
+    }
+}
+
+/// Whether the structured methods know the problem; if not, what they do not know.
+pub(crate) fn unknown_feature(problem: &StepProblem) -> Option<&'static str> {
+    if problem.law == FrictionLaw::Convex {
+        return Some("the convex relaxation");
+    }
+    let sparse = |row: &OffsetRow| matches!(row.row, Row::Sparse(_));
+    if problem.joints.iter().any(|j| sparse(&j.row)) || problem.contacts.iter().flat_map(Contact::rows).any(sparse) {
+        return Some("rows over more than two bodies");
+    }
+    let others = |c: &Contact| {
+        let bodies = bodies_of(c);
+        c.rows().any(|r| matches!(&r.row, Row::Bodies(terms) if terms.iter().any(|t| !bodies.contains(&Some(t.body)))))
+    };
+    if problem.contacts.iter().any(others) {
+        return Some("contacts over more than two bodies");
+    }
+    let polygon = |c: &Contact| c.tangents.len() > 1 && matches!(c.set, FrictionSet::Polygon(_));
+    problem.contacts.iter().any(polygon).then_some("friction polygons")
+}
+
+impl<const T: usize> Island<T> {
+    /// Takes the `bodies`, `joints` and `contacts` of a problem; `local` is room for the bodies' numbers here.
+    pub(super) fn take(
+        &mut self,
+        problem: &StepProblem,
+        prepared: &Prepared,
+        (bodies, joints, contacts, pairs): (&[usize], &[usize], &[usize], &[usize]),
+        local: &mut [u32],
+        response: &mut [f64],
+    ) {
+        self.bodies.clear();
+        self.bodies.extend_from_slice(bodies);
+        self.start.clear();
+        self.start.push(0);
+        self.mass.clear();
+        self.momentum.clear();
+        let mut at = 0;
+        for (i, &b) in bodies.iter().enumerate() {
+            let body = &problem.bodies[b];
+            local[b] = i as u32;
+            at += body.velocities;
+            self.start.push(at);
+            self.mass.push((i as u32, i as u32, block(&body.mass)));
+            let mut p = [0.0; 8];
+            p[..6].copy_from_slice(body.momentum.as_slice());
+            self.momentum.push(p);
+        }
+        for &p in pairs {
+            let pair = &problem.pairs[p];
+            let (a, b) = (local[pair.a], local[pair.b]);
+            self.mass.push((a, b, block(&pair.ab)));
+            self.mass.push((b, a, block(&pair.ba)));
+        }
+        self.take_joints(problem, prepared, joints, local, response);
+        self.touches.clear();
+        for &c in contacts {
+            self.touches.push(touch(problem, prepared, c, local, response));
+        }
+        // side by side, the contacts of two bodies are one block of the matrix
+        self.touches.sort_by_key(|t| (t.bodies, t.contact));
+    }
+
+    fn take_joints(
+        &mut self,
+        problem: &StepProblem,
+        prepared: &Prepared,
+        joints: &[usize],
+        local: &[u32],
+        response: &mut [f64],
+    ) {
+        self.holds.clear();
+        for &j in joints {
+            let joint = &problem.joints[j];
+            let (bodies, parts) = parts(&joint.row.row, local);
+            let last = self.holds.last_mut().filter(|h| {
+                h.bodies == bodies && h.rows < ROWS && h.joint + h.rows == j
+            });
+            let hold = match last {
+                Some(hold) => hold,
+                None => {
+                    self.holds.push(Hold {
+                        joint: j,
+                        rows: 0,
+                        bodies,
+                        j: [[[0.0; 8]; 2]; ROWS],
+                        offset: [0.0; ROWS],
+                        compliance: [0.0; ROWS],
+                        w: [0.0; ROWS],
+                    });
+                    self.holds.last_mut().expect("one was just put there")
+                }
+            };
+            let k = hold.rows;
+            hold.j[k] = parts;
+            hold.offset[k] = joint.row.offset;
+            hold.compliance[k] = joint.compliance;
+            hold.w[k] = mobility(&joint.row.row, prepared, response);
+            hold.rows += 1;
+        }
+    }
+
+    /// Number of velocities.
+    pub(super) fn velocities(&self) -> usize {
+        self.start.last().copied().unwrap_or(0)
+    }
+
+    /// out = M̃ v − b.
+    pub(super) fn momentum_change(&self, v: &[Lane], out: &mut Vec<Lane>) {
+        out.clear();
+        out.extend(self.momentum.iter().map(|p| p.map(|p| -p)));
+        for (i, j, m) in &self.mass {
+            let (to, v) = (&mut out[*i as usize], &v[*j as usize]);
+            for r in 0..6 {
+                to[r] += dot(&m[r], v);
+            }
+        }
+    }
+}
+
+fn touch<const T: usize>(
+    problem: &StepProblem,
+    prepared: &Prepared,
+    contact: usize,
+    local: &[u32],
+    response: &mut [f64],
+) -> Touch<T> {
+    let c = &problem.contacts[contact];
+    let bodies = bodies_of(c).map(|b| b.map_or(WORLD, |b| local[b]));
+    let has_friction = !c.tangents.is_empty() && (c.kappa > 0.0 || (c.mu > 0.0 && c.normal.is_some()));
+    let mut touch = Touch {
+        contact,
+        bodies,
+        has_normal: c.normal.is_some(),
+        has_friction,
+        n: [[0.0; 8]; 2],
+        t: [[[0.0; 8]; 2]; T],
+        offset: 0.0,
+        slip: [0.0; T],
+        w_n: 0.0,
+        w_t: 0.0,
+        mu: if has_friction { c.mu } else { 0.0 },
+        kappa: if has_friction { c.kappa } else { 0.0 },
+        axes: [1.0; T],
+    };
+    if let Some(normal) = &c.normal {
+        touch.n = in_order(parts(&normal.row, local), bodies);
+        touch.offset = normal.offset;
+        touch.w_n = mobility(&normal.row, prepared, response);
+    }
+    for (k, tangent) in c.tangents.iter().enumerate().filter(|_| has_friction) {
+        let axis = match &c.set {
+            FrictionSet::Ellipse(axes) => axes[k],
+            FrictionSet::Polygon(generators) => generators.iter().fold(0.0, |m: f64, g| m.max(g[0])),
+        };
+        touch.axes[k] = axis;
+        touch.t[k] = in_order(parts(&tangent.row, local), bodies).map(|part| part.map(|x| axis * x));
+        touch.slip[k] = axis * tangent.offset;
+        touch.w_t += axis * axis * mobility(&tangent.row, prepared, response) / c.tangents.len() as f64;
+    }
+    if touch.w_t == 0.0 {
+        touch.w_t = touch.w_n;
+    }
+    touch
+}
+
+/// The bodies of a row, and its part of each.
+fn parts(row: &Row, local: &[u32]) -> ([u32; 2], [Lane; 2]) {
+    let (mut bodies, mut parts) = ([WORLD; 2], [[0.0; 8]; 2]);
+    if let Row::Bodies(terms) = row {
+        for (k, term) in terms.iter().enumerate() {
+            bodies[k] = local[term.body];
+            parts[k][..6].copy_from_slice(&term.j);
+        }
+    }
+    (bodies, parts)
+}
+
+/// The parts in the order of `bodies`.
+fn in_order((own, parts): ([u32; 2], [Lane; 2]), bodies: [u32; 2]) -> [Lane; 2] {
+    if own[0] == bodies[0] { parts } else { [parts[1], parts[0]] }
+}
+
+/// The bodies that the rows of a contact touch, in the order they are named; the first two if there are more.
+pub(super) fn bodies_of(contact: &Contact) -> [Option<usize>; 2] {
+    let mut bodies = [None; 2];
+    for row in contact.rows() {
+        let Row::Bodies(terms) = &row.row else { continue };
+        for term in terms {
+            let known = bodies.contains(&Some(term.body));
+            if let (false, Some(free)) = (known, bodies.iter_mut().find(|b| b.is_none())) {
+                *free = Some(term.body);
+            }
+        }
+    }
+    bodies
+}
+
+fn block(m: &nalgebra::Matrix6<f64>) -> [Lane; 6] {
+    std::array::from_fn(|i| std::array::from_fn(|j| if j < 6 { m[(i, j)] } else { 0.0 }))
+}
+
+/// The speed that one unit of impulse causes along a row; `response` is zero before and after.
+fn mobility(row: &Row, prepared: &Prepared, response: &mut [f64]) -> f64 {
+    let (start, mass) = (&prepared.layout.velocity, &prepared.mass);
+    mass.respond(row, start, response);
+    let w = row.dot(start, response);
+    mass.clear(row, start, response);
+    w
+}

@@ -1,0 +1,121 @@
+//! The structured methods: every island of a step problem by itself, through a chain of interior point, semismooth
+//! Newton, the central path and Gauss–Seidel, all of them in the space of velocities. The matrix W = J M̃⁻¹ Jᵀ is
+//! never formed.
+
+mod equations;
+mod interior;
+mod island;
+mod iterate;
+mod partition;
+mod path;
+mod semismooth;
+mod solve;
+mod sweep;
+
+#[cfg(test)]
+mod tests;
+
+use crate::chain::Chain;
+use crate::problem::StepProblem;
+use crate::solution::{Guess, LcpError, Solution, Stage, Work};
+use crate::solve::Task;
+pub(crate) use island::unknown_feature;
+use partition::Partition;
+use rayon::prelude::*;
+use solve::{Outcome, Space};
+
+/// Contacts and joint rows of all islands below which threads cost more than they save.
+const SERIAL: usize = 100;
+
+/// Storage of the structured methods, kept from problem to problem.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Storage {
+    partition: Partition,
+    line: Vec<Space<1>>,
+    plane: Vec<Space<2>>,
+    local: Vec<u32>,
+    response: Vec<f64>,
+    z: Vec<f64>,
+    v: Vec<f64>,
+}
+
+/// Solves the islands of `step` one by one, and certifies the whole.
+pub(crate) fn solve(
+    step: &StepProblem,
+    task: &mut Task,
+    chain: &Chain,
+    guess: Option<&Guess>,
+) -> Result<Solution, LcpError> {
+    let mut storage = std::mem::take(task.structured());
+    let prepared = task.prepared();
+    storage.z.clear();
+    match guess {
+        Some(guess) => storage.z.extend_from_slice(&guess.z),
+        None => storage.z.resize(prepared.layout.impulses, 0.0),
+    }
+    task.velocity(&storage.z, &mut storage.v);
+    storage.local.resize(step.bodies.len(), 0);
+    storage.response.clear();
+    storage.response.resize(prepared.layout.velocities(), 0.0);
+    storage.partition.split(step);
+    let scale = (task.speed(), task.tolerance());
+    let mut work = if step.contacts.iter().all(|c| c.tangents.len() < 2) {
+        let mut spaces = std::mem::take(&mut storage.line);
+        let work = storage.run(step, task, chain, guess.is_some(), scale, &mut spaces);
+        storage.line = spaces;
+        work
+    } else {
+        let mut spaces = std::mem::take(&mut storage.plane);
+        let work = storage.run(step, task, chain, guess.is_some(), scale, &mut spaces);
+        storage.plane = spaces;
+        work
+    };
+    let best = task.certify(&storage.z);
+    *task.structured() = storage;
+    work.islands = task.structured().partition.len();
+    let spent = work.factorizations;
+    task.accept(best, work)
+        .map_err(|best| LcpError::Budget { spent, unit: "factorizations", best: Box::new(best) })
+}
+
+impl Storage {
+    fn run<const T: usize>(
+        &mut self,
+        step: &StepProblem,
+        task: &Task,
+        chain: &Chain,
+        guess: bool,
+        (speed, tolerance): (f64, f64),
+        spaces: &mut Vec<Space<T>>,
+    ) -> Work {
+        let prepared = task.prepared();
+        let layout = &prepared.layout;
+        let count = self.partition.len();
+        if spaces.len() < count {
+            spaces.resize_with(count, Space::default);
+        }
+        let spaces = &mut spaces[..count];
+        for (i, space) in spaces.iter_mut().enumerate() {
+            let parts = self.partition.island(i);
+            space.island.take(step, &prepared, parts, &mut self.local, &mut self.response);
+            space.best.read(&space.island, step, layout, &self.z);
+            space.best.take_velocities(&space.island, layout, &self.v);
+        }
+        let size = step.contacts.len() + step.joints.len();
+        if count > 1 && size > SERIAL {
+            spaces.par_iter_mut().for_each(|s| s.solve(chain, guess, speed, tolerance));
+        } else {
+            spaces.iter_mut().for_each(|s| s.solve(chain, guess, speed, tolerance));
+        }
+        let mut work = Work { stage: Stage::Zero, ..Work::default() };
+        for space in spaces {
+            space.best.write(&space.island, step, layout, &mut self.z);
+            let Outcome { stage, factorizations, iterations, sweeps, .. } = space.outcome;
+            work.stage = work.stage.max(stage);
+            work.factorizations += factorizations;
+            work.iterations += iterations;
+            work.sweeps += sweeps;
+        }
+        work
+    }
+}

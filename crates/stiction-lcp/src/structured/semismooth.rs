@@ -1,0 +1,298 @@
+//! Semismooth Newton on the projections of Alart and Curnier, in the space of velocities.
+//!
+//! Modes are chosen where W r − u lies; the equations of those modes are solved with a proximal term ε = W/κ that
+//! makes them regular where contacts are redundant. The momentum balance is linear and stays exact, so a line search
+//! costs natural maps only.
+
+use super::equations::{Answer, Equations};
+use super::island::{Island, Lane, Touch};
+use super::iterate::{Iterate, Local, length, product};
+
+/// Where κ starts, and the least and the largest: below, heavy bodies on light ones crawl; above, impulses are noise.
+const KAPPA: (f64, f64, f64) = (1e2, 1e4, 1e6);
+
+/// Storage of the method.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Storage<const T: usize> {
+    answers: Vec<Answer<T>>,
+    constant: Vec<Local<T>>,
+    modes: Vec<Mode>,
+    previous: Vec<Mode>,
+    u: Vec<Local<T>>,
+    du: Vec<Local<T>>,
+    dr: Vec<Local<T>>,
+    dv: Vec<Lane>,
+    dc: Vec<[f64; 6]>,
+    joints: Vec<[f64; 6]>,
+    djoints: Vec<[f64; 6]>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Open,
+    Stick,
+    Slip,
+}
+
+/// When to stop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Residual [m/s] to go for.
+    pub(super) target: f64,
+    /// Residual [m/s] that is small enough where steps no longer make it smaller.
+    pub(super) good: f64,
+    /// Factorizations at most.
+    pub(super) factorizations: usize,
+    /// Whether to give up early where progress is poor.
+    pub(super) impatient: bool,
+}
+
+/// What was reached: the residual [m/s], and the factorizations it took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reached {
+    pub(super) residual: f64,
+    pub(super) factorizations: usize,
+}
+
+/// Goes on from the impulses and velocities of `at`, and leaves the best iterate there. `modes_from`: velocities to
+/// choose the first modes by, if not those of `at`.
+pub(super) fn run<const T: usize>(
+    island: &Island<T>,
+    equations: &mut Equations,
+    storage: &mut Storage<T>,
+    at: &mut Iterate<T>,
+    best: &mut Iterate<T>,
+    modes_from: Option<&[Lane]>,
+    limits: Limits,
+) -> Reached {
+    let mut kappa = KAPPA.1;
+    let mut window = [f64::INFINITY; 3];
+    storage.previous.clear();
+    storage.speeds(island, &at.v);
+    at.joint_errors(island, &mut storage.joints);
+    let (mut residual, mut merit) = storage.measure(island, at, 0.0);
+    let first = residual;
+    let mut before = f64::INFINITY;
+    let mut reached = Reached { residual, factorizations: 0 };
+    best.copy_from(at);
+    for round in 0..limits.factorizations {
+        let slow = residual > 0.1 * before;
+        before = residual;
+        if residual <= limits.target || (reached.residual <= limits.good && slow) {
+            break;
+        }
+        let poor = (round == 3 && reached.residual > 0.3 * first) || (round == 7 && reached.residual > 0.01 * first);
+        if limits.impatient && poor {
+            break;
+        }
+        if let (0, Some(v)) = (round, modes_from) {
+            storage.speeds(island, v);
+            storage.choose(island, at, kappa);
+            storage.speeds(island, &at.v);
+        } else {
+            storage.choose(island, at, kappa);
+        }
+        let same = storage.modes == storage.previous;
+        std::mem::swap(&mut storage.modes, &mut storage.previous);
+        reached.factorizations += 1;
+        if !equations.factor(island, &storage.answers) {
+            kappa = (kappa / 10.0).max(KAPPA.0);
+            continue;
+        }
+        storage.direction(island, equations, at);
+        // steps along which the natural map does not fall are taken shorter
+        window[round % 3] = merit;
+        let worst = window.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::max);
+        let mut alpha = 1.0;
+        let mut shortest = (f64::INFINITY, 0.0, 1.0);
+        for _ in 0..6 {
+            let (r, m) = storage.measure(island, at, alpha);
+            if m < shortest.0 {
+                shortest = (m, r, alpha);
+            }
+            if m < (1.0 - 1e-4 * alpha) * worst {
+                break;
+            }
+            alpha *= 0.5;
+        }
+        if !shortest.0.is_finite() {
+            break;
+        }
+        (merit, residual, alpha) = shortest;
+        storage.advance(at, alpha);
+        if residual < reached.residual {
+            reached.residual = residual;
+            best.copy_from(at);
+        }
+        if alpha < 0.2 {
+            kappa = (kappa / 10.0).max(KAPPA.0);
+        } else if same && alpha == 1.0 {
+            kappa = (kappa * 10.0).min(KAPPA.2);
+        }
+    }
+    reached
+}
+
+impl<const T: usize> Storage<T> {
+    /// The residual of an iterate whose velocities follow from its impulses [m/s].
+    pub(super) fn residual(&mut self, island: &Island<T>, at: &Iterate<T>) -> f64 {
+        self.speeds(island, &at.v);
+        at.joint_errors(island, &mut self.joints);
+        self.measure(island, at, 0.0).0
+    }
+
+    /// The speeds of all contacts.
+    fn speeds(&mut self, island: &Island<T>, v: &[Lane]) {
+        self.u.clear();
+        self.u.extend(island.touches.iter().map(|t| t.speeds(v)));
+    }
+
+    /// Largest natural map and sum of squares at `at` + `alpha` times the direction.
+    fn measure(&self, island: &Island<T>, at: &Iterate<T>, alpha: f64) -> (f64, f64) {
+        let (mut largest, mut sum) = (0.0, 0.0);
+        let mut take = |x: f64| {
+            if !(x.abs() <= largest) {
+                largest = x.abs();
+            }
+            sum += x * x;
+        };
+        for (i, touch) in island.touches.iter().enumerate() {
+            let (r, u) = if alpha == 0.0 {
+                (at.r[i], self.u[i])
+            } else {
+                (along(&at.r[i], alpha, &self.dr[i]), along(&self.u[i], alpha, &self.du[i]))
+            };
+            let map = touch.natural_map(&r, &u);
+            take(map.n);
+            take(length(&map.t));
+        }
+        for (i, hold) in island.holds.iter().enumerate() {
+            for k in 0..hold.rows {
+                let change = if alpha == 0.0 { 0.0 } else { alpha * self.djoints[i][k] };
+                take(self.joints[i][k] + change);
+            }
+        }
+        (largest, sum)
+    }
+
+    /// Modes, and how the impulses answer in them.
+    fn choose(&mut self, island: &Island<T>, at: &Iterate<T>, kappa: f64) {
+        self.modes.clear();
+        self.answers.clear();
+        self.constant.clear();
+        for (i, touch) in island.touches.iter().enumerate() {
+            let (mode, answer, constant) = answer(touch, &at.r[i], &self.u[i], kappa);
+            self.modes.push(mode);
+            self.answers.push(answer);
+            self.constant.push(constant);
+        }
+    }
+
+    /// The Newton direction from the equations as they are factored.
+    fn direction(&mut self, island: &Island<T>, equations: &mut Equations, at: &Iterate<T>) {
+        at.momentum_error(island, &mut self.dv);
+        self.dv.iter_mut().flatten().for_each(|x| *x = -*x);
+        for (touch, constant) in island.touches.iter().zip(&self.constant) {
+            touch.push(constant, &mut self.dv);
+        }
+        self.dc.clear();
+        self.dc.extend(self.joints.iter().map(|e| e.map(|e| -e)));
+        equations.solve(island, &mut self.dv, &mut self.dc);
+        self.du.clear();
+        self.dr.clear();
+        for (i, touch) in island.touches.iter().enumerate() {
+            let moved = touch.speeds(&self.dv);
+            let du = Local {
+                n: if touch.has_normal { moved.n - touch.offset } else { 0.0 },
+                t: std::array::from_fn(|k| if touch.has_friction { moved.t[k] - touch.slip[k] } else { 0.0 }),
+            };
+            let (s, p) = (&self.answers[i], &self.constant[i]);
+            self.dr.push(Local {
+                n: p.n - s.nn * du.n,
+                t: std::array::from_fn(|k| p.t[k] - s.tn[k] * du.n - product(&s.tt[k], &du.t)),
+            });
+            self.du.push(du);
+        }
+        self.djoints.clear();
+        for (hold, dc) in island.holds.iter().zip(&self.dc) {
+            self.djoints.push(std::array::from_fn(|k| {
+                if k < hold.rows {
+                    super::island::speed(&hold.j[k], hold.bodies, &self.dv) + hold.compliance[k] * dc[k]
+                } else {
+                    0.0
+                }
+            }));
+        }
+    }
+
+    fn advance(&mut self, at: &mut Iterate<T>, alpha: f64) {
+        for (v, dv) in at.v.iter_mut().zip(&self.dv) {
+            super::island::add(v, alpha, dv);
+        }
+        for i in 0..at.r.len() {
+            at.r[i] = along(&at.r[i], alpha, &self.dr[i]);
+            self.u[i] = along(&self.u[i], alpha, &self.du[i]);
+        }
+        for i in 0..at.c.len() {
+            for k in 0..6 {
+                at.c[i][k] += alpha * self.dc[i][k];
+                self.joints[i][k] += alpha * self.djoints[i][k];
+            }
+        }
+    }
+}
+
+fn along<const T: usize>(x: &Local<T>, alpha: f64, dx: &Local<T>) -> Local<T> {
+    Local { n: x.n + alpha * dx.n, t: std::array::from_fn(|k| x.t[k] + alpha * dx.t[k]) }
+}
+
+/// The mode of a contact, how its impulse answers to its speeds in it, and what it does at once.
+fn answer<const T: usize>(
+    touch: &Touch<T>,
+    r: &Local<T>,
+    u: &Local<T>,
+    kappa: f64,
+) -> (Mode, Answer<T>, Local<T>) {
+    let mut s = Answer::default();
+    let mut p = Local { n: -r.n, t: r.t.map(|x| -x) };
+    let x_n = touch.w_n * r.n - u.n;
+    if touch.has_normal {
+        if !(x_n > 0.0) {
+            return (Mode::Open, s, p);
+        }
+        s.nn = kappa / touch.w_n;
+        p.n = -s.nn * u.n;
+    }
+    if !touch.has_friction {
+        return (Mode::Stick, s, p);
+    }
+    let x: [f64; T] = std::array::from_fn(|k| touch.w_t * r.t[k] - u.t[k]);
+    let size = length(&x);
+    // a radius from x_n would be that of a contact about to be hit harder, not of the impulse it has
+    let normal = if touch.has_normal { r.n.max(0.1 * x_n / touch.w_n) } else { 0.0 };
+    let bound = touch.bound(normal);
+    let (a, stiff) = (touch.w_t * bound / size, kappa / touch.w_t);
+    if !(a < 1.0) {
+        for k in 0..T {
+            s.tt[k][k] = stiff;
+            p.t[k] = -stiff * u.t[k];
+        }
+        return (Mode::Stick, s, p);
+    }
+    let e = x.map(|x| x / size);
+    // across the slip the impulse turns with it: exact up to the proximal term
+    let turn = (a / (1.0 - a)).min(kappa);
+    let along = product(&e, &r.t);
+    let across_u = product(&e, &u.t);
+    for k in 0..T {
+        s.tn[k] = touch.mu * e[k] * s.nn;
+        let u_across = u.t[k] - across_u * e[k];
+        let back = if a > 0.0 { turn / a } else { 1.0 };
+        p.t[k] = e[k] * (touch.bound(r.n) - along + touch.mu * p.n) - back * u_across / touch.w_t;
+        for l in 0..T {
+            let unit = if k == l { 1.0 } else { 0.0 };
+            s.tt[k][l] = turn / touch.w_t * (unit - e[k] * e[l]);
+        }
+    }
+    (Mode::Slip, s, p)
+}

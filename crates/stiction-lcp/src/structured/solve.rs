@@ -1,0 +1,123 @@
+//! One island through the chain.
+
+use super::equations::Equations;
+use super::island::Island;
+use super::iterate::Iterate;
+use super::semismooth::{Limits, Reached};
+use super::{interior, path, semismooth, sweep};
+use crate::chain::{Chain, Trial};
+use crate::solution::Stage;
+
+/// Residual, in units of the speed scale, at which the interior methods hand over to Newton: going on makes the
+/// impulses worse, and from farther away Newton loses its way in one case of three.
+const HAND_OVER: f64 = 1e-6;
+
+/// Factorizations of Newton after another method.
+const POLISH: usize = 30;
+
+/// Residual that Newton goes for, as a part of the tolerance: from the tolerance there it is one more step, and bodies
+/// at rest that keep their impulses creep by it.
+const AIM: f64 = 1e-3;
+
+/// Residual that is good enough, as a part of the tolerance: moved into their cones impulses lose a little.
+const GOOD: f64 = 0.5;
+
+/// An island and all that is kept for it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Space<const T: usize> {
+    pub(super) island: Island<T>,
+    pub(super) at: Iterate<T>,
+    pub(super) best: Iterate<T>,
+    equations: Equations,
+    spare: Iterate<T>,
+    newton: semismooth::Storage<T>,
+    interior: interior::Storage<T>,
+    path: path::Storage<T>,
+    sweep: sweep::Storage,
+    pub(super) outcome: Outcome,
+}
+
+/// What an island took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Outcome {
+    pub(super) stage: Stage,
+    /// Residual in units of the speed scale.
+    pub(super) residual: f64,
+    pub(super) factorizations: usize,
+    pub(super) iterations: usize,
+    pub(super) sweeps: usize,
+}
+
+impl<const T: usize> Space<T> {
+    /// Solves the island to `tolerance` in units of `speed`, from the impulses in `best` if they are a guess, or zero.
+    pub(super) fn solve(&mut self, chain: &Chain, guess: bool, speed: f64, tolerance: f64) {
+        let stage = if guess { Stage::Guess } else { Stage::Zero };
+        let residual = self.newton.residual(&self.island, &self.best) / speed;
+        self.outcome = Outcome { stage, residual, ..Outcome::default() };
+        let mut laid_out = false;
+        for trial in chain.trials() {
+            if self.outcome.residual <= GOOD * tolerance || self.outcome.factorizations >= chain.budget {
+                break;
+            }
+            if !laid_out {
+                self.equations.lay_out(&self.island);
+                laid_out = true;
+            }
+            let stage = match trial {
+                Trial::Warm(_) if !guess => continue,
+                Trial::Warm(factorizations) => {
+                    self.at.copy_from(&self.best);
+                    self.newton(None, Limits { target: AIM * tolerance * speed, good: GOOD * tolerance * speed, factorizations, impatient: true }, speed);
+                    Stage::Newton
+                }
+                Trial::Interior(iterations) => {
+                    let Self { island, equations, interior, at, .. } = self;
+                    let limits = (HAND_OVER * speed, iterations);
+                    let spent = interior::run(island, equations, interior, at, (speed, 1.0), limits);
+                    self.polish(spent, speed, tolerance);
+                    Stage::Interior
+                }
+                Trial::Path(size, factorizations) => {
+                    let Self { island, equations, interior, path, at, .. } = self;
+                    let limits = (HAND_OVER * speed, factorizations);
+                    let spent = path::run(island, equations, interior, path, at, (speed, size), limits);
+                    self.polish(spent, speed, tolerance);
+                    Stage::Path
+                }
+                Trial::Sweeps(sweeps) => {
+                    self.at.copy_from(&self.best);
+                    if !sweep::run(&self.island, &mut self.sweep, &mut self.at, sweeps) {
+                        continue;
+                    }
+                    self.outcome.sweeps += sweeps;
+                    self.newton(None, self.limits(speed, tolerance), speed);
+                    Stage::Sweeps
+                }
+            };
+            self.outcome.stage = stage;
+        }
+    }
+
+    fn limits(&self, speed: f64, tolerance: f64) -> Limits {
+        Limits { target: AIM * tolerance * speed, good: GOOD * tolerance * speed, factorizations: POLISH, impatient: false }
+    }
+
+    /// Newton after an interior method, whose velocities choose the first modes.
+    fn polish(&mut self, spent: usize, speed: f64, tolerance: f64) {
+        self.outcome.iterations += spent;
+        self.outcome.factorizations += spent;
+        let v = self.at.v.clone();
+        self.newton(Some(&v), self.limits(speed, tolerance), speed);
+    }
+
+    fn newton(&mut self, modes: Option<&[super::island::Lane]>, limits: Limits, speed: f64) {
+        let Self { island, equations, newton, at, spare, .. } = self;
+        let Reached { residual, factorizations } =
+            semismooth::run(island, equations, newton, at, spare, modes, limits);
+        self.outcome.factorizations += factorizations;
+        if residual / speed < self.outcome.residual {
+            self.outcome.residual = residual / speed;
+            std::mem::swap(&mut self.best, &mut self.spare);
+        }
+    }
+}
