@@ -30,6 +30,7 @@ pub mod problem;
 pub mod proof;
 pub mod solution;
 pub mod solve;
+mod sparse;
 
 pub use certificate::{Candidate, Certificate, ContactResidual, certify};
 pub use condense::Condensed;
