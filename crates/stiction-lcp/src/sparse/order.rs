@@ -9,12 +9,13 @@ use super::Node;
 /// No node, no place.
 const NONE: usize = usize::MAX;
 
-/// Bodies less joints, and rows of bodies less rows of joints, of all that was eliminated into an element.
+/// Bodies less joints, and rows of bodies less rows of joints, of a group: what was eliminated and hangs together
+/// by joints that were eliminated.
 ///
 /// The block of a joint on its turn is what its rows are worth on the bodies eliminated before it. That is
-/// regular as long as these can still move together as one rigid body, which a tree of joints leaves to them and
-/// each further joint may take. To count rows alone is not enough: five hinges have the five rows, but
-/// with parallel axes not the rank.
+/// regular as long as its group can still move as one rigid body, which a tree of joints leaves to it and each
+/// further joint may take. To count rows alone is not enough: five hinges have the five rows, but with
+/// parallel axes not the rank.
 #[derive(Debug, Clone, Copy, Default)]
 struct Rank {
     bodies: isize,
@@ -65,8 +66,11 @@ pub(super) struct Order {
     same: Vec<usize>,
     last: Vec<usize>,
     saddle: Vec<bool>,
-    /// What is left free in an element.
+    /// The group of each node, by a node of it that stands for more; what is left free in it; what a node adds.
+    group: Vec<usize>,
     rank: Vec<Rank>,
+    own: Vec<Rank>,
+    done: Vec<bool>,
     /// The least degree that may be listed, the next stamp, the largest element, rows eliminated and all rows.
     least: usize,
     mark: usize,
@@ -88,7 +92,7 @@ impl Order {
         self.begin(nodes, starts, neighbours);
         while self.sequence.len() < nodes.len() {
             let pivot = self.next();
-            self.eliminate(pivot);
+            self.eliminate(pivot, &|i| &neighbours[starts[i]..starts[i + 1]]);
         }
     }
 
@@ -106,18 +110,25 @@ impl Order {
         self.weight.extend(nodes.iter().map(|node| node.size));
         self.saddle.clear();
         self.saddle.extend(nodes.iter().map(|node| node.saddle));
-        self.last.clear();
-        self.last.extend(0..n);
+        for list in [&mut self.last, &mut self.group] {
+            list.clear();
+            list.extend(0..n);
+        }
         for list in [&mut self.before, &mut self.after, &mut self.bucket, &mut self.same] {
             refill(list, n, NONE);
         }
         for list in [&mut self.elements, &mut self.degree, &mut self.hash] {
             refill(list, n, 0);
         }
-        for list in [&mut self.is_element, &mut self.member, &mut self.listed] {
+        for list in [&mut self.is_element, &mut self.member, &mut self.listed, &mut self.done] {
             refill(list, n, false);
         }
         refill(&mut self.rank, n, Rank::default());
+        self.own.clear();
+        self.own.extend(nodes.iter().map(|node| {
+            let rows = isize::try_from(node.size).unwrap_or(isize::MAX);
+            if node.saddle { Rank { bodies: -1, rows: -rows } } else { Rank { bodies: 1, rows } }
+        }));
         refill(&mut self.stamp, n, 1);
         refill(&mut self.first, self.total + 1, NONE);
         (self.least, self.mark, self.largest, self.eliminated, self.forced) = (0, 2, 0, 0, 0);
@@ -172,28 +183,62 @@ impl Order {
         self.forced
     }
 
-    /// Puts a node and those merged with it into the sequence, and its rows into the rank of an element.
-    fn finish(&mut self, i: usize, element: usize) {
-        let weight = self.weight[i];
-        let sign = if self.saddle[i] { -1 } else { 1 };
-        self.rank[element].rows += sign * isize::try_from(weight).unwrap_or(isize::MAX);
-        self.eliminated += weight;
+    /// The node that stands for the group of a node.
+    fn group(&mut self, mut i: usize) -> usize {
+        while self.group[i] != i {
+            self.group[i] = self.group[self.group[i]];
+            i = self.group[i];
+        }
+        i
+    }
+
+    /// Puts a node and those merged with it into the sequence, and each into the group that its joints make.
+    fn finish<'a>(&mut self, i: usize, around: &impl Fn(usize) -> &'a [usize]) {
+        self.eliminated += self.weight[i];
         let mut member = i;
         while member != NONE {
             self.sequence.push(member);
-            self.rank[element].bodies += sign;
+            self.done[member] = true;
+            let own = self.group(member);
+            let rank = self.own[member];
+            self.rank[own].add(rank);
+            for &other in around(member) {
+                if self.done[other] && self.saddle[other] != self.saddle[member] {
+                    let (own, joined) = (self.group(member), self.group(other));
+                    if own != joined {
+                        self.group[joined] = own;
+                        let rank = self.rank[joined];
+                        self.rank[own].add(rank);
+                    }
+                }
+            }
             member = self.same[member];
         }
     }
 
+    /// Whether a joint may be eliminated now.
+    fn has_room(&mut self, joint: usize, around: &[usize]) -> bool {
+        let mut rank = Rank::default();
+        for (k, &body) in around.iter().enumerate() {
+            if self.done[body] && !self.saddle[body] {
+                let group = self.group(body);
+                let known = around[..k].iter().any(|&other| self.done[other] && self.group(other) == group);
+                if !known {
+                    rank.add(self.rank[group]);
+                }
+            }
+        }
+        rank.has_room(self.weight[joint])
+    }
+
     /// Turns the pivot into an element, which takes in the elements it belonged to.
-    fn eliminate(&mut self, pivot: usize) {
-        self.finish(pivot, pivot);
+    fn eliminate<'a>(&mut self, pivot: usize, around: &impl Fn(usize) -> &'a [usize]) {
+        self.finish(pivot, around);
         let range = self.gather(pivot);
         self.outside(range.clone());
         let mut weight = self.degree[pivot];
         for at in range.clone() {
-            weight -= self.update(self.list[at], pivot);
+            weight -= self.update(self.list[at], pivot, around);
         }
         self.degree[pivot] = weight;
         self.largest = self.largest.max(weight);
@@ -201,7 +246,7 @@ impl Order {
         for at in range.clone() {
             self.merge(self.list[at]);
         }
-        self.close(pivot, range);
+        self.close(pivot, range, around);
     }
 
     /// Lists the members of the new element, at the end of the lists.
@@ -213,8 +258,6 @@ impl Order {
         for k in 0..=elements {
             let (from, count) = if k < elements {
                 let e = self.list[at + k];
-                let rank = self.rank[e];
-                self.rank[pivot].add(rank);
                 self.stamp[e] = 0;
                 (self.start[e], self.length[e])
             } else {
@@ -253,7 +296,7 @@ impl Order {
 
     /// Cleans the list of a member and bounds its degree without the new element. Rows of it that are
     /// eliminated with the pivot, because nothing but the element is left around it.
-    fn update(&mut self, i: usize, pivot: usize) -> usize {
+    fn update<'a>(&mut self, i: usize, pivot: usize, around: &impl Fn(usize) -> &'a [usize]) -> usize {
         let (begin, elements, length) = (self.start[i], self.elements[i], self.length[i]);
         let (mut to, mut degree, mut hash) = (begin, 0, 0_usize);
         for p in begin..begin + elements {
@@ -265,8 +308,6 @@ impl Order {
                 to += 1;
             } else if self.stamp[e] != 0 {
                 // all of it is in the new one
-                let rank = self.rank[e];
-                self.rank[pivot].add(rank);
                 self.stamp[e] = 0;
             }
         }
@@ -281,8 +322,8 @@ impl Order {
             }
         }
         let weight = self.weight[i];
-        if degree == 0 && (!self.saddle[i] || self.rank[pivot].has_room(weight)) {
-            self.finish(i, pivot);
+        if degree == 0 && (!self.saddle[i] || self.has_room(i, around(i))) {
+            self.finish(i, around);
             (self.weight[i], self.member[i]) = (0, false);
             return weight;
         }
@@ -339,7 +380,12 @@ impl Order {
     }
 
     /// Lists the members by their degrees, joints only when they have room.
-    fn close(&mut self, pivot: usize, members: std::ops::Range<usize>) {
+    fn close<'a>(
+        &mut self,
+        pivot: usize,
+        members: std::ops::Range<usize>,
+        around: &impl Fn(usize) -> &'a [usize],
+    ) {
         let mut to = members.start;
         for at in members.clone() {
             let i = self.list[at];
@@ -350,10 +396,7 @@ impl Order {
             self.member[i] = false;
             let others = self.degree[pivot] - weight;
             self.degree[i] = (self.degree[i] + others).min(self.total - self.eliminated - weight);
-            let elements = self.start[i]..self.start[i] + self.elements[i];
-            let mut rank = Rank::default();
-            self.list[elements].iter().for_each(|&e| rank.add(self.rank[e]));
-            if !self.saddle[i] || rank.has_room(weight) {
+            if !self.saddle[i] || self.has_room(i, around(i)) {
                 self.enlist(i);
             }
             self.list[to] = i;

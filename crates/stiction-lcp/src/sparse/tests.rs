@@ -14,7 +14,8 @@ fn joint(size: usize) -> Node {
     Node { size, saddle: true }
 }
 
-/// Values for a graph: bodies with a dominant diagonal, joints without any, unsymmetric between bodies.
+/// Values for a graph, unsymmetric between bodies: a body's diagonal dominates what its contacts couple, as it
+/// does where each contact adds to the diagonal what it adds beside it, and a joint has none.
 struct Sample {
     nodes: Vec<Node>,
     edges: Vec<(u32, u32)>,
@@ -30,7 +31,10 @@ impl Sample {
             (0..rows * columns).map(|k| entry(k) + rng.random_range(-1.0..1.0)).collect()
         };
         for (i, node) in nodes.iter().enumerate().filter(|(_, node)| !node.saddle) {
-            blocks.push((i, i, random(node.size, node.size, 12.0)));
+            let beside = edges.iter().map(|&(a, b)| (a as usize, b as usize));
+            let beside = beside.filter_map(|(a, b)| if a == i { Some(b) } else { (b == i).then_some(a) });
+            let coupled: usize = beside.map(|k| if nodes[k].saddle { 0 } else { nodes[k].size }).sum();
+            blocks.push((i, i, random(node.size, node.size, 12.0 + coupled as f64)));
         }
         for &(a, b) in edges {
             let (a, b) = (a as usize, b as usize);
