@@ -84,25 +84,27 @@ impl Equations {
     pub(super) fn factor<const T: usize>(&mut self, island: &Island<T>, answers: &[Answer<T>]) -> bool {
         self.matrix.clear();
         for (slot, (_, _, block)) in self.mass.iter().zip(&island.mass) {
-            self.matrix.add(*slot, block);
+            let lanes = if slot.is_transposed() { *block } else { transposed(block) };
+            self.matrix.add_lanes(*slot, &lanes);
         }
         let mut i = 0;
         while i < island.touches.len() {
             let bodies = island.touches[i].bodies;
             let slots = self.touches[i];
             let mut blocks = [[[0.0; 8]; 6]; 4];
+            let by_rows = slots.map(Slot::is_transposed);
             while i < island.touches.len() && island.touches[i].bodies == bodies {
                 let (touch, s) = (&island.touches[i], &answers[i]);
                 if bodies[1] == WORLD {
-                    outer::<T, 1>(touch, s, &mut blocks);
+                    outer::<T, 1>(touch, s, by_rows, &mut blocks);
                 } else {
-                    outer::<T, 2>(touch, s, &mut blocks);
+                    outer::<T, 2>(touch, s, by_rows, &mut blocks);
                 }
                 i += 1;
             }
             let used = if bodies[1] == WORLD { 1 } else { 4 };
             for k in 0..used {
-                self.matrix.add(slots[k], &blocks[k]);
+                self.matrix.add_lanes(slots[k], &blocks[k]);
             }
         }
         for (hold, slots) in island.holds.iter().zip(&self.holds) {
@@ -110,13 +112,14 @@ impl Equations {
             for r in 0..hold.rows {
                 own[r][r] = -(hold.compliance[r] + PROXIMAL * hold.w[r]);
             }
-            self.matrix.add(slots[0], &own);
+            self.matrix.add_lanes(slots[0], &own);
             for (side, _) in hold.bodies.iter().enumerate().filter(|(_, b)| **b != WORLD) {
                 let rows: [Lane; 6] = std::array::from_fn(|r| hold.j[r][side]);
-                let columns: [Lane; 6] =
-                    std::array::from_fn(|i| std::array::from_fn(|r| if r < 6 { hold.j[r][side][i] } else { 0.0 }));
-                self.matrix.add(slots[1 + 2 * side], &columns);
-                self.matrix.add(slots[2 + 2 * side], &rows);
+                // ν in the rows of the joint, νᵀ in its columns: one of the two is stored by rows
+                let [column, row] = [slots[1 + 2 * side], slots[2 + 2 * side]];
+                let turned = transposed(&rows);
+                self.matrix.add_lanes(column, if column.is_transposed() { &turned } else { &rows });
+                self.matrix.add_lanes(row, if row.is_transposed() { &rows } else { &turned });
             }
         }
         self.matrix.factor()
@@ -151,11 +154,16 @@ impl Equations {
     }
 }
 
-/// blocks += Jᵀ S J of one contact, for its `B` bodies: aa, ab, ba, bb.
+fn transposed(block: &[Lane; 6]) -> [Lane; 6] {
+    std::array::from_fn(|i| std::array::from_fn(|j| if j < 6 { block[j][i] } else { 0.0 }))
+}
+
+/// blocks += Jᵀ S J of one contact, for its `B` bodies: aa, ab, ba, bb, by rows or by columns.
 #[inline(always)]
 fn outer<const T: usize, const B: usize>(
     touch: &super::island::Touch<T>,
     s: &Answer<T>,
+    by_rows: [bool; 4],
     blocks: &mut [[Lane; 6]; 4],
 ) {
     for q in 0..B {
@@ -173,16 +181,31 @@ fn outer<const T: usize, const B: usize>(
         }
         for p in 0..B {
             let block = &mut blocks[2 * p + q];
-            for r in 0..6 {
-                let c = touch.n[p][r];
-                for i in 0..8 {
-                    let mut x = c * n[i];
-                    for k in 0..T {
-                        x += touch.t[k][p][r] * t[k][i];
-                    }
-                    block[r][i] += x;
-                }
+            if by_rows[2 * p + q] {
+                rank::<T>(&touch.n[p], |k| &touch.t[k][p], &n, |k| &t[k], block);
+            } else {
+                rank::<T>(&n, |k| &t[k], &touch.n[p], |k| &touch.t[k][p], block);
             }
+        }
+    }
+}
+
+/// block[i] += a[i] · b over the normal and the tangents.
+#[inline(always)]
+fn rank<'a, const T: usize>(
+    a: &Lane,
+    a_t: impl Fn(usize) -> &'a Lane,
+    b: &Lane,
+    b_t: impl Fn(usize) -> &'a Lane,
+    block: &mut [Lane; 6],
+) {
+    for i in 0..6 {
+        for j in 0..8 {
+            let mut x = a[i] * b[j];
+            for k in 0..T {
+                x += a_t(k)[i] * b_t(k)[j];
+            }
+            block[i][j] += x;
         }
     }
 }

@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 4] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 27] = [
+const MODULES: [(&str, &str, &[&str]); 28] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -25,6 +25,7 @@ const MODULES: [(&str, &str, &[&str]); 27] = [
     ("stiction-lcp", "condense", &["lu", "problem"]),
     ("stiction-lcp", "lemke", &["lu", "problem"]),
     ("stiction-lcp", "lu", &[]),
+    ("stiction-lcp", "sparse", &[]),
     ("stiction-lcp", "collection", &["problem"]),
     ("stiction-lcp", "ensemble", &["problem"]),
     // the oracle reports the residual of what it found

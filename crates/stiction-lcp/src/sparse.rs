@@ -1,0 +1,228 @@
+//! Block LU factorization of a matrix over a graph of bodies and joints.
+//!
+//! Bodies that touch and joints with their bodies are the edges of a graph, and a step of an interior-point or
+//! Newton method is a matrix of blocks with the pattern of that graph. It is factored as `A = L U` without
+//! pivoting across blocks, with pivoting inside the diagonal ones. Chains and trees have no fill; the work of a
+//! chain grows with its length.
+
+// until the interior-point and the Newton method that are built on it use all of it
+#![allow(dead_code)]
+
+#[cfg(test)]
+mod bench;
+mod kernels;
+mod numeric;
+mod order;
+mod symbolic;
+#[cfg(test)]
+mod tests;
+
+use kernels::Block;
+use nalgebra::Matrix6;
+use numeric::Numeric;
+use symbolic::Symbolic;
+
+/// A node of the graph: a body, or a joint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Node {
+    /// Rows, 1 to 6.
+    pub(crate) size: usize,
+    /// Whether it is a joint's multipliers: its own block is zero or nearly so, and it is eliminated only after
+    /// neighbours that are not.
+    pub(crate) saddle: bool,
+}
+
+/// Where a block is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot {
+    at: u32,
+    rows: u8,
+    columns: u8,
+    /// Above the diagonal, stored transposed.
+    upper: bool,
+}
+
+/// What a factorization takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Cost {
+    /// Multiplications and additions.
+    pub(crate) flops: f64,
+    /// Blocks of L, of which U has as many.
+    pub(crate) blocks: usize,
+}
+
+/// A square matrix of blocks with symmetric pattern, and then its LU factors.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BlockMatrix {
+    nodes: Vec<Node>,
+    edges: Vec<(u32, u32)>,
+    /// Where each node's rows begin.
+    starts: Vec<usize>,
+    symbolic: Symbolic,
+    /// Blocks of nodes with at most three rows, as planar bodies have.
+    planar: Numeric<3, 4>,
+    spatial: Numeric<6, 8>,
+    is_planar: bool,
+}
+
+impl Slot {
+    /// Whether the block is stored by rows.
+    pub(crate) fn is_transposed(self) -> bool {
+        self.upper
+    }
+}
+
+impl BlockMatrix {
+    /// Takes the nodes and the edges between different ones; what was found for the same lists is kept.
+    ///
+    /// All entries are zero afterwards if the lists are others than the last time.
+    pub(crate) fn lay_out(&mut self, nodes: &[Node], edges: &[(u32, u32)]) {
+        if self.nodes == nodes && self.edges == edges {
+            return;
+        }
+        debug_assert!(nodes.iter().all(|node| (1..=6).contains(&node.size)));
+        debug_assert!(edges.iter().all(|(a, b)| a != b));
+        self.nodes.clear();
+        self.nodes.extend_from_slice(nodes);
+        self.edges.clear();
+        self.edges.extend_from_slice(edges);
+        self.starts.clear();
+        let begins = nodes.iter().scan(0, |at, node| {
+            *at += node.size;
+            Some(*at - node.size)
+        });
+        self.starts.extend(begins);
+        self.symbolic.analyse(nodes, edges);
+        self.is_planar = nodes.iter().all(|node| node.size <= 3);
+        if self.is_planar {
+            self.planar.lay_out(&self.symbolic);
+        } else {
+            self.spatial.lay_out(&self.symbolic);
+        }
+    }
+
+    /// The slot of the block in the rows of `a` and the columns of `b`, the same node or joined by an edge.
+    /// It is valid until other nodes or edges are laid out.
+    ///
+    /// # Panics
+    ///
+    /// If no edge joins the two, nor any fill.
+    pub(crate) fn slot(&self, a: usize, b: usize) -> Slot {
+        let (p, q) = (self.symbolic.place[a], self.symbolic.place[b]);
+        let at = self.symbolic.find(p.max(q), p.min(q)).expect("an edge joins the two nodes");
+        let byte = |size: usize| u8::try_from(size).expect("a node has at most six rows");
+        Slot {
+            at: u32::try_from(at).expect("blocks fill the memory before their numbers end"),
+            rows: byte(self.nodes[a].size),
+            columns: byte(self.nodes[b].size),
+            upper: p < q,
+        }
+    }
+
+    /// Sets all entries to zero, before a new assembly.
+    pub(crate) fn clear(&mut self) {
+        if self.is_planar {
+            self.planar.clear();
+        } else {
+            self.spatial.clear();
+        }
+    }
+
+    /// Adds the entries of a block, row by row.
+    pub(crate) fn add(&mut self, slot: Slot, entries: &[f64]) {
+        let columns = usize::from(slot.columns);
+        self.add_by(slot, |i, j| entries[i * columns + j]);
+    }
+
+    /// Adds a block given as it is stored: columns, or rows where the slot is [`Slot::is_transposed`]; entries beyond
+    /// the block's size must be zero.
+    #[inline(always)]
+    pub(crate) fn add_lanes(&mut self, slot: Slot, lanes: &[[f64; 8]; 6]) {
+        let at = slot.at as usize;
+        if self.is_planar {
+            let Numeric { lower, upper, .. } = &mut self.planar;
+            add_lanes(if slot.upper { &mut upper[at] } else { &mut lower[at] }, lanes);
+        } else {
+            let Numeric { lower, upper, .. } = &mut self.spatial;
+            add_lanes(if slot.upper { &mut upper[at] } else { &mut lower[at] }, lanes);
+        }
+    }
+
+    /// Adds a block of six rows and columns.
+    pub(crate) fn add_matrix(&mut self, slot: Slot, entries: &Matrix6<f64>) {
+        debug_assert!((slot.rows, slot.columns) == (6, 6));
+        let (at, entries) = (slot.at as usize, &entries.data.0);
+        if slot.upper {
+            let block = &mut self.spatial.upper[at].0;
+            for i in 0..6 {
+                for j in 0..6 {
+                    block[i][j] += entries[j][i];
+                }
+            }
+        } else {
+            for (column, entries) in self.spatial.lower[at].0.iter_mut().zip(entries) {
+                for i in 0..6 {
+                    column[i] += entries[i];
+                }
+            }
+        }
+    }
+
+    /// Adds the outer product `left rightᵀ`.
+    pub(crate) fn add_outer(&mut self, slot: Slot, left: &[f64], right: &[f64]) {
+        self.add_by(slot, |i, j| left[i] * right[j]);
+    }
+
+    fn add_by(&mut self, slot: Slot, entry: impl Fn(usize, usize) -> f64) {
+        if self.is_planar {
+            let Numeric { lower, upper, .. } = &mut self.planar;
+            add(if slot.upper { upper } else { lower }, slot, entry);
+        } else {
+            let Numeric { lower, upper, .. } = &mut self.spatial;
+            add(if slot.upper { upper } else { lower }, slot, entry);
+        }
+    }
+
+    /// Factors in place; false when a diagonal block is singular or not finite on its turn.
+    pub(crate) fn factor(&mut self) -> bool {
+        if self.is_planar { self.planar.factor(&self.symbolic) } else { self.spatial.factor(&self.symbolic) }
+    }
+
+    /// x ← A⁻¹ x after a factorization, node after node in the order given.
+    pub(crate) fn solve(&mut self, x: &mut [f64]) {
+        if self.is_planar {
+            self.planar.solve(&self.symbolic, &self.starts, x);
+        } else {
+            self.spatial.solve(&self.symbolic, &self.starts, x);
+        }
+    }
+
+    /// What one factorization takes.
+    pub(crate) fn work(&self) -> Cost {
+        Cost { flops: self.symbolic.flops, blocks: self.symbolic.used }
+    }
+}
+
+#[inline]
+fn add<const C: usize, const P: usize>(
+    blocks: &mut [Block<C, P>],
+    slot: Slot,
+    entry: impl Fn(usize, usize) -> f64,
+) {
+    let block = &mut blocks[slot.at as usize].0;
+    for i in 0..usize::from(slot.rows) {
+        for j in 0..usize::from(slot.columns) {
+            let (column, row) = if slot.upper { (i, j) } else { (j, i) };
+            block[column][row] += entry(i, j);
+        }
+    }
+}
+
+#[inline(always)]
+fn add_lanes<const C: usize, const P: usize>(block: &mut Block<C, P>, lanes: &[[f64; 8]; 6]) {
+    for (own, lane) in block.0.iter_mut().zip(lanes) {
+        for i in 0..P {
+            own[i] += lane[i];
+        }
+    }
+}

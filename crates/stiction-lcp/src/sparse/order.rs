@@ -1,0 +1,411 @@
+//! In which order nodes are eliminated: minimum degree on the quotient graph, with joints held back.
+//!
+//! Amestoy, Davis and Duff's approximate minimum degree, weighted by the rows of the nodes. What is eliminated
+//! together is an *element*: its members are the nodes it couples. Degrees of nodes are bounded by the weights
+//! of the elements they belong to, so that no fill is ever stored.
+
+use super::Node;
+
+/// No node, no place.
+const NONE: usize = usize::MAX;
+
+/// Bodies less joints, and rows of bodies less rows of joints, of a group: what was eliminated and hangs together
+/// by joints that were eliminated.
+///
+/// The block of a joint on its turn is what its rows are worth on the bodies eliminated before it. That is
+/// regular as long as its group can still move as one rigid body, which a tree of joints leaves to it and each
+/// further joint may take. To count rows alone is not enough: five hinges have the five rows, but with
+/// parallel axes not the rank.
+#[derive(Debug, Clone, Copy, Default)]
+struct Rank {
+    bodies: isize,
+    rows: isize,
+}
+
+impl Rank {
+    fn add(&mut self, other: Self) {
+        self.bodies += other.bodies;
+        self.rows += other.rows;
+    }
+
+    /// Whether a joint of so many rows finds a regular block.
+    fn has_room(self, rows: usize) -> bool {
+        self.bodies > 0 && usize::try_from(self.rows).is_ok_and(|free| free >= rows)
+    }
+}
+
+/// The lists of the quotient graph, kept between uses.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Order {
+    /// The nodes as they are eliminated.
+    pub(super) sequence: Vec<usize>,
+    /// Elements and then neighbours of a node, or the members of an element.
+    list: Vec<usize>,
+    /// Where the list of a node or element begins, and how long it is.
+    start: Vec<usize>,
+    length: Vec<usize>,
+    /// How many of a node's list are elements.
+    elements: Vec<usize>,
+    is_element: Vec<bool>,
+    /// Rows of a node and of those merged with it, 0 when it is eliminated or merged itself.
+    weight: Vec<usize>,
+    /// Whether a node is a member of the element under way.
+    member: Vec<bool>,
+    degree: Vec<usize>,
+    /// Members of an element that are not in the one under way, as a stamp plus their rows; 0 when it is gone.
+    stamp: Vec<usize>,
+    /// Nodes by degree: the first of each degree, and the ones before and after each.
+    first: Vec<usize>,
+    before: Vec<usize>,
+    after: Vec<usize>,
+    listed: Vec<bool>,
+    /// Nodes of one hash, and the hash of each.
+    bucket: Vec<usize>,
+    hash: Vec<usize>,
+    /// Nodes that cannot be told from each other are merged: the next one of the same, and the last of them.
+    same: Vec<usize>,
+    last: Vec<usize>,
+    saddle: Vec<bool>,
+    /// The group of each node, by a node of it that stands for more; what is left free in it; what a node adds.
+    group: Vec<usize>,
+    rank: Vec<Rank>,
+    own: Vec<Rank>,
+    done: Vec<bool>,
+    /// The least degree that may be listed, the next stamp, the largest element, rows eliminated and all rows.
+    least: usize,
+    mark: usize,
+    largest: usize,
+    eliminated: usize,
+    total: usize,
+    /// Joints below this have been forced or eliminated.
+    forced: usize,
+}
+
+fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
+    list.clear();
+    list.resize(length, value);
+}
+
+impl Order {
+    /// Orders the nodes of a graph given by `neighbours[starts[i]..starts[i + 1]]`, without duplicates.
+    pub(super) fn find(&mut self, nodes: &[Node], starts: &[usize], neighbours: &[usize]) {
+        self.begin(nodes, starts, neighbours);
+        while self.sequence.len() < nodes.len() {
+            let pivot = self.next();
+            self.eliminate(pivot, &|i| &neighbours[starts[i]..starts[i + 1]]);
+        }
+    }
+
+    fn begin(&mut self, nodes: &[Node], starts: &[usize], neighbours: &[usize]) {
+        let n = nodes.len();
+        self.total = nodes.iter().map(|node| node.size).sum();
+        self.sequence.clear();
+        self.list.clear();
+        self.list.extend_from_slice(neighbours);
+        self.start.clear();
+        self.start.extend_from_slice(&starts[..n]);
+        self.length.clear();
+        self.length.extend(starts.windows(2).map(|w| w[1] - w[0]));
+        self.weight.clear();
+        self.weight.extend(nodes.iter().map(|node| node.size));
+        self.saddle.clear();
+        self.saddle.extend(nodes.iter().map(|node| node.saddle));
+        for list in [&mut self.last, &mut self.group] {
+            list.clear();
+            list.extend(0..n);
+        }
+        for list in [&mut self.before, &mut self.after, &mut self.bucket, &mut self.same] {
+            refill(list, n, NONE);
+        }
+        for list in [&mut self.elements, &mut self.degree, &mut self.hash] {
+            refill(list, n, 0);
+        }
+        for list in [&mut self.is_element, &mut self.member, &mut self.listed, &mut self.done] {
+            refill(list, n, false);
+        }
+        refill(&mut self.rank, n, Rank::default());
+        self.own.clear();
+        self.own.extend(nodes.iter().map(|node| {
+            let rows = isize::try_from(node.size).unwrap_or(isize::MAX);
+            if node.saddle { Rank { bodies: -1, rows: -rows } } else { Rank { bodies: 1, rows } }
+        }));
+        refill(&mut self.stamp, n, 1);
+        refill(&mut self.first, self.total + 1, NONE);
+        (self.least, self.mark, self.largest, self.eliminated, self.forced) = (0, 2, 0, 0, 0);
+        // the last one listed is the first one found
+        for i in (0..n).rev() {
+            self.degree[i] = neighbours[starts[i]..starts[i + 1]].iter().map(|&j| nodes[j].size).sum();
+            if !nodes[i].saddle {
+                self.enlist(i);
+            }
+        }
+    }
+
+    fn enlist(&mut self, i: usize) {
+        let d = self.degree[i];
+        let head = self.first[d];
+        if head != NONE {
+            self.before[head] = i;
+        }
+        (self.before[i], self.after[i], self.listed[i]) = (NONE, head, true);
+        self.first[d] = i;
+        self.least = self.least.min(d);
+    }
+
+    fn unlist(&mut self, i: usize) {
+        if !std::mem::replace(&mut self.listed[i], false) {
+            return;
+        }
+        let (before, after) = (self.before[i], self.after[i]);
+        if after != NONE {
+            self.before[after] = before;
+        }
+        if before == NONE {
+            self.first[self.degree[i]] = after;
+        } else {
+            self.after[before] = after;
+        }
+    }
+
+    /// The listed node of least degree; if joints alone are left and none has room, the first of them.
+    fn next(&mut self) -> usize {
+        while self.least <= self.total {
+            let i = self.first[self.least];
+            if i != NONE {
+                self.unlist(i);
+                return i;
+            }
+            self.least += 1;
+        }
+        while self.weight[self.forced] == 0 || self.is_element[self.forced] {
+            self.forced += 1;
+        }
+        self.forced
+    }
+
+    /// The node that stands for the group of a node.
+    fn group(&mut self, mut i: usize) -> usize {
+        while self.group[i] != i {
+            self.group[i] = self.group[self.group[i]];
+            i = self.group[i];
+        }
+        i
+    }
+
+    /// Puts a node and those merged with it into the sequence, and each into the group that its joints make.
+    fn finish<'a>(&mut self, i: usize, around: &impl Fn(usize) -> &'a [usize]) {
+        self.eliminated += self.weight[i];
+        let mut member = i;
+        while member != NONE {
+            self.sequence.push(member);
+            self.done[member] = true;
+            let own = self.group(member);
+            let rank = self.own[member];
+            self.rank[own].add(rank);
+            for &other in around(member) {
+                if self.done[other] && self.saddle[other] != self.saddle[member] {
+                    let (own, joined) = (self.group(member), self.group(other));
+                    if own != joined {
+                        self.group[joined] = own;
+                        let rank = self.rank[joined];
+                        self.rank[own].add(rank);
+                    }
+                }
+            }
+            member = self.same[member];
+        }
+    }
+
+    /// Whether a joint may be eliminated now.
+    fn has_room(&mut self, joint: usize, around: &[usize]) -> bool {
+        let mut rank = Rank::default();
+        for (k, &body) in around.iter().enumerate() {
+            if self.done[body] && !self.saddle[body] {
+                let group = self.group(body);
+                let known = around[..k].iter().any(|&other| self.done[other] && self.group(other) == group);
+                if !known {
+                    rank.add(self.rank[group]);
+                }
+            }
+        }
+        rank.has_room(self.weight[joint])
+    }
+
+    /// Turns the pivot into an element, which takes in the elements it belonged to.
+    fn eliminate<'a>(&mut self, pivot: usize, around: &impl Fn(usize) -> &'a [usize]) {
+        self.finish(pivot, around);
+        let range = self.gather(pivot);
+        self.outside(range.clone());
+        let mut weight = self.degree[pivot];
+        for at in range.clone() {
+            weight -= self.update(self.list[at], pivot, around);
+        }
+        self.degree[pivot] = weight;
+        self.largest = self.largest.max(weight);
+        self.mark += self.largest + 1;
+        for at in range.clone() {
+            self.merge(self.list[at]);
+        }
+        self.close(pivot, range, around);
+    }
+
+    /// Lists the members of the new element, at the end of the lists.
+    fn gather(&mut self, pivot: usize) -> std::ops::Range<usize> {
+        let begin = self.list.len();
+        let (at, elements, length) = (self.start[pivot], self.elements[pivot], self.length[pivot]);
+        self.member[pivot] = true;
+        let mut weight = 0;
+        for k in 0..=elements {
+            let (from, count) = if k < elements {
+                let e = self.list[at + k];
+                self.stamp[e] = 0;
+                (self.start[e], self.length[e])
+            } else {
+                (at + elements, length - elements)
+            };
+            for p in from..from + count {
+                let i = self.list[p];
+                if self.weight[i] > 0 && !self.is_element[i] && !self.member[i] {
+                    self.member[i] = true;
+                    weight += self.weight[i];
+                    self.unlist(i);
+                    self.list.push(i);
+                }
+            }
+        }
+        (self.is_element[pivot], self.member[pivot]) = (true, false);
+        (self.start[pivot], self.length[pivot]) = (begin, self.list.len() - begin);
+        self.degree[pivot] = weight;
+        begin..self.list.len()
+    }
+
+    /// How much of each neighbouring element is outside of the new one.
+    fn outside(&mut self, members: std::ops::Range<usize>) {
+        for at in members {
+            let i = self.list[at];
+            for p in self.start[i]..self.start[i] + self.elements[i] {
+                let e = self.list[p];
+                if self.stamp[e] >= self.mark {
+                    self.stamp[e] -= self.weight[i];
+                } else if self.stamp[e] != 0 {
+                    self.stamp[e] = self.degree[e] + self.mark - self.weight[i];
+                }
+            }
+        }
+    }
+
+    /// Cleans the list of a member and bounds its degree without the new element. Rows of it that are
+    /// eliminated with the pivot, because nothing but the element is left around it.
+    fn update<'a>(&mut self, i: usize, pivot: usize, around: &impl Fn(usize) -> &'a [usize]) -> usize {
+        let (begin, elements, length) = (self.start[i], self.elements[i], self.length[i]);
+        let (mut to, mut degree, mut hash) = (begin, 0, 0_usize);
+        for p in begin..begin + elements {
+            let e = self.list[p];
+            if self.stamp[e] > self.mark {
+                degree += self.stamp[e] - self.mark;
+                hash = hash.wrapping_add(e);
+                self.list[to] = e;
+                to += 1;
+            } else if self.stamp[e] != 0 {
+                // all of it is in the new one
+                self.stamp[e] = 0;
+            }
+        }
+        let kept = to - begin;
+        for p in begin + elements..begin + length {
+            let j = self.list[p];
+            if self.weight[j] > 0 && !self.is_element[j] && !self.member[j] {
+                degree += self.weight[j];
+                hash = hash.wrapping_add(j);
+                self.list[to] = j;
+                to += 1;
+            }
+        }
+        let weight = self.weight[i];
+        if degree == 0 && (!self.saddle[i] || self.has_room(i, around(i))) {
+            self.finish(i, around);
+            (self.weight[i], self.member[i]) = (0, false);
+            return weight;
+        }
+        self.degree[i] = self.degree[i].min(degree);
+        // the pivot or one of its elements was in this list, so there is room for the new element at its front
+        self.list[to] = self.list[begin + kept];
+        self.list[begin + kept] = self.list[begin];
+        self.list[begin] = pivot;
+        (self.elements[i], self.length[i]) = (kept + 1, to - begin + 1);
+        let hash = hash % self.weight.len();
+        (self.hash[i], self.after[i]) = (hash, self.bucket[hash]);
+        self.bucket[hash] = i;
+        0
+    }
+
+    /// Merges the members with the hash of this one that have its elements and neighbours.
+    fn merge(&mut self, member: usize) {
+        if self.weight[member] == 0 {
+            return;
+        }
+        let mut i = std::mem::replace(&mut self.bucket[self.hash[member]], NONE);
+        while i != NONE && self.after[i] != NONE {
+            let (from, length, elements) = (self.start[i], self.length[i], self.elements[i]);
+            for p in from + 1..from + length {
+                self.stamp_node(p);
+            }
+            let (mut previous, mut j) = (i, self.after[i]);
+            while j != NONE {
+                let at = self.start[j];
+                let equal = !self.saddle[i]
+                    && !self.saddle[j]
+                    && (self.length[j], self.elements[j]) == (length, elements)
+                    && (at + 1..at + length).all(|p| self.stamp[self.list[p]] == self.mark);
+                let following = self.after[j];
+                if equal {
+                    self.weight[i] += self.weight[j];
+                    (self.weight[j], self.member[j]) = (0, false);
+                    let last = self.last[i];
+                    (self.same[last], self.last[i]) = (j, self.last[j]);
+                    self.after[previous] = following;
+                } else {
+                    previous = j;
+                }
+                j = following;
+            }
+            i = self.after[i];
+            self.mark += 1;
+        }
+    }
+
+    fn stamp_node(&mut self, p: usize) {
+        let other = self.list[p];
+        self.stamp[other] = self.mark;
+    }
+
+    /// Lists the members by their degrees, joints only when they have room.
+    fn close<'a>(
+        &mut self,
+        pivot: usize,
+        members: std::ops::Range<usize>,
+        around: &impl Fn(usize) -> &'a [usize],
+    ) {
+        let mut to = members.start;
+        for at in members.clone() {
+            let i = self.list[at];
+            let weight = self.weight[i];
+            if weight == 0 {
+                continue;
+            }
+            self.member[i] = false;
+            let others = self.degree[pivot] - weight;
+            self.degree[i] = (self.degree[i] + others).min(self.total - self.eliminated - weight);
+            if !self.saddle[i] || self.has_room(i, around(i)) {
+                self.enlist(i);
+            }
+            self.list[to] = i;
+            to += 1;
+        }
+        self.length[pivot] = to - members.start;
+        self.list.truncate(to);
+        if self.length[pivot] == 0 {
+            self.stamp[pivot] = 0;
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Against a dense LU factorization, on random graphs and on those that occur.
+
+use super::{BlockMatrix, Node};
+use nalgebra::{DMatrix, DVector};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn body(size: usize) -> Node {
+    Node { size, saddle: false }
+}
+
+fn joint(size: usize) -> Node {
+    Node { size, saddle: true }
+}
+
+/// Values for a graph, unsymmetric between bodies: a body's diagonal dominates what its contacts couple, as it
+/// does where each contact adds to the diagonal what it adds beside it, and a joint has none.
+struct Sample {
+    nodes: Vec<Node>,
+    edges: Vec<(u32, u32)>,
+    blocks: Vec<(usize, usize, Vec<f64>)>,
+}
+
+impl Sample {
+    fn new(nodes: &[Node], edges: &[(u32, u32)], seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut blocks = Vec::new();
+        let mut random = |rows: usize, columns: usize, diagonal: f64| -> Vec<f64> {
+            let entry = |k: usize| if k / columns == k % columns { diagonal } else { 0.0 };
+            (0..rows * columns).map(|k| entry(k) + rng.random_range(-1.0..1.0)).collect()
+        };
+        for (i, node) in nodes.iter().enumerate().filter(|(_, node)| !node.saddle) {
+            let beside = edges.iter().map(|&(a, b)| (a as usize, b as usize));
+            let beside = beside.filter_map(|(a, b)| if a == i { Some(b) } else { (b == i).then_some(a) });
+            let coupled: usize = beside.map(|k| if nodes[k].saddle { 0 } else { nodes[k].size }).sum();
+            blocks.push((i, i, random(node.size, node.size, 12.0 + coupled as f64)));
+        }
+        for &(a, b) in edges {
+            let (a, b) = (a as usize, b as usize);
+            let (m, n) = (nodes[a].size, nodes[b].size);
+            let entries = random(m, n, if nodes[a].saddle || nodes[b].saddle { 4.0 } else { 0.0 });
+            let other = if nodes[a].saddle || nodes[b].saddle {
+                (0..n * m).map(|k| entries[k % m * n + k / m]).collect()
+            } else {
+                random(n, m, 0.0)
+            };
+            blocks.push((a, b, entries));
+            blocks.push((b, a, other));
+        }
+        Self { nodes: nodes.to_vec(), edges: edges.to_vec(), blocks }
+    }
+
+    fn fill(&self, matrix: &mut BlockMatrix) {
+        matrix.lay_out(&self.nodes, &self.edges);
+        matrix.clear();
+        for (a, b, entries) in &self.blocks {
+            matrix.add(matrix.slot(*a, *b), entries);
+        }
+    }
+
+    fn dense(&self) -> DMatrix<f64> {
+        let starts: Vec<usize> =
+            (0..=self.nodes.len()).map(|i| self.nodes[..i].iter().map(|node| node.size).sum()).collect();
+        let n = starts[self.nodes.len()];
+        let mut dense = DMatrix::zeros(n, n);
+        for (a, b, entries) in &self.blocks {
+            for (k, entry) in entries.iter().enumerate() {
+                let columns = self.nodes[*b].size;
+                dense[(starts[*a] + k / columns, starts[*b] + k % columns)] += entry;
+            }
+        }
+        dense
+    }
+
+    /// The largest error of a solution, over what a dense factorization with pivoting across blocks allows.
+    fn error(&self, matrix: &mut BlockMatrix) -> f64 {
+        self.fill(matrix);
+        assert!(matrix.factor(), "singular");
+        let dense = self.dense();
+        let exact = DVector::from_fn(dense.nrows(), |i, _| f64::from(u32::try_from(i % 7).unwrap()) - 2.5);
+        let mut x = &dense * &exact;
+        // what the dense factorization makes of it says how much is lost to rounding
+        let reference = dense.lu().solve(&x).expect("regular");
+        let lost = (&reference - &exact).amax();
+        matrix.solve(x.as_mut_slice());
+        (x - &exact).amax() / (1e-12 + 100.0 * lost)
+    }
+}
+
+fn chain(links: u32, closed: bool) -> (Vec<Node>, Vec<(u32, u32)>) {
+    let mut nodes = vec![body(6); links as usize];
+    let mut edges = Vec::new();
+    for i in 0..links - u32::from(!closed) {
+        nodes.push(joint(5));
+        edges.push((links + i, i));
+        edges.push(((i + 1) % links, links + i));
+    }
+    (nodes, edges)
+}
+
+#[test]
+fn chains_have_no_fill() {
+    for links in [2, 3, 10, 50] {
+        let (nodes, edges) = chain(links, false);
+        let mut matrix = BlockMatrix::default();
+        assert!(Sample::new(&nodes, &edges, 1).error(&mut matrix) < 1.0);
+        assert_eq!(matrix.work().blocks, nodes.len() + edges.len(), "{links} links");
+    }
+}
+
+#[test]
+fn trees_have_no_fill() {
+    // each node but the first hangs on an earlier one, by a joint or by a contact
+    let (mut nodes, mut edges) = (vec![body(6)], Vec::new());
+    for i in 1..60_u32 {
+        let parent = (i * 7919) % i;
+        nodes.push(body(6));
+        edges.push((i, parent));
+    }
+    let mut matrix = BlockMatrix::default();
+    assert!(Sample::new(&nodes, &edges, 2).error(&mut matrix) < 1.0);
+    assert_eq!(matrix.work().blocks, nodes.len() + edges.len());
+    // and the same with joints between
+    let (mut nodes, mut hinges) = (vec![body(6); 60], Vec::new());
+    for (k, &(a, b)) in (60..).zip(&edges) {
+        nodes.push(joint(5));
+        hinges.extend([(a, k), (k, b)]);
+    }
+    assert!(Sample::new(&nodes, &hinges, 2).error(&mut matrix) < 1.0);
+    assert_eq!(matrix.work().blocks, nodes.len() + hinges.len());
+}
+
+#[test]
+fn closed_loops_are_solved() {
+    for links in [3, 4, 50] {
+        let (nodes, edges) = chain(links, true);
+        assert!(Sample::new(&nodes, &edges, 3).error(&mut BlockMatrix::default()) < 1.0, "{links} links");
+    }
+}
+
+#[test]
+fn a_chain_that_hangs_on_the_world_is_solved() {
+    // degree alone would take the joint to the world first, whose own block is zero
+    let (mut nodes, mut edges) = chain(20, false);
+    edges.push((u32::try_from(nodes.len()).unwrap(), 0));
+    nodes.push(joint(5));
+    let mut matrix = BlockMatrix::default();
+    assert!(Sample::new(&nodes, &edges, 4).error(&mut matrix) < 1.0);
+    assert_eq!(matrix.work().blocks, nodes.len() + edges.len());
+    // at both ends: 120 velocities and 105 rows
+    edges.push((u32::try_from(nodes.len()).unwrap(), 19));
+    nodes.push(joint(5));
+    assert!(Sample::new(&nodes, &edges, 4).error(&mut matrix) < 1.0);
+}
+
+#[test]
+fn two_joints_wait_for_both_their_bodies() {
+    // a body of three velocities between two joints of two rows: after it and one of them the other is singular
+    let nodes = [body(3), body(3), body(3), joint(2), joint(2), joint(1), joint(1)];
+    let edges = [(3, 0), (3, 1), (4, 1), (4, 2), (5, 0), (6, 2)];
+    assert!(Sample::new(&nodes, &edges, 5).error(&mut BlockMatrix::default()) < 1.0);
+}
+
+#[test]
+fn what_is_singular_or_not_finite_is_refused() {
+    let mut matrix = BlockMatrix::default();
+    matrix.lay_out(&[body(2), body(1)], &[(0, 1)]);
+    let refused = |matrix: &mut BlockMatrix, first: &[f64], between: f64| {
+        matrix.clear();
+        matrix.add(matrix.slot(0, 0), first);
+        matrix.add(matrix.slot(0, 1), &[between, 0.0]);
+        matrix.add(matrix.slot(1, 0), &[0.0, 1.0]);
+        matrix.add(matrix.slot(1, 1), &[1.0]);
+        !matrix.factor()
+    };
+    assert!(!refused(&mut matrix, &[0.0, 1.0, 1.0, 0.0], 0.0));
+    assert!(refused(&mut matrix, &[1.0, 2.0, 2.0, 4.0], 0.0));
+    assert!(refused(&mut matrix, &[1.0, f64::NAN, 0.0, 1.0], 0.0));
+    assert!(refused(&mut matrix, &[1.0, 0.0, 0.0, f64::INFINITY], 0.0));
+    assert!(refused(&mut matrix, &[1.0, 0.0, 0.0, 1.0], f64::NAN));
+    assert!(!refused(&mut matrix, &[2.0, 0.0, 0.0, 1.0], 0.0));
+}
+
+#[test]
+fn blocks_are_added_in_three_ways() {
+    let nodes = [body(6), body(6)];
+    let full: Vec<f64> = (0..36).map(|k| f64::from(k % 7) + if k % 7 == 0 { 9.0 } else { 0.1 }).collect();
+    let (u, v) = ([1.0, 0.5, 2.0, 0.0, 1.0, 3.0], [0.1, 0.0, 0.2, 0.0, 0.3, 0.1]);
+    let outer: Vec<f64> = (0..36).map(|k| u[k / 6] * v[k % 6]).collect();
+    let (mut one, mut other) = (BlockMatrix::default(), BlockMatrix::default());
+    one.lay_out(&nodes, &[(0, 1)]);
+    other.lay_out(&nodes, &[(0, 1)]);
+    for (a, b) in [(0, 0), (1, 1), (0, 1), (1, 0)] {
+        let slot = one.slot(a, b);
+        one.add(slot, &outer);
+        other.add_outer(slot, &u, &v);
+        if a == b {
+            one.add(slot, &full);
+            other.add_matrix(slot, &nalgebra::Matrix6::from_row_slice(&full));
+        } else {
+            let half: Vec<f64> = full.iter().map(|x| 0.1 * x).collect();
+            one.add(slot, &half);
+            other.add_matrix(slot, &nalgebra::Matrix6::from_row_slice(&half));
+        }
+    }
+    assert!(one.factor() && other.factor());
+    let (mut x, mut y) = ([1.0; 12], [1.0; 12]);
+    one.solve(&mut x);
+    other.solve(&mut y);
+    assert_eq!(x, y);
+}
+
+#[test]
+fn the_same_lists_keep_slots_and_other_ones_are_laid_out() {
+    let (nodes, edges) = chain(5, false);
+    let mut matrix = BlockMatrix::default();
+    let mut error = |sample: &Sample| sample.error(&mut matrix);
+    assert!(error(&Sample::new(&nodes, &edges, 1)) < 1.0);
+    assert!(error(&Sample::new(&nodes, &edges, 2)) < 1.0);
+    assert!(error(&Sample::new(&[body(3), body(2)], &[(1, 0), (0, 1)], 3)) < 1.0);
+    assert!(error(&Sample::new(&[body(4)], &[], 4)) < 1.0);
+    assert!(error(&Sample::new(&nodes, &edges, 5)) < 1.0);
+}
+
+fn graph() -> impl Strategy<Value = (Vec<Node>, Vec<(u32, u32)>)> {
+    let bodies = prop_oneof![
+        prop::collection::vec(1..=6_usize, 1..40),
+        prop::collection::vec(1..=3_usize, 1..40),
+        prop::collection::vec(6..=6_usize, 1..60),
+    ];
+    bodies.prop_flat_map(|sizes| {
+        let n = u32::try_from(sizes.len()).unwrap();
+        let contacts = prop::collection::vec((0..n, 0..n), 0..2 * sizes.len());
+        // few rows, so that joints are independent: the second body may be the world
+        let joints = prop::collection::vec((0..n, prop::option::of(0..n)), 0..=sizes.len() / 3);
+        (Just(sizes), contacts, joints).prop_map(|(sizes, contacts, joints)| {
+            let mut nodes: Vec<Node> = sizes.into_iter().map(body).collect();
+            let mut edges: Vec<(u32, u32)> = contacts.into_iter().filter(|(a, b)| a != b).collect();
+            let mut taken = vec![0; nodes.len()];
+            for (a, b) in joints {
+                let ends: Vec<u32> = b.into_iter().filter(|b| *b != a).chain([a]).collect();
+                let free = |i: &u32| nodes[*i as usize].size - taken[*i as usize];
+                let rows = ends.iter().map(free).min().unwrap_or(0);
+                if rows > 0 {
+                    let k = u32::try_from(nodes.len()).unwrap();
+                    for &end in &ends {
+                        taken[end as usize] += rows;
+                        edges.push((end, k));
+                    }
+                    nodes.push(joint(rows));
+                    taken.push(0);
+                }
+            }
+            (nodes, edges)
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn random_graphs_agree_with_a_dense_factorization((nodes, edges) in graph(), seed in 0..1000_u64) {
+        let error = Sample::new(&nodes, &edges, seed).error(&mut BlockMatrix::default());
+        prop_assert!(error < 1.0, "{error}");
+    }
+}
