@@ -3,6 +3,7 @@
 mod ratio;
 mod scenes;
 mod second_order;
+mod solver;
 
 use crate::{BadInput, Outcome, print, write_file};
 use serde::Serialize;
@@ -20,6 +21,7 @@ pub(crate) enum Benchmark {
     Ratio(ratio::Arguments),
     Scenes(scenes::Arguments),
     SecondOrder(second_order::Arguments),
+    Solver(solver::Arguments),
 }
 
 /// Lemke's method on towers of boxes: 8, 16, 32 and 64 contacts with 4 directions of friction.
@@ -95,6 +97,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
         Benchmark::Ratio(arguments) => ratio::run(arguments),
         Benchmark::Scenes(arguments) => scenes::run(arguments),
         Benchmark::SecondOrder(arguments) => second_order::run(arguments),
+        Benchmark::Solver(arguments) => solver::run(arguments),
     }
 }
 

@@ -45,7 +45,8 @@ impl Heap {
             let level = place.z / (levels as f64 - 1.0).max(1.0);
             let mass = self.mass_ratio.powf(level);
             let inertia = Vector3::repeat(mass / 6.0);
-            problem.bodies.push(body(mass, inertia, vector(&mut rng, self.speed), vector(&mut rng, self.speed)));
+            let [v, w] = [(); 2].map(|()| self.speed * vector(&mut rng, 1.0));
+            problem.bodies.push(body(mass, inertia, v, w));
         }
         for (i, upper) in places.iter().enumerate() {
             if upper.z == 0.0 {

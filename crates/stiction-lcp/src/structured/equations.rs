@@ -1,7 +1,7 @@
 //! The linear equations of a Newton step, with the contacts eliminated into the space of velocities:
 //! `(M̃ + Jᵀ S J) dv + νᵀ (−dc_ν) = …`, `ν dv − (C + δ)(−dc_ν) = …`.
 
-use super::island::{Island, Lane, WORLD};
+use super::island::{Island, Lane, WORLD, wide};
 use crate::sparse::{BlockMatrix, Node, Slot};
 
 /// The proximal term of joint rows, as a part of their diagonal of W. Redundant rows make the equations singular
@@ -87,6 +87,28 @@ impl Equations {
             let lanes = if slot.is_transposed() { *block } else { transposed(block) };
             self.matrix.add_lanes(*slot, &lanes);
         }
+        wide(|| self.add_touches(island, answers));
+        for (hold, slots) in island.holds.iter().zip(&self.holds) {
+            let mut own = [[0.0; 8]; 6];
+            for r in 0..hold.rows {
+                own[r][r] = -(hold.compliance[r] + PROXIMAL * hold.w[r]);
+            }
+            self.matrix.add_lanes(slots[0], &own);
+            for (side, _) in hold.bodies.iter().enumerate().filter(|(_, b)| **b != WORLD) {
+                let rows: [Lane; 6] = std::array::from_fn(|r| hold.j[r][side]);
+                // ν in the rows of the joint, νᵀ in its columns: one of the two is stored by rows
+                let [column, row] = [slots[1 + 2 * side], slots[2 + 2 * side]];
+                let turned = transposed(&rows);
+                self.matrix.add_lanes(column, if column.is_transposed() { &turned } else { &rows });
+                self.matrix.add_lanes(row, if row.is_transposed() { &rows } else { &turned });
+            }
+        }
+        self.matrix.factor()
+    }
+
+    /// Adds Jᵀ S J of all contacts.
+    #[inline(always)]
+    fn add_touches<const T: usize>(&mut self, island: &Island<T>, answers: &[Answer<T>]) {
         let mut i = 0;
         while i < island.touches.len() {
             let bodies = island.touches[i].bodies;
@@ -107,22 +129,6 @@ impl Equations {
                 self.matrix.add_lanes(slots[k], &blocks[k]);
             }
         }
-        for (hold, slots) in island.holds.iter().zip(&self.holds) {
-            let mut own = [[0.0; 8]; 6];
-            for r in 0..hold.rows {
-                own[r][r] = -(hold.compliance[r] + PROXIMAL * hold.w[r]);
-            }
-            self.matrix.add_lanes(slots[0], &own);
-            for (side, _) in hold.bodies.iter().enumerate().filter(|(_, b)| **b != WORLD) {
-                let rows: [Lane; 6] = std::array::from_fn(|r| hold.j[r][side]);
-                // ν in the rows of the joint, νᵀ in its columns: one of the two is stored by rows
-                let [column, row] = [slots[1 + 2 * side], slots[2 + 2 * side]];
-                let turned = transposed(&rows);
-                self.matrix.add_lanes(column, if column.is_transposed() { &turned } else { &rows });
-                self.matrix.add_lanes(row, if row.is_transposed() { &rows } else { &turned });
-            }
-        }
-        self.matrix.factor()
     }
 
     /// Solves for dv and dc_ν from the momentum (bodies) and speed (joint rows) that are missing; both are

@@ -6,7 +6,7 @@
 //! momentum residual is carried in every right-hand side, and the last digits are left to Newton's method.
 
 use super::equations::{Answer, Equations};
-use super::island::{Island, Lane, Touch};
+use super::island::{Island, Lane, Touch, wide};
 use super::iterate::{Iterate, Local, length, product};
 
 /// Part of the way to the boundary that is gone.
@@ -36,6 +36,14 @@ pub(super) struct Errors<const T: usize> {
     pub(super) gap: Vec<Local<T>>,
 }
 
+impl<const T: usize> Errors<T> {
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.momentum.clone_from(&other.momentum);
+        self.joints.clone_from(&other.joints);
+        self.gap.clone_from(&other.gap);
+    }
+}
+
 /// The pairs of a contact in units of the speed scale: c with w, x = (m c + k, x_t) with y = (λ, y_t).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair<const T: usize> {
@@ -53,6 +61,7 @@ pub(super) struct Scales {
     pub(super) k: f64,
 }
 
+#[inline(always)]
 pub(super) fn scales<const T: usize>(touch: &Touch<T>, speed: f64) -> Scales {
     let m = if touch.has_normal { touch.mu * touch.w_t / touch.w_n } else { 0.0 };
     Scales { m, k: touch.kappa * touch.w_t / speed }
@@ -76,8 +85,7 @@ pub(super) fn run<const T: usize>(
         if residual <= target {
             return iteration;
         }
-        storage.linearize(island, speed);
-        if !equations.factor(island, &storage.answers) {
+        if !storage.factor(island, equations, speed) {
             return iteration + 1;
         }
         let (mu, count) = storage.centrality(island, speed, 0.0);
@@ -104,6 +112,7 @@ pub(super) fn run<const T: usize>(
     iterations
 }
 
+#[inline(always)]
 pub(super) fn impulse<const T: usize>(touch: &Touch<T>, pair: &Pair<T>, speed: f64) -> Local<T> {
     Local {
         n: if touch.has_normal { pair.c * speed / touch.w_n } else { 0.0 },
@@ -131,22 +140,25 @@ impl<const T: usize> Storage<T> {
         gap.clear();
         let mut worst: f64 = 0.0;
         let mut take = |x: f64| worst = if x.is_nan() { f64::INFINITY } else { worst.max(x.abs()) };
-        for ((touch, pair), r) in island.touches.iter().zip(&self.pairs).zip(&at.r) {
-            let u = touch.speeds(&at.v);
-            let map = touch.natural_map(r, &u);
-            take(map.n);
-            take(length(&map.t));
-            gap.push(Local {
-                n: u.n / speed - pair.w,
-                t: std::array::from_fn(|k| u.t[k] / speed - pair.y[k]),
-            });
-        }
+        wide(|| {
+            for ((touch, pair), r) in island.touches.iter().zip(&self.pairs).zip(&at.r) {
+                let u = touch.speeds(&at.v);
+                let map = touch.natural_map(r, &u);
+                take(map.n);
+                take(length(&map.t));
+                gap.push(Local {
+                    n: u.n / speed - pair.w,
+                    t: std::array::from_fn(|k| u.t[k] / speed - pair.y[k]),
+                });
+            }
+        });
         joints.iter().flatten().for_each(|&e| take(e));
         worst
     }
 
     /// The answers of the impulses, from the pairs.
-    pub(super) fn linearize(&mut self, island: &Island<T>, speed: f64) {
+    #[inline(always)]
+    fn linearize(&mut self, island: &Island<T>, speed: f64) {
         self.answers.clear();
         for (touch, pair) in island.touches.iter().zip(&self.pairs) {
             let mut s = Answer::default();
@@ -209,12 +221,19 @@ impl<const T: usize> Storage<T> {
 
     /// The factors of the equations at the pairs.
     pub(super) fn factor(&mut self, island: &Island<T>, equations: &mut Equations, speed: f64) -> bool {
-        self.linearize(island, speed);
+        wide(|| self.linearize(island, speed));
         equations.factor(island, &self.answers)
     }
 
     /// The step that removes the errors and fills the right-hand sides.
     pub(super) fn direction(&mut self, island: &Island<T>, equations: &mut Equations, speed: f64) {
+        wide(|| self.right_hand_side(island, speed));
+        equations.solve(island, &mut self.dv, &mut self.dc);
+        wide(|| self.complete(island, speed));
+    }
+
+    #[inline(always)]
+    fn right_hand_side(&mut self, island: &Island<T>, speed: f64) {
         self.dv.clear();
         self.dv.extend(self.errors.momentum.iter().map(|e| e.map(|e| -e)));
         for (i, touch) in island.touches.iter().enumerate() {
@@ -230,7 +249,11 @@ impl<const T: usize> Storage<T> {
         }
         self.dc.clear();
         self.dc.extend(self.errors.joints.iter().map(|e| e.map(|e| -e)));
-        equations.solve(island, &mut self.dv, &mut self.dc);
+    }
+
+    /// The pairs' part of the step, from dv.
+    #[inline(always)]
+    fn complete(&mut self, island: &Island<T>, speed: f64) {
         self.step.clear();
         for (i, touch) in island.touches.iter().enumerate() {
             let moved = touch.speeds(&self.dv);
@@ -288,6 +311,7 @@ impl<const T: usize> Storage<T> {
 
 impl<const T: usize> Pair<T> {
     /// What its products lack of `normal` and `friction`.
+    #[inline(always)]
     pub(super) fn missing(&self, m: f64, k: f64, normal: f64, friction: f64) -> Right<T> {
         let Self { c, w, x, l, y } = self;
         let x0 = m * c + k;
@@ -298,6 +322,7 @@ impl<const T: usize> Pair<T> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn along(&self, alpha: f64, d: &Self) -> Self {
         Self {
             c: self.c + alpha * d.c,
@@ -325,6 +350,7 @@ struct Cone<const T: usize> {
     x0: f64,
 }
 
+#[inline(always)]
 fn cone<const T: usize>(x0: f64, m: f64, x: &[f64; T], l: f64, y: &[f64; T]) -> Cone<T> {
     let d = x0 - product(x, y) / l;
     Cone {
@@ -336,6 +362,7 @@ fn cone<const T: usize>(x0: f64, m: f64, x: &[f64; T], l: f64, y: &[f64; T]) -> 
 }
 
 /// p0 of dr = p0 − S du, in N s.
+#[inline(always)]
 fn constant<const T: usize>(touch: &Touch<T>, pair: &Pair<T>, right: &Right<T>, speed: f64) -> Local<T> {
     let Right { n: r1, s: r2, t: r3 } = right;
     let mut p = Local::default();
@@ -354,6 +381,7 @@ fn constant<const T: usize>(touch: &Touch<T>, pair: &Pair<T>, right: &Right<T>, 
 }
 
 /// How far (x0, x) may go along (d0, d) inside the second-order cone.
+#[inline(always)]
 fn to_boundary<const T: usize>(x0: f64, x: &[f64; T], d0: f64, d: &[f64; T]) -> f64 {
     let a = d0 * d0 - product(d, d);
     let b = x0 * d0 - product(x, d);

@@ -66,12 +66,20 @@ pub(super) struct Hold {
     pub(super) w: [f64; ROWS],
 }
 
+/// Runs loops with the widest registers there are: what they call must be inlined into them.
+#[inline(always)]
+pub(super) fn wide<R>(work: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(work)
+}
+
+#[inline(always)]
 pub(super) fn dot(a: &Lane, b: &Lane) -> f64 {
     let [p, q, r, s, t, u, v, w]: Lane = std::array::from_fn(|i| a[i] * b[i]);
     ((p + q) + (r + s)) + ((t + u) + (v + w))
 }
 
 /// y += c x.
+#[inline(always)]
 pub(super) fn add(y: &mut Lane, c: f64, x: &Lane) {
     for i in 0..8 {
         y[i] += c * x[i];
@@ -79,12 +87,14 @@ pub(super) fn add(y: &mut Lane, c: f64, x: &Lane) {
 }
 
 /// The speed of a row.
+#[inline(always)]
 pub(super) fn speed(rows: &[Lane; 2], bodies: [u32; 2], v: &[Lane]) -> f64 {
     let first = dot(&rows[0], &v[bodies[0] as usize]);
     if bodies[1] == WORLD { first } else { first + dot(&rows[1], &v[bodies[1] as usize]) }
 }
 
 /// momentum += c Jᵀ.
+#[inline(always)]
 pub(super) fn push(rows: &[Lane; 2], bodies: [u32; 2], c: f64, momentum: &mut [Lane]) {
     add(&mut momentum[bodies[0] as usize], c, &rows[0]);
     if bodies[1] != WORLD {
@@ -200,14 +210,16 @@ impl<const T: usize> Island<T> {
 
     /// out = M̃ v − b.
     pub(super) fn momentum_change(&self, v: &[Lane], out: &mut Vec<Lane>) {
-        out.clear();
-        out.extend(self.momentum.iter().map(|p| p.map(|p| -p)));
-        for (i, j, m) in &self.mass {
-            let (to, v) = (&mut out[*i as usize], &v[*j as usize]);
-            for r in 0..6 {
-                to[r] += dot(&m[r], v);
+        wide(|| {
+            out.clear();
+            out.extend(self.momentum.iter().map(|p| p.map(|p| -p)));
+            for (i, j, m) in &self.mass {
+                let (to, v) = (&mut out[*i as usize], &v[*j as usize]);
+                for r in 0..6 {
+                    to[r] += dot(&m[r], v);
+                }
             }
-        }
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a structured method stands: velocities, impulses, and how far they are from a solution.
 
-use super::island::{Island, Lane, Touch, push, speed};
+use super::island::{Island, Lane, Touch, push, speed, wide};
 use crate::problem::{Layout, StepProblem};
 
 /// The impulse or the speed of a contact: along the normal and the stretched tangents.
@@ -24,16 +24,19 @@ pub(super) struct Iterate<const T: usize> {
     pub(super) c: Vec<[f64; 6]>,
 }
 
+#[inline(always)]
 pub(super) fn length<const T: usize>(x: &[f64; T]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
+#[inline(always)]
 pub(super) fn product<const T: usize>(x: &[f64; T], y: &[f64; T]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 impl<const T: usize> Touch<T> {
     /// Speeds at the velocities `v`.
+    #[inline(always)]
     pub(super) fn speeds(&self, v: &[Lane]) -> Local<T> {
         Local {
             n: if self.has_normal { speed(&self.n, self.bodies, v) + self.offset } else { 0.0 },
@@ -44,6 +47,7 @@ impl<const T: usize> Touch<T> {
     }
 
     /// momentum += Jᵀ r.
+    #[inline(always)]
     pub(super) fn push(&self, r: &Local<T>, momentum: &mut [Lane]) {
         let mut parts = self.n.map(|x| x.map(|x| r.n * x));
         for (rows, &r) in self.t.iter().zip(&r.t) {
@@ -55,12 +59,14 @@ impl<const T: usize> Touch<T> {
     }
 
     /// The bound of friction at a normal impulse.
+    #[inline(always)]
     pub(super) fn bound(&self, normal: f64) -> f64 {
         self.mu * normal.max(0.0) + self.kappa
     }
 
     /// The natural map: how far W r is from the projection of W r − u [m/s]. Where the certificate looks, in its
     /// units.
+    #[inline(always)]
     pub(super) fn natural_map(&self, r: &Local<T>, u: &Local<T>) -> Local<T> {
         let mut map = Local::default();
         if self.has_normal {
@@ -148,10 +154,12 @@ impl<const T: usize> Iterate<T> {
     /// out = M̃ v − b − Jᵀ r − νᵀ c.
     pub(super) fn momentum_error(&self, island: &Island<T>, out: &mut Vec<Lane>) {
         island.momentum_change(&self.v, out);
-        for (touch, r) in island.touches.iter().zip(&self.r) {
-            let back = Local { n: -r.n, t: r.t.map(|x| -x) };
-            touch.push(&back, out);
-        }
+        wide(|| {
+            for (touch, r) in island.touches.iter().zip(&self.r) {
+                let back = Local { n: -r.n, t: r.t.map(|x| -x) };
+                touch.push(&back, out);
+            }
+        });
         for (hold, c) in island.holds.iter().zip(&self.c) {
             for k in 0..hold.rows {
                 push(&hold.j[k], hold.bodies, -c[k], out);

@@ -33,8 +33,9 @@ const RETURN: f64 = 2.0;
 /// Storage of the method.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Storage<const T: usize> {
-    /// Errors and products at the start.
+    /// Errors and products at the start, and what their fall with τ asks of a step.
     errors: Errors<T>,
+    rate: Errors<T>,
     products: Vec<[f64; 2]>,
     /// dX/dτ, and the Newton step at fixed τ.
     tangent: Step<T>,
@@ -45,6 +46,7 @@ pub(super) struct Storage<const T: usize> {
     back: Step<T>,
 }
 
+/// A direction in all unknowns and τ.
 #[derive(Debug, Clone, Default)]
 struct Step<const T: usize> {
     pairs: Vec<Pair<T>>,
@@ -53,6 +55,7 @@ struct Step<const T: usize> {
     tau: f64,
 }
 
+/// A point on the way.
 #[derive(Debug, Clone, Default)]
 struct Point<const T: usize> {
     pairs: Vec<Pair<T>>,
@@ -87,9 +90,7 @@ pub(super) fn run<const T: usize>(
         if !interior.factor(island, equations, speed) {
             return round + 1;
         }
-        let errors = std::mem::take(&mut interior.errors);
         storage.along_the_path(interior, island, equations, speed);
-        interior.errors = errors;
         let off = storage.back_to_the_path(interior, island, equations, speed, tau);
         // in units of the pairs themselves
         let weight = 1.0 / (tau * tau);
@@ -142,9 +143,6 @@ pub(super) fn run<const T: usize>(
         storage.back.go(1.0, interior, island, at, speed);
         storage.ahead.go(length, interior, island, at, speed);
         tau += storage.back.tau + length * storage.ahead.tau;
-        if std::env::var("TRACE").is_ok() {
-            println!("   {round} tau {tau:.3e} off {off:.1e} len {length:.2e} res {residual:.1e}");
-        }
     }
     factorizations
 }
@@ -213,7 +211,13 @@ impl<const T: usize> Step<T> {
 impl<const T: usize> Storage<T> {
     /// Keeps errors and products of the start.
     fn begin(&mut self, island: &Island<T>, interior: &Interior<T>, speed: f64) {
-        self.errors.clone_from(&interior.errors);
+        self.errors.copy_from(&interior.errors);
+        self.rate.copy_from(&interior.errors);
+        self.rate.momentum.iter_mut().flatten().for_each(|e| *e = -*e);
+        self.rate.joints.iter_mut().flatten().for_each(|e| *e = -*e);
+        for gap in &mut self.rate.gap {
+            *gap = Local { n: -gap.n, t: gap.t.map(|x| -x) };
+        }
         self.products.clear();
         for (touch, pair) in island.touches.iter().zip(&interior.pairs) {
             let Scales { m, k } = scales(touch, speed);
@@ -229,15 +233,11 @@ impl<const T: usize> Storage<T> {
         equations: &mut Equations,
         speed: f64,
     ) {
-        let negative = |l: &Local<T>| Local { n: -l.n, t: l.t.map(|x| -x) };
-        interior.errors = Errors {
-            momentum: self.errors.momentum.iter().map(|e| e.map(|e| -e)).collect(),
-            joints: self.errors.joints.iter().map(|e| e.map(|e| -e)).collect(),
-            gap: self.errors.gap.iter().map(negative).collect(),
-        };
+        std::mem::swap(&mut interior.errors, &mut self.rate);
         interior.rights.clear();
         interior.rights.extend(self.products.iter().map(|p| Right { n: p[0], s: p[1], t: [0.0; T] }));
         interior.direction(island, equations, speed);
+        std::mem::swap(&mut interior.errors, &mut self.rate);
         self.tangent.take(interior, 1.0);
     }
 

@@ -5,11 +5,14 @@
 //! costs natural maps only.
 
 use super::equations::{Answer, Equations};
-use super::island::{Island, Lane, Touch};
+use super::island::{Island, Lane, Touch, wide};
 use super::iterate::{Iterate, Local, length, product};
 
 /// Where κ starts, and the least and the largest: below, heavy bodies on light ones crawl; above, impulses are noise.
-const KAPPA: (f64, f64, f64) = (1e2, 1e4, 1e6);
+const KAPPA: (f64, f64, f64) = (1e1, 1e4, 1e6);
+
+/// Part of the residual that round-off may be.
+const NOISE: f64 = 0.01;
 
 /// Storage of the method.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +48,8 @@ pub(super) struct Limits {
     pub(super) factorizations: usize,
     /// Whether to give up early where progress is poor.
     pub(super) impatient: bool,
+    /// Whether the velocities follow from the impulses at the start.
+    pub(super) exact: bool,
 }
 
 /// What was reached: the residual [m/s], and the factorizations it took.
@@ -73,25 +78,24 @@ pub(super) fn run<const T: usize>(
     let (mut residual, mut merit) = storage.measure(island, at, 0.0);
     let first = residual;
     let mut before = f64::INFINITY;
-    let mut reached = Reached { residual, factorizations: 0 };
+    // what is left of an error in the momentum: a step takes its part of it, and only a whole one all
+    let mut exact = limits.exact;
+    let mut reached = Reached { residual: if exact { residual } else { f64::INFINITY }, factorizations: 0 };
     best.copy_from(at);
     for round in 0..limits.factorizations {
         let slow = residual > 0.1 * before;
         before = residual;
-        if residual <= limits.target || (reached.residual <= limits.good && slow) {
+        if (exact && residual <= limits.target) || (reached.residual <= limits.good && slow) {
             break;
         }
         let poor = (round == 3 && reached.residual > 0.3 * first) || (round == 7 && reached.residual > 0.01 * first);
         if limits.impatient && poor {
             break;
         }
-        if let (0, Some(v)) = (round, modes_from) {
-            storage.speeds(island, v);
-            storage.choose(island, at, kappa);
-            storage.speeds(island, &at.v);
-        } else {
-            storage.choose(island, at, kappa);
-        }
+        // impulses carry κ round-offs of the velocities: little of the residual must be that
+        let noise = f64::EPSILON * at.v.iter().flatten().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs()));
+        kappa = kappa.min(NOISE * residual / noise).max(KAPPA.0);
+        wide(|| storage.choose(island, at, kappa, modes_from.filter(|_| round == 0)));
         let same = storage.modes == storage.previous;
         std::mem::swap(&mut storage.modes, &mut storage.previous);
         reached.factorizations += 1;
@@ -106,7 +110,7 @@ pub(super) fn run<const T: usize>(
         let mut alpha = 1.0;
         let mut shortest = (f64::INFINITY, 0.0, 1.0);
         for _ in 0..6 {
-            let (r, m) = storage.measure(island, at, alpha);
+            let (r, m) = wide(|| storage.measure(island, at, alpha));
             if m < shortest.0 {
                 shortest = (m, r, alpha);
             }
@@ -120,7 +124,8 @@ pub(super) fn run<const T: usize>(
         }
         (merit, residual, alpha) = shortest;
         storage.advance(at, alpha);
-        if residual < reached.residual {
+        exact |= alpha == 1.0;
+        if exact && residual < reached.residual {
             reached.residual = residual;
             best.copy_from(at);
         }
@@ -143,11 +148,14 @@ impl<const T: usize> Storage<T> {
 
     /// The speeds of all contacts.
     fn speeds(&mut self, island: &Island<T>, v: &[Lane]) {
-        self.u.clear();
-        self.u.extend(island.touches.iter().map(|t| t.speeds(v)));
+        wide(|| {
+            self.u.clear();
+            self.u.extend(island.touches.iter().map(|t| t.speeds(v)));
+        });
     }
 
     /// Largest natural map and sum of squares at `at` + `alpha` times the direction.
+    #[inline(always)]
     fn measure(&self, island: &Island<T>, at: &Iterate<T>, alpha: f64) -> (f64, f64) {
         let (mut largest, mut sum) = (0.0, 0.0);
         let mut take = |x: f64| {
@@ -175,13 +183,15 @@ impl<const T: usize> Storage<T> {
         (largest, sum)
     }
 
-    /// Modes, and how the impulses answer in them.
-    fn choose(&mut self, island: &Island<T>, at: &Iterate<T>, kappa: f64) {
+    /// Modes, by the speeds at `modes_from` if given, and how the impulses answer in them.
+    #[inline(always)]
+    fn choose(&mut self, island: &Island<T>, at: &Iterate<T>, kappa: f64, modes_from: Option<&[Lane]>) {
         self.modes.clear();
         self.answers.clear();
         self.constant.clear();
         for (i, touch) in island.touches.iter().enumerate() {
-            let (mode, answer, constant) = answer(touch, &at.r[i], &self.u[i], kappa);
+            let seen = modes_from.map_or(self.u[i], |v| touch.speeds(v));
+            let (mode, answer, constant) = answer(touch, &at.r[i], &self.u[i], &seen, kappa);
             self.modes.push(mode);
             self.answers.push(answer);
             self.constant.push(constant);
@@ -192,12 +202,30 @@ impl<const T: usize> Storage<T> {
     fn direction(&mut self, island: &Island<T>, equations: &mut Equations, at: &Iterate<T>) {
         at.momentum_error(island, &mut self.dv);
         self.dv.iter_mut().flatten().for_each(|x| *x = -*x);
-        for (touch, constant) in island.touches.iter().zip(&self.constant) {
-            touch.push(constant, &mut self.dv);
-        }
+        wide(|| {
+            for (touch, constant) in island.touches.iter().zip(&self.constant) {
+                touch.push(constant, &mut self.dv);
+            }
+        });
         self.dc.clear();
         self.dc.extend(self.joints.iter().map(|e| e.map(|e| -e)));
         equations.solve(island, &mut self.dv, &mut self.dc);
+        wide(|| self.answer_all(island));
+        self.djoints.clear();
+        for (hold, dc) in island.holds.iter().zip(&self.dc) {
+            self.djoints.push(std::array::from_fn(|k| {
+                if k < hold.rows {
+                    super::island::speed(&hold.j[k], hold.bodies, &self.dv) + hold.compliance[k] * dc[k]
+                } else {
+                    0.0
+                }
+            }));
+        }
+    }
+
+    /// Changes of speeds and impulses, from dv.
+    #[inline(always)]
+    fn answer_all(&mut self, island: &Island<T>) {
         self.du.clear();
         self.dr.clear();
         for (i, touch) in island.touches.iter().enumerate() {
@@ -212,16 +240,6 @@ impl<const T: usize> Storage<T> {
                 t: std::array::from_fn(|k| p.t[k] - s.tn[k] * du.n - product(&s.tt[k], &du.t)),
             });
             self.du.push(du);
-        }
-        self.djoints.clear();
-        for (hold, dc) in island.holds.iter().zip(&self.dc) {
-            self.djoints.push(std::array::from_fn(|k| {
-                if k < hold.rows {
-                    super::island::speed(&hold.j[k], hold.bodies, &self.dv) + hold.compliance[k] * dc[k]
-                } else {
-                    0.0
-                }
-            }));
         }
     }
 
@@ -242,20 +260,23 @@ impl<const T: usize> Storage<T> {
     }
 }
 
+#[inline(always)]
 fn along<const T: usize>(x: &Local<T>, alpha: f64, dx: &Local<T>) -> Local<T> {
     Local { n: x.n + alpha * dx.n, t: std::array::from_fn(|k| x.t[k] + alpha * dx.t[k]) }
 }
 
-/// The mode of a contact, how its impulse answers to its speeds in it, and what it does at once.
+/// The mode of a contact by the speeds `seen`, how its impulse answers to its speeds in it, and what it does at once.
+#[inline(always)]
 fn answer<const T: usize>(
     touch: &Touch<T>,
     r: &Local<T>,
     u: &Local<T>,
+    seen: &Local<T>,
     kappa: f64,
 ) -> (Mode, Answer<T>, Local<T>) {
     let mut s = Answer::default();
     let mut p = Local { n: -r.n, t: r.t.map(|x| -x) };
-    let x_n = touch.w_n * r.n - u.n;
+    let x_n = touch.w_n * r.n - seen.n;
     if touch.has_normal {
         if !(x_n > 0.0) {
             return (Mode::Open, s, p);
@@ -266,7 +287,7 @@ fn answer<const T: usize>(
     if !touch.has_friction {
         return (Mode::Stick, s, p);
     }
-    let x: [f64; T] = std::array::from_fn(|k| touch.w_t * r.t[k] - u.t[k]);
+    let x: [f64; T] = std::array::from_fn(|k| touch.w_t * r.t[k] - seen.t[k]);
     let size = length(&x);
     // a radius from x_n would be that of a contact about to be hit harder, not of the impulse it has
     let normal = if touch.has_normal { r.n.max(0.1 * x_n / touch.w_n) } else { 0.0 };
@@ -282,13 +303,11 @@ fn answer<const T: usize>(
     let e = x.map(|x| x / size);
     // across the slip the impulse turns with it: exact up to the proximal term
     let turn = (a / (1.0 - a)).min(kappa);
+    let back = if a > 0.0 { turn / a } else { 1.0 };
     let along = product(&e, &r.t);
-    let across_u = product(&e, &u.t);
     for k in 0..T {
         s.tn[k] = touch.mu * e[k] * s.nn;
-        let u_across = u.t[k] - across_u * e[k];
-        let back = if a > 0.0 { turn / a } else { 1.0 };
-        p.t[k] = e[k] * (touch.bound(r.n) - along + touch.mu * p.n) - back * u_across / touch.w_t;
+        p.t[k] = e[k] * (touch.bound(r.n) - along + touch.mu * p.n) - back * (r.t[k] - along * e[k]);
         for l in 0..T {
             let unit = if k == l { 1.0 } else { 0.0 };
             s.tt[k][l] = turn / touch.w_t * (unit - e[k] * e[l]);

@@ -1,7 +1,7 @@
 //! One island through the chain.
 
 use super::equations::Equations;
-use super::island::Island;
+use super::island::{Island, Lane};
 use super::iterate::Iterate;
 use super::semismooth::{Limits, Reached};
 use super::{interior, path, semismooth, sweep};
@@ -19,9 +19,6 @@ const POLISH: usize = 30;
 /// at rest that keep their impulses creep by it.
 const AIM: f64 = 1e-3;
 
-/// Residual that is good enough, as a part of the tolerance: moved into their cones impulses lose a little.
-const GOOD: f64 = 0.5;
-
 /// An island and all that is kept for it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Space<const T: usize> {
@@ -34,6 +31,8 @@ pub(super) struct Space<const T: usize> {
     interior: interior::Storage<T>,
     path: path::Storage<T>,
     sweep: sweep::Storage,
+    /// Velocities that Newton chooses its first modes by.
+    modes: Vec<Lane>,
     pub(super) outcome: Outcome,
 }
 
@@ -56,7 +55,7 @@ impl<const T: usize> Space<T> {
         self.outcome = Outcome { stage, residual, ..Outcome::default() };
         let mut laid_out = false;
         for trial in chain.trials() {
-            if self.outcome.residual <= GOOD * tolerance || self.outcome.factorizations >= chain.budget {
+            if self.outcome.residual <= tolerance || self.outcome.factorizations >= chain.budget {
                 break;
             }
             if !laid_out {
@@ -67,7 +66,8 @@ impl<const T: usize> Space<T> {
                 Trial::Warm(_) if !guess => continue,
                 Trial::Warm(factorizations) => {
                     self.at.copy_from(&self.best);
-                    self.newton(None, Limits { target: AIM * tolerance * speed, good: GOOD * tolerance * speed, factorizations, impatient: true }, speed);
+                    let limits = Limits { factorizations, impatient: true, ..Self::limits(speed, tolerance) };
+                    self.newton(None, limits, speed);
                     Stage::Newton
                 }
                 Trial::Interior(iterations) => {
@@ -90,7 +90,7 @@ impl<const T: usize> Space<T> {
                         continue;
                     }
                     self.outcome.sweeps += sweeps;
-                    self.newton(None, self.limits(speed, tolerance), speed);
+                    self.newton(None, Self::limits(speed, tolerance), speed);
                     Stage::Sweeps
                 }
             };
@@ -98,19 +98,28 @@ impl<const T: usize> Space<T> {
         }
     }
 
-    fn limits(&self, speed: f64, tolerance: f64) -> Limits {
-        Limits { target: AIM * tolerance * speed, good: GOOD * tolerance * speed, factorizations: POLISH, impatient: false }
+    fn limits(speed: f64, tolerance: f64) -> Limits {
+        Limits {
+            target: AIM * tolerance * speed,
+            good: tolerance * speed,
+            factorizations: POLISH,
+            impatient: false,
+            exact: true,
+        }
     }
 
     /// Newton after an interior method, whose velocities choose the first modes.
     fn polish(&mut self, spent: usize, speed: f64, tolerance: f64) {
         self.outcome.iterations += spent;
         self.outcome.factorizations += spent;
-        let v = self.at.v.clone();
-        self.newton(Some(&v), self.limits(speed, tolerance), speed);
+        let mut v = std::mem::take(&mut self.modes);
+        v.clone_from(&self.at.v);
+        let exact = self.sweep.velocities(&self.island, &mut self.at);
+        self.newton(Some(&v), Limits { exact, ..Self::limits(speed, tolerance) }, speed);
+        self.modes = v;
     }
 
-    fn newton(&mut self, modes: Option<&[super::island::Lane]>, limits: Limits, speed: f64) {
+    fn newton(&mut self, modes: Option<&[Lane]>, limits: Limits, speed: f64) {
         let Self { island, equations, newton, at, spare, .. } = self;
         let Reached { residual, factorizations } =
             semismooth::run(island, equations, newton, at, spare, modes, limits);

@@ -8,6 +8,7 @@ use super::iterate::{Iterate, length};
 pub(super) struct Storage {
     /// M̃⁻¹ of each body.
     inverse: Vec<[Lane; 6]>,
+    momentum: Vec<Lane>,
 }
 
 /// Sweeps from the impulses of `at`; its velocities follow. `false` where springs couple bodies, which it does not know.
@@ -17,10 +18,9 @@ pub(super) fn run<const T: usize>(
     at: &mut Iterate<T>,
     sweeps: usize,
 ) -> bool {
-    if island.mass.iter().any(|m| m.0 != m.1) || !storage.invert(island) {
+    if !storage.velocities(island, at) {
         return false;
     }
-    storage.velocities(island, at);
     for _ in 0..sweeps {
         for (i, hold) in island.holds.iter().enumerate() {
             for k in 0..hold.rows {
@@ -72,14 +72,17 @@ impl Storage {
         true
     }
 
-    /// Velocities from the impulses.
-    fn velocities<const T: usize>(&self, island: &Island<T>, at: &mut Iterate<T>) {
-        let mut momentum = Vec::new();
+    /// Velocities from the impulses; `false` where springs couple bodies.
+    pub(super) fn velocities<const T: usize>(&mut self, island: &Island<T>, at: &mut Iterate<T>) -> bool {
+        if island.mass.len() > island.bodies.len() || !self.invert(island) {
+            return false;
+        }
         at.v.iter_mut().for_each(|v| *v = [0.0; 8]);
-        at.momentum_error(island, &mut momentum);
-        for (i, p) in momentum.iter().enumerate() {
+        at.momentum_error(island, &mut self.momentum);
+        for (i, p) in self.momentum.iter().enumerate() {
             (0..6).for_each(|r| at.v[i][r] = -dot(&self.inverse[i][r], p));
         }
+        true
     }
 
     /// v += M̃⁻¹ Jᵀ c.
