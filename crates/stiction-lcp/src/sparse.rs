@@ -10,6 +10,7 @@
 
 #[cfg(test)]
 mod bench;
+mod dissect;
 mod kernels;
 mod numeric;
 mod order;

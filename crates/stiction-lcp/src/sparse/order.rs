@@ -66,6 +66,7 @@ pub(super) struct Order {
     same: Vec<usize>,
     last: Vec<usize>,
     saddle: Vec<bool>,
+    held: Vec<bool>,
     /// The group of each node, by a node of it that stands for more; what is left free in it; what a node adds.
     group: Vec<usize>,
     rank: Vec<Rank>,
@@ -87,13 +88,19 @@ fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
 }
 
 impl Order {
-    /// Orders the nodes of a graph given by `neighbours[starts[i]..starts[i + 1]]`, without duplicates.
-    pub(super) fn find(&mut self, nodes: &[Node], starts: &[usize], neighbours: &[usize]) {
+    /// Orders the nodes of a graph given by `neighbours[starts[i]..starts[i + 1]]`, without duplicates; those
+    /// that come `last` are left to the end, in that order.
+    pub(super) fn find(&mut self, nodes: &[Node], starts: &[usize], neighbours: &[usize], last: &[usize]) {
+        refill(&mut self.held, nodes.len(), false);
+        for &i in last {
+            self.held[i] = true;
+        }
         self.begin(nodes, starts, neighbours);
-        while self.sequence.len() < nodes.len() {
+        while self.sequence.len() + last.len() < nodes.len() {
             let pivot = self.next();
             self.eliminate(pivot, &|i| &neighbours[starts[i]..starts[i + 1]]);
         }
+        self.sequence.extend_from_slice(last);
     }
 
     fn begin(&mut self, nodes: &[Node], starts: &[usize], neighbours: &[usize]) {
@@ -135,7 +142,7 @@ impl Order {
         // the last one listed is the first one found
         for i in (0..n).rev() {
             self.degree[i] = neighbours[starts[i]..starts[i + 1]].iter().map(|&j| nodes[j].size).sum();
-            if !nodes[i].saddle {
+            if !nodes[i].saddle && !self.held[i] {
                 self.enlist(i);
             }
         }
@@ -177,7 +184,7 @@ impl Order {
             }
             self.least += 1;
         }
-        while self.weight[self.forced] == 0 || self.is_element[self.forced] {
+        while self.weight[self.forced] == 0 || self.is_element[self.forced] || self.held[self.forced] {
             self.forced += 1;
         }
         self.forced
@@ -216,8 +223,11 @@ impl Order {
         }
     }
 
-    /// Whether a joint may be eliminated now.
-    fn has_room(&mut self, joint: usize, around: &[usize]) -> bool {
+    /// Whether a node may be eliminated now: a joint has to find bodies that can bear it.
+    fn is_free(&mut self, i: usize, around: &[usize]) -> bool {
+        if self.held[i] || !self.saddle[i] {
+            return !self.held[i];
+        }
         let mut rank = Rank::default();
         for (k, &body) in around.iter().enumerate() {
             if self.done[body] && !self.saddle[body] {
@@ -228,7 +238,7 @@ impl Order {
                 }
             }
         }
-        rank.has_room(self.weight[joint])
+        rank.has_room(self.weight[i])
     }
 
     /// Turns the pivot into an element, which takes in the elements it belonged to.
@@ -322,7 +332,7 @@ impl Order {
             }
         }
         let weight = self.weight[i];
-        if degree == 0 && (!self.saddle[i] || self.has_room(i, around(i))) {
+        if degree == 0 && self.is_free(i, around(i)) {
             self.finish(i, around);
             (self.weight[i], self.member[i]) = (0, false);
             return weight;
@@ -355,6 +365,8 @@ impl Order {
                 let at = self.start[j];
                 let equal = !self.saddle[i]
                     && !self.saddle[j]
+                    && !self.held[i]
+                    && !self.held[j]
                     && (self.length[j], self.elements[j]) == (length, elements)
                     && (at + 1..at + length).all(|p| self.stamp[self.list[p]] == self.mark);
                 let following = self.after[j];
@@ -396,7 +408,7 @@ impl Order {
             self.member[i] = false;
             let others = self.degree[pivot] - weight;
             self.degree[i] = (self.degree[i] + others).min(self.total - self.eliminated - weight);
-            if !self.saddle[i] || self.has_room(i, around(i)) {
+            if self.is_free(i, around(i)) {
                 self.enlist(i);
             }
             self.list[to] = i;

@@ -223,6 +223,27 @@ fn the_same_lists_keep_slots_and_other_ones_are_laid_out() {
     assert!(error(&Sample::new(&nodes, &edges, 5)) < 1.0);
 }
 
+#[test]
+fn a_pile_is_dissected() {
+    // 9 × 9 × 9 bodies, and three more apart: enough that layers are tried
+    let n = 9_u32;
+    let mut edges = vec![(729, 730), (730, 731)];
+    for i in 0..n * n * n {
+        let (x, y, z) = (i % n, i / n % n, i / n / n);
+        let sides = [(x, 1), (y, n), (z, n * n)];
+        edges.extend(sides.iter().filter(|(at, _)| at + 1 < n).map(|(_, step)| (i, i + step)));
+    }
+    let mut nodes = vec![body(1); 732];
+    let mut matrix = BlockMatrix::default();
+    assert!(Sample::new(&nodes, &edges, 6).error(&mut matrix) < 1.0);
+    // with a joint anywhere all is ordered by degree
+    let parted = matrix.work().flops;
+    nodes.push(joint(1));
+    edges.push((731, 732));
+    matrix.lay_out(&nodes, &edges);
+    assert!(matrix.work().flops > 1.2 * parted, "{} and {parted}", matrix.work().flops);
+}
+
 fn graph() -> impl Strategy<Value = (Vec<Node>, Vec<(u32, u32)>)> {
     let bodies = prop_oneof![
         prop::collection::vec(1..=6_usize, 1..40),
