@@ -159,6 +159,9 @@ fn eliminate<S: Simd, const R: usize, const C: usize, const P: usize>(
         }
         let Some(pivot) = factor::<S, R, C, P>(simd, diagonal, sizes[c]) else { return false };
         pivots[c] = pivot;
+        if c + 1 == width {
+            break;
+        }
         let column = Sides { lower: &*l_c, upper: u_c };
         for (l, u) in below_lower.chunks_exact_mut(width).zip(below_upper.chunks_exact_mut(width)) {
             divide_row::<S, R, C, P>(simd, column, diagonal, &pivot, &mut Sides { lower: l, upper: u });
@@ -176,6 +179,14 @@ fn divide<S: Simd, const R: usize, const C: usize, const P: usize>(
     below: &mut Sides<&mut [Block<C, P>]>,
 ) {
     let width = pivots.len();
+    if let ([diagonal], [pivots]) = (square.lower, pivots) {
+        // as in chains, where counting rows would take as long as dividing them
+        for (lower, upper) in below.lower.iter_mut().zip(&mut *below.upper) {
+            divide_lower::<S, R, C, P>(simd, lower, diagonal, pivots);
+            divide_upper::<S, R, C, P>(simd, upper, diagonal, pivots);
+        }
+        return;
+    }
     let few = 4 * width;
     for (lower, upper) in below.lower.chunks_mut(few).zip(below.upper.chunks_mut(few)) {
         for c in 0..width {
