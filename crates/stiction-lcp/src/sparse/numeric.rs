@@ -14,7 +14,7 @@ pub(super) struct Numeric<const C: usize, const P: usize> {
     pub(super) lower: Vec<Block<C, P>>,
     /// Uᵀ at the places of L; nothing on the diagonal.
     pub(super) upper: Vec<Block<C, P>>,
-    pivots: Vec<Pivots<C>>,
+    pub(super) pivots: Vec<Pivots<C>>,
     x: Vec<Part<P>>,
 }
 
@@ -36,7 +36,12 @@ impl<const C: usize, const P: usize> Numeric<C, P> {
     }
 
     pub(super) fn factor(&mut self, symbolic: &Symbolic) -> bool {
-        Arch::new().dispatch(Factor { numeric: self, symbolic })
+        self.factor_panels(symbolic, 0..symbolic.panels.len())
+    }
+
+    /// Factors panels whose predecessors are factored.
+    pub(super) fn factor_panels(&mut self, symbolic: &Symbolic, panels: std::ops::Range<usize>) -> bool {
+        dispatch::<P, _>(Factor { numeric: self, symbolic, panels })
     }
 
     /// x ← A⁻¹ x; `starts` says where each node's part of x begins.
@@ -45,45 +50,62 @@ impl<const C: usize, const P: usize> Numeric<C, P> {
             *part = Part::ZERO;
             part.0[..size].copy_from_slice(&x[starts[i]..starts[i] + size]);
         }
-        Arch::new().dispatch(Solve { numeric: self, symbolic });
+        dispatch::<P, _>(Solve { numeric: self, symbolic });
         for ((part, &i), &size) in self.x.iter().zip(&symbolic.node).zip(&symbolic.sizes) {
             x[starts[i]..starts[i] + size].copy_from_slice(&part.0[..size]);
         }
     }
 }
 
-/// [`Numeric::factor`] as one dispatch.
-struct Factor<'a, const C: usize, const P: usize> {
-    numeric: &'a mut Numeric<C, P>,
-    symbolic: &'a Symbolic,
+/// What runs on registers, R of them for a padded column of P numbers.
+pub(super) trait Run<const P: usize> {
+    type Output;
+
+    fn run<S: Simd, const R: usize>(self, simd: S) -> Self::Output;
 }
 
-impl<const C: usize, const P: usize> WithSimd for Factor<'_, C, P> {
-    type Output = bool;
+/// Runs on the widest registers there are, as one dispatch.
+pub(super) fn dispatch<const P: usize, K: Run<P>>(task: K) -> K::Output {
+    Arch::new().dispatch(Dispatched::<K, P>(task))
+}
+
+struct Dispatched<K, const P: usize>(K);
+
+impl<K: Run<P>, const P: usize> WithSimd for Dispatched<K, P> {
+    type Output = K::Output;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
+    fn with_simd<S: Simd>(self, simd: S) -> K::Output {
         match P / S::F64_LANES {
-            1 => self.run::<S, 1>(simd),
-            2 => self.run::<S, 2>(simd),
-            4 => self.run::<S, 4>(simd),
+            1 => self.0.run::<S, 1>(simd),
+            2 => self.0.run::<S, 2>(simd),
+            4 => self.0.run::<S, 4>(simd),
             // no vectors, or registers wider than a column
-            _ => self.run::<Scalar, P>(Scalar::new()),
+            _ => self.0.run::<Scalar, P>(Scalar::new()),
         }
     }
 }
 
-impl<const C: usize, const P: usize> Factor<'_, C, P> {
+/// [`Numeric::factor`] of some panels as one dispatch.
+struct Factor<'a, const C: usize, const P: usize> {
+    numeric: &'a mut Numeric<C, P>,
+    symbolic: &'a Symbolic,
+    panels: std::ops::Range<usize>,
+}
+
+impl<const C: usize, const P: usize> Run<P> for Factor<'_, C, P> {
+    type Output = bool;
+
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) -> bool {
-        let Self { numeric: Numeric { lower, upper, pivots, .. }, symbolic } = self;
-        for panel in &symbolic.panels {
+        let Self { numeric: Numeric { lower, upper, pivots, .. }, symbolic, panels } = self;
+        for panel in &symbolic.panels[panels] {
             let (done_lower, lower) = lower.split_at_mut(panel.base);
             let (done_upper, upper) = upper.split_at_mut(panel.base);
             let done = Sides { lower: &*done_lower, upper: &*done_upper };
             let (lower, upper) = (&mut lower[..panel.blocks()], &mut upper[..panel.blocks()]);
             let mut own = Sides { lower: &mut *lower, upper: &mut *upper };
-            update::<S, R, C, P>(simd, symbolic, panel, done, &mut own);
+            update::<S, R, C, P>(simd, symbolic, panel, done, None, &mut own);
             let nodes = panel.first..panel.first + panel.width;
             let (pivots, sizes) = (&mut pivots[nodes.clone()], &symbolic.sizes[nodes]);
             let (square_lower, below_lower) = lower.split_at_mut(panel.width * panel.width);
@@ -102,21 +124,23 @@ impl<const C: usize, const P: usize> Factor<'_, C, P> {
 
 /// L and Uᵀ of a panel or of rows of it.
 #[derive(Clone, Copy)]
-struct Sides<T> {
-    lower: T,
-    upper: T,
+pub(super) struct Sides<T> {
+    pub(super) lower: T,
+    pub(super) upper: T,
 }
 
-/// Subtracts what earlier panels couple.
+/// Subtracts what earlier panels couple from a panel, or from some of its rows.
 #[inline(always)]
-fn update<S: Simd, const R: usize, const C: usize, const P: usize>(
+pub(super) fn update<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
     symbolic: &Symbolic,
     panel: &Panel,
     done: Sides<&[Block<C, P>]>,
+    some: Option<&std::ops::Range<usize>>,
     own: &mut Sides<&mut [Block<C, P>]>,
 ) {
     let width = panel.width;
+    let skipped = some.map_or(0, |rows| rows.start);
     for update in &symbolic.updates[panel.updates..panel.updates + panel.update_count] {
         let source = &symbolic.panels[update.source];
         let count = source.height - update.from;
@@ -126,15 +150,22 @@ fn update<S: Simd, const R: usize, const C: usize, const P: usize>(
         let (l, u) = (&done.lower[blocks.clone()], &done.upper[blocks]);
         let row = |i: usize| i * source.width..(i + 1) * source.width;
         // row by row: one row of the source and the few that are columns here stay in the caches
-        for i in 0..count {
+        let rows = match some {
+            None => 0..count,
+            Some(rows) => {
+                places.partition_point(|&p| p < rows.start)..places.partition_point(|&p| p < rows.end)
+            }
+        };
+        for i in rows {
+            let to = (places[i] - skipped) * width;
             let (l_i, u_i) = (&l[row(i)], &u[row(i)]);
             for j in 0..update.columns.min(i) {
-                let at = places[i] * width + places[j];
+                let at = to + places[j];
                 subtract::<S, R, C, P>(simd, &mut own.lower[at], l_i, &u[row(j)]);
                 subtract::<S, R, C, P>(simd, &mut own.upper[at], u_i, &l[row(j)]);
             }
             if i < update.columns {
-                subtract::<S, R, C, P>(simd, &mut own.lower[places[i] * (width + 1)], l_i, u_i);
+                subtract::<S, R, C, P>(simd, &mut own.lower[to + places[i]], l_i, u_i);
             }
         }
     }
@@ -142,7 +173,7 @@ fn update<S: Simd, const R: usize, const C: usize, const P: usize>(
 
 /// Factors the square of a panel that has received all updates.
 #[inline(always)]
-fn eliminate<S: Simd, const R: usize, const C: usize, const P: usize>(
+pub(super) fn eliminate<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
     square: &mut Sides<&mut [Block<C, P>]>,
     pivots: &mut [Pivots<C>],
@@ -172,7 +203,7 @@ fn eliminate<S: Simd, const R: usize, const C: usize, const P: usize>(
 
 /// Divides rows below the square by it, a few at a time: they stay in the first cache, and none waits for itself.
 #[inline(always)]
-fn divide<S: Simd, const R: usize, const C: usize, const P: usize>(
+pub(super) fn divide<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
     square: Sides<&[Block<C, P>]>,
     pivots: &[Pivots<C>],
@@ -234,22 +265,9 @@ struct Solve<'a, const C: usize, const P: usize> {
     symbolic: &'a Symbolic,
 }
 
-impl<const C: usize, const P: usize> WithSimd for Solve<'_, C, P> {
+impl<const C: usize, const P: usize> Run<P> for Solve<'_, C, P> {
     type Output = ();
 
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        match P / S::F64_LANES {
-            1 => self.run::<S, 1>(simd),
-            2 => self.run::<S, 2>(simd),
-            4 => self.run::<S, 4>(simd),
-            // no vectors, or registers wider than a column
-            _ => self.run::<Scalar, P>(Scalar::new()),
-        }
-    }
-}
-
-impl<const C: usize, const P: usize> Solve<'_, C, P> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { numeric: Numeric { lower, upper, pivots, x }, symbolic } = self;

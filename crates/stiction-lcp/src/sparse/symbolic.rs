@@ -29,6 +29,8 @@ pub(super) struct Panel {
     /// What is subtracted from it, in [`Symbolic::updates`].
     pub(super) updates: usize,
     pub(super) update_count: usize,
+    /// Products of blocks that make it.
+    pub(super) products: usize,
 }
 
 impl Panel {
@@ -358,6 +360,16 @@ impl Symbolic {
                 self.flops += 2.0 / 3.0 * k * k * k + 2.0 * k * k * rows + 2.0 * k * rows * rows;
                 r += self.sizes[p];
             }
+        }
+        for k in 0..self.panels.len() {
+            let Panel { width, height, updates, update_count, .. } = self.panels[k];
+            let mut products = (0..width).map(|c| c * (2 * (width + height - c) - 1)).sum();
+            for update in &self.updates[updates..updates + update_count] {
+                let source = &self.panels[update.source];
+                let rows = source.height - update.from;
+                products += source.width * (0..update.columns).map(|j| 2 * (rows - j) - 1).sum::<usize>();
+            }
+            self.panels[k].products = products;
         }
     }
 }

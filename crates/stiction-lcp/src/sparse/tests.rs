@@ -236,6 +236,15 @@ fn a_pile_is_dissected() {
     let mut nodes = vec![body(1); 732];
     let mut matrix = BlockMatrix::default();
     assert!(Sample::new(&nodes, &edges, 6).error(&mut matrix) < 1.0);
+    // by three threads it is the same bit by bit
+    let mut x = vec![1.0; 732];
+    let mut y = x.clone();
+    matrix.solve(&mut x);
+    Sample::new(&nodes, &edges, 6).fill(&mut matrix);
+    assert!(matrix.symbolic.panels.iter().any(|panel| panel.products >= super::threads::SHARED));
+    assert!(matrix.factor_on(3));
+    matrix.solve(&mut y);
+    assert_eq!(x, y);
     // with a joint anywhere all is ordered by degree
     let parted = matrix.work().flops;
     nodes.push(joint(1));
