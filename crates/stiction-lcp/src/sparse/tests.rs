@@ -224,6 +224,32 @@ fn the_same_lists_keep_slots_and_other_ones_are_laid_out() {
 }
 
 #[test]
+fn what_was_large_enough_once_is_kept() {
+    let (large, small) = (chain(50, false), chain(20, true));
+    let mut matrix = BlockMatrix::default();
+    let mut x = [1.0; 6 * 50 + 5 * 49];
+    let mut run = |(nodes, edges): &(Vec<Node>, Vec<(u32, u32)>)| {
+        matrix.lay_out(nodes, edges);
+        matrix.clear();
+        for (i, node) in nodes.iter().enumerate() {
+            for k in 0..node.size {
+                let mut unit = [0.0; 6];
+                unit[k] = 1.0;
+                matrix.add_outer(matrix.slot(i, i), &unit, &unit);
+            }
+        }
+        assert!(matrix.factor());
+        matrix.solve(&mut x);
+    };
+    run(&large);
+    let kept = allocation_counter::measure(|| {
+        run(&small);
+        run(&large);
+    });
+    assert_eq!(kept.count_total, 0);
+}
+
+#[test]
 fn a_pile_is_dissected() {
     // 9 × 9 × 9 bodies, and three more apart: enough that layers are tried
     let n = 9_u32;
