@@ -9,8 +9,7 @@ use super::Node;
 /// No node, no place.
 const NONE: usize = usize::MAX;
 
-/// Bodies less joints, and rows of bodies less rows of joints, of a group: what was eliminated and hangs together
-/// by joints that were eliminated.
+/// What is left free in a group: in what was eliminated and hangs together by joints that were eliminated.
 ///
 /// The block of a joint on its turn is what its rows are worth on the bodies eliminated before it. That is
 /// regular as long as its group can still move as one rigid body, which a tree of joints leaves to it and each
@@ -18,14 +17,19 @@ const NONE: usize = usize::MAX;
 /// parallel axes not the rank.
 #[derive(Debug, Clone, Copy, Default)]
 struct Rank {
+    /// Bodies less joints.
     bodies: isize,
+    /// Rows of bodies less rows of joints.
     rows: isize,
+    /// Bodies that are not eliminated, at joints of the group: each frees it a little.
+    open: isize,
 }
 
 impl Rank {
     fn add(&mut self, other: Self) {
         self.bodies += other.bodies;
         self.rows += other.rows;
+        self.open += other.open;
     }
 
     /// Whether a joint of so many rows finds a regular block.
@@ -134,7 +138,8 @@ impl Order {
         self.own.clear();
         self.own.extend(nodes.iter().map(|node| {
             let rows = isize::try_from(node.size).unwrap_or(isize::MAX);
-            if node.saddle { Rank { bodies: -1, rows: -rows } } else { Rank { bodies: 1, rows } }
+            let sign = if node.saddle { -1 } else { 1 };
+            Rank { bodies: sign, rows: sign * rows, open: 0 }
         }));
         refill(&mut self.stamp, n, 1);
         refill(&mut self.first, self.total + 1, NONE);
@@ -210,7 +215,16 @@ impl Order {
             let rank = self.own[member];
             self.rank[own].add(rank);
             for &other in around(member) {
-                if self.done[other] && self.saddle[other] != self.saddle[member] {
+                if self.saddle[other] == self.saddle[member] {
+                    continue;
+                }
+                let own = self.group(member);
+                if self.saddle[member] {
+                    self.rank[own].open += isize::from(!self.done[other]);
+                } else {
+                    self.rank[own].open -= isize::from(self.done[other]);
+                }
+                if self.done[other] {
                     let (own, joined) = (self.group(member), self.group(other));
                     if own != joined {
                         self.group[joined] = own;
@@ -228,8 +242,9 @@ impl Order {
         if self.held[i] || !self.saddle[i] {
             return !self.held[i];
         }
-        let mut rank = Rank::default();
+        let (mut rank, mut open) = (Rank::default(), false);
         for (k, &body) in around.iter().enumerate() {
+            open |= !self.done[body] && !self.saddle[body];
             if self.done[body] && !self.saddle[body] {
                 let group = self.group(body);
                 let known = around[..k].iter().any(|&other| self.done[other] && self.group(other) == group);
@@ -238,7 +253,8 @@ impl Order {
                 }
             }
         }
-        rank.has_room(self.weight[i])
+        // where no body is left to wait for, waiting would only add fill: a redundant joint has no better time
+        rank.has_room(self.weight[i]) || (!open && rank.open == 0)
     }
 
     /// Turns the pivot into an element, which takes in the elements it belonged to.

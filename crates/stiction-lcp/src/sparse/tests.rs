@@ -224,6 +224,34 @@ fn the_same_lists_keep_slots_and_other_ones_are_laid_out() {
 }
 
 #[test]
+fn joints_in_parts_and_joints_twice_grow_with_the_chain() {
+    // rows one by one, which together leave a body free to move, and joints twice, which need their compliance
+    for (parts, rows) in [(5, 1), (2, 5)] {
+        let blocks = |links: u32| {
+            let (mut nodes, mut edges) = (vec![body(6); links as usize], Vec::new());
+            for i in 1..links {
+                for _ in 0..parts {
+                    let k = u32::try_from(nodes.len()).unwrap();
+                    edges.extend([(i - 1, k), (k, i)]);
+                    nodes.push(joint(rows));
+                }
+            }
+            let mut sample = Sample::new(&nodes, &edges, 7);
+            for (i, node) in nodes.iter().enumerate().filter(|(_, node)| node.saddle) {
+                let n = node.size;
+                let unit = (0..n * n).map(|k| if k % (n + 1) == 0 { -0.1 } else { 0.0 }).collect();
+                sample.blocks.push((i, i, unit));
+            }
+            let mut matrix = BlockMatrix::default();
+            assert!(sample.error(&mut matrix) < 1.0, "{parts} parts");
+            matrix.work().blocks
+        };
+        let (few, many) = (blocks(10), blocks(40));
+        assert!(many < 5 * few, "{few} and {many} blocks");
+    }
+}
+
+#[test]
 fn what_was_large_enough_once_is_kept() {
     let (large, small) = (chain(50, false), chain(20, true));
     let mut matrix = BlockMatrix::default();
