@@ -224,6 +224,39 @@ fn the_same_lists_keep_slots_and_other_ones_are_laid_out() {
 }
 
 #[test]
+fn stiff_contacts_do_not_spoil_the_residual() {
+    // unit masses and rows with stiffnesses over twelve decades, as at the end of an interior-point method
+    let (n, mut rng) = (30_u32, ChaCha8Rng::seed_from_u64(8));
+    let edges: Vec<(u32, u32)> =
+        (1..n).flat_map(|i| [(i - 1, i), (i / 2, i)]).filter(|(a, b)| a != b).collect();
+    let mut sample = Sample { nodes: vec![body(6); n as usize], edges: edges.clone(), blocks: Vec::new() };
+    let unit: Vec<f64> = (0..36).map(|k| if k % 7 == 0 { 1.0 } else { 0.0 }).collect();
+    sample.blocks.extend((0..n as usize).map(|i| (i, i, unit.clone())));
+    for (a, b) in edges {
+        for _ in 0..3 {
+            let stiffness = 10_f64.powf(rng.random_range(-2.0..10.0));
+            let row: Vec<f64> = (0..12).map(|_| rng.random_range(-1.0..1.0)).collect();
+            for (i, left) in [(a, &row[..6]), (b, &row[6..])] {
+                for (j, right) in [(a, &row[..6]), (b, &row[6..])] {
+                    let entries = (0..36).map(|k| stiffness * left[k / 6] * right[k % 6]).collect();
+                    sample.blocks.push((i as usize, j as usize, entries));
+                }
+            }
+        }
+    }
+    let mut matrix = BlockMatrix::default();
+    sample.fill(&mut matrix);
+    assert!(matrix.factor());
+    let dense = sample.dense();
+    let right = DVector::from_fn(dense.nrows(), |_, _| rng.random_range(-1.0..1.0));
+    let mut x = right.clone();
+    matrix.solve(x.as_mut_slice());
+    let residual = (&dense * &x - &right).amax() / (dense.amax() * x.amax());
+    // a hundred roundings
+    assert!(residual < 100.0 * f64::EPSILON, "{residual}");
+}
+
+#[test]
 fn joints_in_parts_and_joints_twice_grow_with_the_chain() {
     // rows one by one, which together leave a body free to move, and joints twice, which need their compliance
     for (parts, rows) in [(5, 1), (2, 5)] {
