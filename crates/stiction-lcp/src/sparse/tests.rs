@@ -310,28 +310,43 @@ fn what_was_large_enough_once_is_kept() {
     assert_eq!(kept.count_total, 0);
 }
 
-#[test]
-fn a_pile_is_dissected() {
-    // 9 × 9 × 9 bodies, and three more apart: enough that layers are tried
-    let n = 9_u32;
-    let mut edges = vec![(729, 730), (730, 731)];
+/// Bodies on a grid of n × n × n, coupled by faces.
+fn pile(n: u32) -> Vec<(u32, u32)> {
+    let mut edges = Vec::new();
     for i in 0..n * n * n {
         let (x, y, z) = (i % n, i / n % n, i / n / n);
         let sides = [(x, 1), (y, n), (z, n * n)];
         edges.extend(sides.iter().filter(|(at, _)| at + 1 < n).map(|(_, step)| (i, i + step)));
     }
+    edges
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let sample = Sample::new(&[body(6); 512], &pile(8), 9);
+    let solve = |threads| {
+        let mut matrix = BlockMatrix::default();
+        sample.fill(&mut matrix);
+        let shared = |panel| super::threads::is_shared::<6>(panel);
+        assert!(matrix.symbolic.panels.iter().filter(|panel| shared(panel)).count() > 3);
+        assert!(if threads == 0 { matrix.factor() } else { matrix.factor_on(threads) });
+        let mut x = vec![1.0; 6 * 512];
+        matrix.solve(&mut x);
+        x
+    };
+    for threads in 1..=5 {
+        assert_eq!(solve(0), solve(threads), "{threads} threads");
+    }
+}
+
+#[test]
+fn a_pile_is_dissected() {
+    // 9 × 9 × 9 bodies, and three more apart: enough that layers are tried
+    let mut edges = pile(9);
+    edges.extend([(729, 730), (730, 731)]);
     let mut nodes = vec![body(1); 732];
     let mut matrix = BlockMatrix::default();
     assert!(Sample::new(&nodes, &edges, 6).error(&mut matrix) < 1.0);
-    // by three threads it is the same bit by bit
-    let mut x = vec![1.0; 732];
-    let mut y = x.clone();
-    matrix.solve(&mut x);
-    Sample::new(&nodes, &edges, 6).fill(&mut matrix);
-    assert!(matrix.symbolic.panels.iter().any(|panel| panel.products >= super::threads::SHARED));
-    assert!(matrix.factor_on(3));
-    matrix.solve(&mut y);
-    assert_eq!(x, y);
     // with a joint anywhere all is ordered by degree
     let parted = matrix.work().flops;
     nodes.push(joint(1));

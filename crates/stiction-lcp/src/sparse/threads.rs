@@ -11,15 +11,20 @@ use pulp::Simd;
 use std::ops::Range;
 use std::sync::mpsc::channel;
 
-/// Products of blocks in a panel from which on it is shared: about five times what it takes to start a thread.
-pub(super) const SHARED: usize = 10_000;
+/// Multiplications in a panel from which on it is shared: about five times what it takes to start a thread.
+const SHARED: usize = 2_000_000;
+
+/// Whether a panel is worth sharing, with blocks of C rows and columns.
+pub(super) fn is_shared<const C: usize>(panel: &Panel) -> bool {
+    panel.products * C * C * C >= SHARED
+}
 
 impl<const C: usize, const P: usize> Numeric<C, P> {
     /// As [`Numeric::factor`], by so many threads.
     pub(super) fn factor_on(&mut self, symbolic: &Symbolic, threads: usize) -> bool {
         let mut begin = 0;
         for (k, panel) in symbolic.panels.iter().enumerate() {
-            if threads > 1 && panel.products >= SHARED {
+            if threads > 1 && is_shared::<C>(panel) {
                 if !self.factor_panels(symbolic, begin..k) || !self.share(symbolic, panel, threads) {
                     return false;
                 }
