@@ -10,12 +10,14 @@
 
 #[cfg(test)]
 mod bench;
+mod dissect;
 mod kernels;
 mod numeric;
 mod order;
 mod symbolic;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use kernels::Block;
 use nalgebra::Matrix6;
@@ -186,6 +188,15 @@ impl BlockMatrix {
     /// Factors in place; false when a diagonal block is singular or not finite on its turn.
     pub(crate) fn factor(&mut self) -> bool {
         if self.is_planar { self.planar.factor(&self.symbolic) } else { self.spatial.factor(&self.symbolic) }
+    }
+
+    /// As [`BlockMatrix::factor`], by so many threads where it is worth it, with the same answer bit by bit.
+    pub(crate) fn factor_on(&mut self, threads: usize) -> bool {
+        if self.is_planar {
+            self.planar.factor_on(&self.symbolic, threads)
+        } else {
+            self.spatial.factor_on(&self.symbolic, threads)
+        }
     }
 
     /// x ← A⁻¹ x after a factorization, node after node in the order given.

@@ -14,7 +14,7 @@ pub(super) struct Numeric<const C: usize, const P: usize> {
     pub(super) lower: Vec<Block<C, P>>,
     /// Uᵀ at the places of L; nothing on the diagonal.
     pub(super) upper: Vec<Block<C, P>>,
-    pivots: Vec<Pivots<C>>,
+    pub(super) pivots: Vec<Pivots<C>>,
     x: Vec<Part<P>>,
 }
 
@@ -36,7 +36,12 @@ impl<const C: usize, const P: usize> Numeric<C, P> {
     }
 
     pub(super) fn factor(&mut self, symbolic: &Symbolic) -> bool {
-        Arch::new().dispatch(Factor { numeric: self, symbolic })
+        self.factor_panels(symbolic, 0..symbolic.panels.len())
+    }
+
+    /// Factors panels whose predecessors are factored.
+    pub(super) fn factor_panels(&mut self, symbolic: &Symbolic, panels: std::ops::Range<usize>) -> bool {
+        dispatch::<P, _>(Factor { numeric: self, symbolic, panels })
     }
 
     /// x ← A⁻¹ x; `starts` says where each node's part of x begins.
@@ -45,118 +50,213 @@ impl<const C: usize, const P: usize> Numeric<C, P> {
             *part = Part::ZERO;
             part.0[..size].copy_from_slice(&x[starts[i]..starts[i] + size]);
         }
-        Arch::new().dispatch(Solve { numeric: self, symbolic });
+        dispatch::<P, _>(Solve { numeric: self, symbolic });
         for ((part, &i), &size) in self.x.iter().zip(&symbolic.node).zip(&symbolic.sizes) {
             x[starts[i]..starts[i] + size].copy_from_slice(&part.0[..size]);
         }
     }
 }
 
-/// [`Numeric::factor`] as one dispatch.
-struct Factor<'a, const C: usize, const P: usize> {
-    numeric: &'a mut Numeric<C, P>,
-    symbolic: &'a Symbolic,
+/// What runs on registers, R of them for a padded column of P numbers.
+pub(super) trait Run<const P: usize> {
+    type Output;
+
+    fn run<S: Simd, const R: usize>(self, simd: S) -> Self::Output;
 }
 
-impl<const C: usize, const P: usize> WithSimd for Factor<'_, C, P> {
-    type Output = bool;
+/// Runs on the widest registers there are, as one dispatch.
+pub(super) fn dispatch<const P: usize, K: Run<P>>(task: K) -> K::Output {
+    Arch::new().dispatch(Dispatched::<K, P>(task))
+}
+
+struct Dispatched<K, const P: usize>(K);
+
+impl<K: Run<P>, const P: usize> WithSimd for Dispatched<K, P> {
+    type Output = K::Output;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
+    fn with_simd<S: Simd>(self, simd: S) -> K::Output {
         match P / S::F64_LANES {
-            1 => self.run::<S, 1>(simd),
-            2 => self.run::<S, 2>(simd),
-            4 => self.run::<S, 4>(simd),
+            1 => self.0.run::<S, 1>(simd),
+            2 => self.0.run::<S, 2>(simd),
+            4 => self.0.run::<S, 4>(simd),
             // no vectors, or registers wider than a column
-            _ => self.run::<Scalar, P>(Scalar::new()),
+            _ => self.0.run::<Scalar, P>(Scalar::new()),
         }
     }
 }
 
-impl<const C: usize, const P: usize> Factor<'_, C, P> {
+/// [`Numeric::factor`] of some panels as one dispatch.
+struct Factor<'a, const C: usize, const P: usize> {
+    numeric: &'a mut Numeric<C, P>,
+    symbolic: &'a Symbolic,
+    panels: std::ops::Range<usize>,
+}
+
+impl<const C: usize, const P: usize> Run<P> for Factor<'_, C, P> {
+    type Output = bool;
+
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) -> bool {
-        let Self { numeric: Numeric { lower, upper, pivots, .. }, symbolic } = self;
-        for panel in &symbolic.panels {
+        let Self { numeric: Numeric { lower, upper, pivots, .. }, symbolic, panels } = self;
+        for panel in &symbolic.panels[panels] {
             let (done_lower, lower) = lower.split_at_mut(panel.base);
             let (done_upper, upper) = upper.split_at_mut(panel.base);
-            let done = (&*done_lower, &*done_upper);
-            let mut own = Sides { lower: &mut lower[..panel.blocks()], upper: &mut upper[..panel.blocks()] };
-            update::<S, R, C, P>(simd, symbolic, panel, done, &mut own);
+            let done = Sides { lower: &*done_lower, upper: &*done_upper };
+            let (lower, upper) = (&mut lower[..panel.blocks()], &mut upper[..panel.blocks()]);
+            let mut own = Sides { lower: &mut *lower, upper: &mut *upper };
+            update::<S, R, C, P>(simd, symbolic, panel, done, None, &mut own);
             let nodes = panel.first..panel.first + panel.width;
             let (pivots, sizes) = (&mut pivots[nodes.clone()], &symbolic.sizes[nodes]);
-            if !eliminate::<S, R, C, P>(simd, &mut own, panel.width, pivots, sizes) {
+            let (square_lower, below_lower) = lower.split_at_mut(panel.width * panel.width);
+            let (square_upper, below_upper) = upper.split_at_mut(panel.width * panel.width);
+            let mut square = Sides { lower: &mut *square_lower, upper: &mut *square_upper };
+            if !eliminate::<S, R, C, P>(simd, &mut square, pivots, sizes) {
                 return false;
             }
+            let square = Sides { lower: &*square_lower, upper: &*square_upper };
+            let mut below = Sides { lower: below_lower, upper: below_upper };
+            divide::<S, R, C, P>(simd, square, pivots, &mut below);
         }
         true
     }
 }
 
-/// The blocks of a panel.
-struct Sides<'a, const C: usize, const P: usize> {
-    lower: &'a mut [Block<C, P>],
-    upper: &'a mut [Block<C, P>],
+/// L and Uᵀ of a panel or of rows of it.
+#[derive(Clone, Copy)]
+pub(super) struct Sides<T> {
+    pub(super) lower: T,
+    pub(super) upper: T,
 }
 
-/// Subtracts what earlier panels couple.
+/// Subtracts what earlier panels couple from a panel, or from some of its rows.
 #[inline(always)]
-fn update<S: Simd, const R: usize, const C: usize, const P: usize>(
+pub(super) fn update<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
     symbolic: &Symbolic,
     panel: &Panel,
-    done: (&[Block<C, P>], &[Block<C, P>]),
-    own: &mut Sides<C, P>,
+    done: Sides<&[Block<C, P>]>,
+    some: Option<&std::ops::Range<usize>>,
+    own: &mut Sides<&mut [Block<C, P>]>,
 ) {
     let width = panel.width;
+    let skipped = some.map_or(0, |rows| rows.start);
     for update in &symbolic.updates[panel.updates..panel.updates + panel.update_count] {
         let source = &symbolic.panels[update.source];
         let count = source.height - update.from;
         let places = &symbolic.places[update.places..update.places + count];
         let begin = source.base + (source.width + update.from) * source.width;
         let blocks = begin..begin + count * source.width;
-        let (l, u) = (&done.0[blocks.clone()], &done.1[blocks]);
+        let (l, u) = (&done.lower[blocks.clone()], &done.upper[blocks]);
         let row = |i: usize| i * source.width..(i + 1) * source.width;
-        for j in 0..update.columns {
-            let (l_j, u_j) = (&l[row(j)], &u[row(j)]);
-            let column = places[j];
-            subtract::<S, R, C, P>(simd, &mut own.lower[column * width + column], l_j, u_j);
-            for i in j + 1..count {
-                let at = places[i] * width + column;
-                subtract::<S, R, C, P>(simd, &mut own.lower[at], &l[row(i)], u_j);
-                subtract::<S, R, C, P>(simd, &mut own.upper[at], &u[row(i)], l_j);
+        // row by row: one row of the source and the few that are columns here stay in the caches
+        let rows = match some {
+            None => 0..count,
+            Some(rows) => {
+                places.partition_point(|&p| p < rows.start)..places.partition_point(|&p| p < rows.end)
+            }
+        };
+        for i in rows {
+            let to = (places[i] - skipped) * width;
+            let (l_i, u_i) = (&l[row(i)], &u[row(i)]);
+            for j in 0..update.columns.min(i) {
+                let at = to + places[j];
+                subtract::<S, R, C, P>(simd, &mut own.lower[at], l_i, &u[row(j)]);
+                subtract::<S, R, C, P>(simd, &mut own.upper[at], u_i, &l[row(j)]);
+            }
+            if i < update.columns {
+                subtract::<S, R, C, P>(simd, &mut own.lower[to + places[i]], l_i, u_i);
             }
         }
     }
 }
 
-/// Factors a panel that has received all updates.
+/// Factors the square of a panel that has received all updates.
 #[inline(always)]
-fn eliminate<S: Simd, const R: usize, const C: usize, const P: usize>(
+pub(super) fn eliminate<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
-    own: &mut Sides<C, P>,
-    width: usize,
+    square: &mut Sides<&mut [Block<C, P>]>,
     pivots: &mut [Pivots<C>],
     sizes: &[usize],
 ) -> bool {
+    let width = sizes.len();
     for c in 0..width {
-        let (upto_l, below_l) = own.lower.split_at_mut((c + 1) * width);
-        let (upto_u, below_u) = own.upper.split_at_mut((c + 1) * width);
-        let (l_c, diagonal) = upto_l[c * width..].split_at_mut(c);
-        let (u_c, diagonal) = (&upto_u[c * width..c * width + c], &mut diagonal[0]);
-        subtract::<S, R, C, P>(simd, diagonal, l_c, u_c);
+        let (upto, below_lower) = square.lower.split_at_mut((c + 1) * width);
+        let (l_c, diagonal) = upto[c * width..].split_at_mut(c);
+        let (upto, below_upper) = square.upper.split_at_mut((c + 1) * width);
+        let (u_c, diagonal) = (&upto[c * width..c * width + c], &mut diagonal[0]);
+        if c > 0 {
+            subtract::<S, R, C, P>(simd, diagonal, l_c, u_c);
+        }
         let Some(pivot) = factor::<S, R, C, P>(simd, diagonal, sizes[c]) else { return false };
         pivots[c] = pivot;
-        for (l, u) in below_l.chunks_exact_mut(width).zip(below_u.chunks_exact_mut(width)) {
-            let (left, block) = l.split_at_mut(c);
-            subtract::<S, R, C, P>(simd, &mut block[0], left, u_c);
-            divide_lower::<S, R, C, P>(simd, &mut block[0], diagonal, &pivot);
-            let (left, block) = u.split_at_mut(c);
-            subtract::<S, R, C, P>(simd, &mut block[0], left, l_c);
-            divide_upper::<S, R, C, P>(simd, &mut block[0], diagonal, &pivot);
+        if c + 1 == width {
+            break;
+        }
+        let column = Sides { lower: &*l_c, upper: u_c };
+        for (l, u) in below_lower.chunks_exact_mut(width).zip(below_upper.chunks_exact_mut(width)) {
+            divide_row::<S, R, C, P>(simd, column, diagonal, &pivot, &mut Sides { lower: l, upper: u });
         }
     }
     true
+}
+
+/// Divides rows below the square by it, a few at a time: they stay in the first cache, and none waits for itself.
+#[inline(always)]
+pub(super) fn divide<S: Simd, const R: usize, const C: usize, const P: usize>(
+    simd: S,
+    square: Sides<&[Block<C, P>]>,
+    pivots: &[Pivots<C>],
+    below: &mut Sides<&mut [Block<C, P>]>,
+) {
+    let width = pivots.len();
+    if let ([diagonal], [pivots]) = (square.lower, pivots) {
+        // as in chains, where counting rows would take as long as dividing them
+        for (lower, upper) in below.lower.iter_mut().zip(&mut *below.upper) {
+            divide_lower::<S, R, C, P>(simd, lower, diagonal, pivots);
+            divide_upper::<S, R, C, P>(simd, upper, diagonal, pivots);
+        }
+        return;
+    }
+    let few = 4 * width;
+    for (lower, upper) in below.lower.chunks_mut(few).zip(below.upper.chunks_mut(few)) {
+        for c in 0..width {
+            let upto = c * width..c * width + c;
+            let column = Sides { lower: &square.lower[upto.clone()], upper: &square.upper[upto] };
+            let diagonal = &square.lower[c * width + c];
+            for (l, u) in lower.chunks_exact_mut(width).zip(upper.chunks_exact_mut(width)) {
+                divide_row::<S, R, C, P>(
+                    simd,
+                    column,
+                    diagonal,
+                    &pivots[c],
+                    &mut Sides { lower: l, upper: u },
+                );
+            }
+        }
+    }
+}
+
+/// The entry of a row in one column of its panel, whose entries before that column are known.
+#[inline(always)]
+fn divide_row<S: Simd, const R: usize, const C: usize, const P: usize>(
+    simd: S,
+    column: Sides<&[Block<C, P>]>,
+    diagonal: &Block<C, P>,
+    pivots: &Pivots<C>,
+    row: &mut Sides<&mut [Block<C, P>]>,
+) {
+    let c = column.lower.len();
+    let (left, block) = row.lower.split_at_mut(c);
+    if c > 0 {
+        subtract::<S, R, C, P>(simd, &mut block[0], left, column.upper);
+    }
+    divide_lower::<S, R, C, P>(simd, &mut block[0], diagonal, pivots);
+    let (left, block) = row.upper.split_at_mut(c);
+    if c > 0 {
+        subtract::<S, R, C, P>(simd, &mut block[0], left, column.lower);
+    }
+    divide_upper::<S, R, C, P>(simd, &mut block[0], diagonal, pivots);
 }
 
 /// [`Numeric::solve`] as one dispatch.
@@ -165,22 +265,9 @@ struct Solve<'a, const C: usize, const P: usize> {
     symbolic: &'a Symbolic,
 }
 
-impl<const C: usize, const P: usize> WithSimd for Solve<'_, C, P> {
+impl<const C: usize, const P: usize> Run<P> for Solve<'_, C, P> {
     type Output = ();
 
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        match P / S::F64_LANES {
-            1 => self.run::<S, 1>(simd),
-            2 => self.run::<S, 2>(simd),
-            4 => self.run::<S, 4>(simd),
-            // no vectors, or registers wider than a column
-            _ => self.run::<Scalar, P>(Scalar::new()),
-        }
-    }
-}
-
-impl<const C: usize, const P: usize> Solve<'_, C, P> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         let Self { numeric: Numeric { lower, upper, pivots, x }, symbolic } = self;

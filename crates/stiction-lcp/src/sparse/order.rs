@@ -9,8 +9,7 @@ use super::Node;
 /// No node, no place.
 const NONE: usize = usize::MAX;
 
-/// Bodies less joints, and rows of bodies less rows of joints, of a group: what was eliminated and hangs together
-/// by joints that were eliminated.
+/// What is left free in a group: in what was eliminated and hangs together by joints that were eliminated.
 ///
 /// The block of a joint on its turn is what its rows are worth on the bodies eliminated before it. That is
 /// regular as long as its group can still move as one rigid body, which a tree of joints leaves to it and each
@@ -18,14 +17,19 @@ const NONE: usize = usize::MAX;
 /// parallel axes not the rank.
 #[derive(Debug, Clone, Copy, Default)]
 struct Rank {
+    /// Bodies less joints.
     bodies: isize,
+    /// Rows of bodies less rows of joints.
     rows: isize,
+    /// Bodies that are not eliminated, at joints of the group: each frees it a little.
+    open: isize,
 }
 
 impl Rank {
     fn add(&mut self, other: Self) {
         self.bodies += other.bodies;
         self.rows += other.rows;
+        self.open += other.open;
     }
 
     /// Whether a joint of so many rows finds a regular block.
@@ -66,6 +70,7 @@ pub(super) struct Order {
     same: Vec<usize>,
     last: Vec<usize>,
     saddle: Vec<bool>,
+    held: Vec<bool>,
     /// The group of each node, by a node of it that stands for more; what is left free in it; what a node adds.
     group: Vec<usize>,
     rank: Vec<Rank>,
@@ -87,13 +92,19 @@ fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
 }
 
 impl Order {
-    /// Orders the nodes of a graph given by `neighbours[starts[i]..starts[i + 1]]`, without duplicates.
-    pub(super) fn find(&mut self, nodes: &[Node], starts: &[usize], neighbours: &[usize]) {
+    /// Orders the nodes of a graph given by `neighbours[starts[i]..starts[i + 1]]`, without duplicates; those
+    /// that come `last` are left to the end, in that order.
+    pub(super) fn find(&mut self, nodes: &[Node], starts: &[usize], neighbours: &[usize], last: &[usize]) {
+        refill(&mut self.held, nodes.len(), false);
+        for &i in last {
+            self.held[i] = true;
+        }
         self.begin(nodes, starts, neighbours);
-        while self.sequence.len() < nodes.len() {
+        while self.sequence.len() + last.len() < nodes.len() {
             let pivot = self.next();
             self.eliminate(pivot, &|i| &neighbours[starts[i]..starts[i + 1]]);
         }
+        self.sequence.extend_from_slice(last);
     }
 
     fn begin(&mut self, nodes: &[Node], starts: &[usize], neighbours: &[usize]) {
@@ -127,7 +138,8 @@ impl Order {
         self.own.clear();
         self.own.extend(nodes.iter().map(|node| {
             let rows = isize::try_from(node.size).unwrap_or(isize::MAX);
-            if node.saddle { Rank { bodies: -1, rows: -rows } } else { Rank { bodies: 1, rows } }
+            let sign = if node.saddle { -1 } else { 1 };
+            Rank { bodies: sign, rows: sign * rows, open: 0 }
         }));
         refill(&mut self.stamp, n, 1);
         refill(&mut self.first, self.total + 1, NONE);
@@ -135,7 +147,7 @@ impl Order {
         // the last one listed is the first one found
         for i in (0..n).rev() {
             self.degree[i] = neighbours[starts[i]..starts[i + 1]].iter().map(|&j| nodes[j].size).sum();
-            if !nodes[i].saddle {
+            if !nodes[i].saddle && !self.held[i] {
                 self.enlist(i);
             }
         }
@@ -177,7 +189,7 @@ impl Order {
             }
             self.least += 1;
         }
-        while self.weight[self.forced] == 0 || self.is_element[self.forced] {
+        while self.weight[self.forced] == 0 || self.is_element[self.forced] || self.held[self.forced] {
             self.forced += 1;
         }
         self.forced
@@ -203,7 +215,16 @@ impl Order {
             let rank = self.own[member];
             self.rank[own].add(rank);
             for &other in around(member) {
-                if self.done[other] && self.saddle[other] != self.saddle[member] {
+                if self.saddle[other] == self.saddle[member] {
+                    continue;
+                }
+                let own = self.group(member);
+                if self.saddle[member] {
+                    self.rank[own].open += isize::from(!self.done[other]);
+                } else {
+                    self.rank[own].open -= isize::from(self.done[other]);
+                }
+                if self.done[other] {
                     let (own, joined) = (self.group(member), self.group(other));
                     if own != joined {
                         self.group[joined] = own;
@@ -216,10 +237,14 @@ impl Order {
         }
     }
 
-    /// Whether a joint may be eliminated now.
-    fn has_room(&mut self, joint: usize, around: &[usize]) -> bool {
-        let mut rank = Rank::default();
+    /// Whether a node may be eliminated now: a joint has to find bodies that can bear it.
+    fn is_free(&mut self, i: usize, around: &[usize]) -> bool {
+        if self.held[i] || !self.saddle[i] {
+            return !self.held[i];
+        }
+        let (mut rank, mut open) = (Rank::default(), false);
         for (k, &body) in around.iter().enumerate() {
+            open |= !self.done[body] && !self.saddle[body];
             if self.done[body] && !self.saddle[body] {
                 let group = self.group(body);
                 let known = around[..k].iter().any(|&other| self.done[other] && self.group(other) == group);
@@ -228,7 +253,8 @@ impl Order {
                 }
             }
         }
-        rank.has_room(self.weight[joint])
+        // where no body is left to wait for, waiting would only add fill: a redundant joint has no better time
+        rank.has_room(self.weight[i]) || (!open && rank.open == 0)
     }
 
     /// Turns the pivot into an element, which takes in the elements it belonged to.
@@ -322,7 +348,7 @@ impl Order {
             }
         }
         let weight = self.weight[i];
-        if degree == 0 && (!self.saddle[i] || self.has_room(i, around(i))) {
+        if degree == 0 && self.is_free(i, around(i)) {
             self.finish(i, around);
             (self.weight[i], self.member[i]) = (0, false);
             return weight;
@@ -355,6 +381,8 @@ impl Order {
                 let at = self.start[j];
                 let equal = !self.saddle[i]
                     && !self.saddle[j]
+                    && !self.held[i]
+                    && !self.held[j]
                     && (self.length[j], self.elements[j]) == (length, elements)
                     && (at + 1..at + length).all(|p| self.stamp[self.list[p]] == self.mark);
                 let following = self.after[j];
@@ -396,7 +424,7 @@ impl Order {
             self.member[i] = false;
             let others = self.degree[pivot] - weight;
             self.degree[i] = (self.degree[i] + others).min(self.total - self.eliminated - weight);
-            if !self.saddle[i] || self.has_room(i, around(i)) {
+            if self.is_free(i, around(i)) {
                 self.enlist(i);
             }
             self.list[to] = i;

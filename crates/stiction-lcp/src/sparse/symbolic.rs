@@ -1,6 +1,7 @@
 //! Where the blocks of the factors stand, and which products are subtracted from which.
 
 use super::Node;
+use super::dissect::Dissection;
 use super::order::Order;
 
 /// No node, no panel.
@@ -8,6 +9,10 @@ const NONE: usize = usize::MAX;
 
 /// Most nodes in a panel: sixteen blocks of a row and sixteen of a column stay in the first cache.
 const WIDEST: usize = 16;
+
+/// Products of blocks above which another order is tried: about ten milliseconds of a factorization, several times
+/// what the search takes.
+const LARGE: usize = 500_000;
 
 /// Nodes that are eliminated one after the other and couple the same rows: their blocks stand row by row, first
 /// the square of their own rows, then one row for each node they couple.
@@ -24,6 +29,8 @@ pub(super) struct Panel {
     /// What is subtracted from it, in [`Symbolic::updates`].
     pub(super) updates: usize,
     pub(super) update_count: usize,
+    /// Products of blocks that make it.
+    pub(super) products: usize,
 }
 
 impl Panel {
@@ -64,6 +71,9 @@ pub(super) struct Symbolic {
     starts: Vec<usize>,
     neighbours: Vec<usize>,
     order: Order,
+    /// The order by degree alone.
+    first: Vec<usize>,
+    dissection: Dissection,
     /// The first node above each that it couples, in the order.
     parent: Vec<usize>,
     ancestor: Vec<usize>,
@@ -83,9 +93,10 @@ fn refill(list: &mut Vec<usize>, length: usize, value: usize) {
 impl Symbolic {
     pub(super) fn analyse(&mut self, nodes: &[Node], edges: &[(u32, u32)]) {
         self.adjacency(nodes.len(), edges);
-        self.order.find(nodes, &self.starts, &self.neighbours);
+        self.order.find(nodes, &self.starts, &self.neighbours, &[]);
         self.node.clone_from(&self.order.sequence);
         self.tree();
+        self.dissect(nodes);
         self.postorder();
         self.tree();
         self.sizes.clear();
@@ -128,6 +139,24 @@ impl Symbolic {
         }
         self.starts[n] = to;
         self.neighbours.truncate(to);
+    }
+
+    /// Takes an order by dissection instead if that means less work. Joints have their own rules.
+    fn dissect(&mut self, nodes: &[Node]) {
+        let products = |count: &[usize]| count.iter().map(|&c| (c + 1) * (c + 1)).sum::<usize>();
+        let before = products(&self.count);
+        if before < LARGE || nodes.iter().any(|node| node.saddle) {
+            return;
+        }
+        self.first.clone_from(&self.node);
+        self.dissection.find(&self.starts, &self.neighbours);
+        self.order.find(nodes, &self.starts, &self.neighbours, &self.dissection.last);
+        self.node.clone_from(&self.order.sequence);
+        self.tree();
+        if products(&self.count) >= before {
+            self.node.clone_from(&self.first);
+            self.tree();
+        }
     }
 
     /// The elimination tree of the present order, and how many nodes each couples.
@@ -331,6 +360,16 @@ impl Symbolic {
                 self.flops += 2.0 / 3.0 * k * k * k + 2.0 * k * k * rows + 2.0 * k * rows * rows;
                 r += self.sizes[p];
             }
+        }
+        for k in 0..self.panels.len() {
+            let Panel { width, height, updates, update_count, .. } = self.panels[k];
+            let mut products = (0..width).map(|c| c * (2 * (width + height - c) - 1)).sum();
+            for update in &self.updates[updates..updates + update_count] {
+                let source = &self.panels[update.source];
+                let rows = source.height - update.from;
+                products += source.width * (0..update.columns).map(|j| 2 * (rows - j) - 1).sum::<usize>();
+            }
+            self.panels[k].products = products;
         }
     }
 }

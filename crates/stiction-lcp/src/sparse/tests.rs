@@ -223,6 +223,138 @@ fn the_same_lists_keep_slots_and_other_ones_are_laid_out() {
     assert!(error(&Sample::new(&nodes, &edges, 5)) < 1.0);
 }
 
+#[test]
+fn stiff_contacts_do_not_spoil_the_residual() {
+    // unit masses and rows with stiffnesses over twelve decades, as at the end of an interior-point method
+    let (n, mut rng) = (30_u32, ChaCha8Rng::seed_from_u64(8));
+    let edges: Vec<(u32, u32)> =
+        (1..n).flat_map(|i| [(i - 1, i), (i / 2, i)]).filter(|(a, b)| a != b).collect();
+    let mut sample = Sample { nodes: vec![body(6); n as usize], edges: edges.clone(), blocks: Vec::new() };
+    let unit: Vec<f64> = (0..36).map(|k| if k % 7 == 0 { 1.0 } else { 0.0 }).collect();
+    sample.blocks.extend((0..n as usize).map(|i| (i, i, unit.clone())));
+    for (a, b) in edges {
+        for _ in 0..3 {
+            let stiffness = 10_f64.powf(rng.random_range(-2.0..10.0));
+            let row: Vec<f64> = (0..12).map(|_| rng.random_range(-1.0..1.0)).collect();
+            for (i, left) in [(a, &row[..6]), (b, &row[6..])] {
+                for (j, right) in [(a, &row[..6]), (b, &row[6..])] {
+                    let entries = (0..36).map(|k| stiffness * left[k / 6] * right[k % 6]).collect();
+                    sample.blocks.push((i as usize, j as usize, entries));
+                }
+            }
+        }
+    }
+    let mut matrix = BlockMatrix::default();
+    sample.fill(&mut matrix);
+    assert!(matrix.factor());
+    let dense = sample.dense();
+    let right = DVector::from_fn(dense.nrows(), |_, _| rng.random_range(-1.0..1.0));
+    let mut x = right.clone();
+    matrix.solve(x.as_mut_slice());
+    let residual = (&dense * &x - &right).amax() / (dense.amax() * x.amax());
+    // a hundred roundings
+    assert!(residual < 100.0 * f64::EPSILON, "{residual}");
+}
+
+#[test]
+fn joints_in_parts_and_joints_twice_grow_with_the_chain() {
+    // rows one by one, which together leave a body free to move, and joints twice, which need their compliance
+    for (parts, rows) in [(5, 1), (2, 5)] {
+        let blocks = |links: u32| {
+            let (mut nodes, mut edges) = (vec![body(6); links as usize], Vec::new());
+            for i in 1..links {
+                for _ in 0..parts {
+                    let k = u32::try_from(nodes.len()).unwrap();
+                    edges.extend([(i - 1, k), (k, i)]);
+                    nodes.push(joint(rows));
+                }
+            }
+            let mut sample = Sample::new(&nodes, &edges, 7);
+            for (i, node) in nodes.iter().enumerate().filter(|(_, node)| node.saddle) {
+                let n = node.size;
+                let unit = (0..n * n).map(|k| if k % (n + 1) == 0 { -0.1 } else { 0.0 }).collect();
+                sample.blocks.push((i, i, unit));
+            }
+            let mut matrix = BlockMatrix::default();
+            assert!(sample.error(&mut matrix) < 1.0, "{parts} parts");
+            matrix.work().blocks
+        };
+        let (few, many) = (blocks(10), blocks(40));
+        assert!(many < 5 * few, "{few} and {many} blocks");
+    }
+}
+
+#[test]
+fn what_was_large_enough_once_is_kept() {
+    let (large, small) = (chain(50, false), chain(20, true));
+    let mut matrix = BlockMatrix::default();
+    let mut x = [1.0; 6 * 50 + 5 * 49];
+    let mut run = |(nodes, edges): &(Vec<Node>, Vec<(u32, u32)>)| {
+        matrix.lay_out(nodes, edges);
+        matrix.clear();
+        for (i, node) in nodes.iter().enumerate() {
+            for k in 0..node.size {
+                let mut unit = [0.0; 6];
+                unit[k] = 1.0;
+                matrix.add_outer(matrix.slot(i, i), &unit, &unit);
+            }
+        }
+        assert!(matrix.factor());
+        matrix.solve(&mut x);
+    };
+    run(&large);
+    let kept = allocation_counter::measure(|| {
+        run(&small);
+        run(&large);
+    });
+    assert_eq!(kept.count_total, 0);
+}
+
+/// Bodies on a grid of n × n × n, coupled by faces.
+fn pile(n: u32) -> Vec<(u32, u32)> {
+    let mut edges = Vec::new();
+    for i in 0..n * n * n {
+        let (x, y, z) = (i % n, i / n % n, i / n / n);
+        let sides = [(x, 1), (y, n), (z, n * n)];
+        edges.extend(sides.iter().filter(|(at, _)| at + 1 < n).map(|(_, step)| (i, i + step)));
+    }
+    edges
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let sample = Sample::new(&[body(6); 512], &pile(8), 9);
+    let solve = |threads| {
+        let mut matrix = BlockMatrix::default();
+        sample.fill(&mut matrix);
+        let shared = |panel| super::threads::is_shared::<6>(panel);
+        assert!(matrix.symbolic.panels.iter().filter(|panel| shared(panel)).count() > 3);
+        assert!(if threads == 0 { matrix.factor() } else { matrix.factor_on(threads) });
+        let mut x = vec![1.0; 6 * 512];
+        matrix.solve(&mut x);
+        x
+    };
+    for threads in 1..=5 {
+        assert_eq!(solve(0), solve(threads), "{threads} threads");
+    }
+}
+
+#[test]
+fn a_pile_is_dissected() {
+    // 9 × 9 × 9 bodies, and three more apart: enough that layers are tried
+    let mut edges = pile(9);
+    edges.extend([(729, 730), (730, 731)]);
+    let mut nodes = vec![body(1); 732];
+    let mut matrix = BlockMatrix::default();
+    assert!(Sample::new(&nodes, &edges, 6).error(&mut matrix) < 1.0);
+    // with a joint anywhere all is ordered by degree
+    let parted = matrix.work().flops;
+    nodes.push(joint(1));
+    edges.push((731, 732));
+    matrix.lay_out(&nodes, &edges);
+    assert!(matrix.work().flops > 1.2 * parted, "{} and {parted}", matrix.work().flops);
+}
+
 fn graph() -> impl Strategy<Value = (Vec<Node>, Vec<(u32, u32)>)> {
     let bodies = prop_oneof![
         prop::collection::vec(1..=6_usize, 1..40),
