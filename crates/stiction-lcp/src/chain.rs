@@ -9,8 +9,9 @@ pub enum Trial {
     /// Semismooth Newton from the guess, at most this many factorizations; given up early where it gets nowhere.
     /// Without a guess it is passed over.
     Warm(usize),
-    /// Interior point from a cold start, at most this many iterations, then Newton.
-    Interior(usize),
+    /// Interior point from a cold start to this residual, in units of the speed scale, with at most this many
+    /// iterations; then Newton.
+    Interior(f64, usize),
     /// This many Gauss–Seidel sweeps from the best impulses so far, then Newton.
     Sweeps(usize),
     /// The central path by its length from a start of this size, in units of the speed scale, with at most this many
@@ -73,7 +74,8 @@ impl Default for Chain {
     fn default() -> Self {
         let trials = [
             Trial::Warm(12),
-            Trial::Interior(50),
+            Trial::Interior(1e-6, 50),
+            Trial::Interior(1e-11, 80),
             Trial::Path(1.0, 200),
             Trial::Path(10.0, 200),
             Trial::Sweeps(150),

@@ -21,7 +21,7 @@ pub(crate) use task::Task;
 pub struct Solver {
     /// The method.
     pub method: Method,
-    /// Largest residual of a certified answer ([`crate::Certificate::worst`]). Default 1e-10; from 1e-12 (near
+    /// Largest residual of a certified answer ([`crate::Certificate::worst`]). Default 1e-8; from 1e-12 (near
     /// round-off of well-scaled problems: below it true solutions are refused) to 1e-6 (above it resting
     /// bodies creep by this fraction of ‖g‖h every step).
     pub tolerance: f64,
@@ -54,7 +54,7 @@ impl Default for Solver {
 
 impl From<Method> for Solver {
     fn from(method: Method) -> Self {
-        Self { method, tolerance: 1e-10 }
+        Self { method, tolerance: 1e-8 }
     }
 }
 

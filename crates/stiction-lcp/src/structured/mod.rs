@@ -16,7 +16,7 @@ mod sweep;
 mod tests;
 
 use crate::certificate::Candidate;
-use crate::chain::Chain;
+use crate::chain::{Chain, Trial};
 use crate::problem::StepProblem;
 use crate::solution::{Guess, LcpError, Solution, Work};
 use crate::solve::Task;
@@ -31,6 +31,9 @@ const SERIAL: usize = 100;
 /// Parts of the tolerance that the islands are solved to: impulses lose a little when they are moved into their cones,
 /// and where that is too much the methods go on from there.
 const SHARES: [f64; 3] = [0.5, 0.05, 0.005];
+
+/// Factorizations of Newton where it goes on.
+const AFTER: usize = 20;
 
 /// Storage of the structured methods, kept from problem to problem.
 #[derive(Debug, Clone, Default)]
@@ -69,6 +72,7 @@ pub(crate) fn solve(
     for (attempt, share) in SHARES.into_iter().enumerate() {
         let scale = (task.speed(), share * task.tolerance());
         let warm = guess.is_some() || attempt > 0;
+        let chain = if attempt > 0 { &Chain::new(&[Trial::Warm(AFTER)], chain.budget) } else { chain };
         if flat {
             let mut spaces = std::mem::take(&mut storage.line);
             storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);

@@ -11,6 +11,10 @@ use super::iterate::{Iterate, Local, length, product};
 /// Where κ starts, and the least and the largest: below, heavy bodies on light ones crawl; above, impulses are noise.
 const KAPPA: (f64, f64, f64) = (1e1, 1e4, 1e6);
 
+/// Part of the residual that is left where modes repeat and nothing moves. Redundant contacts that contradict each
+/// other a little do that: the load has to go from one to the others until it opens, whatever the natural map says.
+const STUCK: f64 = 0.7;
+
 /// Part of the residual that round-off may be.
 const NOISE: f64 = 0.01;
 
@@ -77,13 +81,13 @@ pub(super) fn run<const T: usize>(
     at.joint_errors(island, &mut storage.joints);
     let (mut residual, mut merit) = storage.measure(island, at, 0.0);
     let first = residual;
-    let mut before = f64::INFINITY;
+    let (mut before, mut same) = (f64::INFINITY, false);
     // what is left of an error in the momentum: a step takes its part of it, and only a whole one all
     let mut exact = limits.exact;
     let mut reached = Reached { residual: if exact { residual } else { f64::INFINITY }, factorizations: 0 };
     best.copy_from(at);
     for round in 0..limits.factorizations {
-        let slow = residual > 0.1 * before;
+        let (slow, stuck) = (residual > 0.1 * before, same && residual > STUCK * before);
         before = residual;
         if (exact && residual <= limits.target) || (reached.residual <= limits.good && slow) {
             break;
@@ -92,11 +96,14 @@ pub(super) fn run<const T: usize>(
         if limits.impatient && poor {
             break;
         }
+        if stuck {
+            kappa = KAPPA.2;
+        }
         // impulses carry κ round-offs of the velocities: little of the residual must be that
         let noise = f64::EPSILON * at.v.iter().flatten().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs()));
         kappa = kappa.min(NOISE * residual / noise).max(KAPPA.0);
         wide(|| storage.choose(island, at, kappa, modes_from.filter(|_| round == 0)));
-        let same = storage.modes == storage.previous;
+        same = storage.modes == storage.previous;
         std::mem::swap(&mut storage.modes, &mut storage.previous);
         reached.factorizations += 1;
         if !equations.factor(island, &storage.answers) {
@@ -114,7 +121,7 @@ pub(super) fn run<const T: usize>(
             if m < shortest.0 {
                 shortest = (m, r, alpha);
             }
-            if m < (1.0 - 1e-4 * alpha) * worst {
+            if stuck || m < (1.0 - 1e-4 * alpha) * worst {
                 break;
             }
             alpha *= 0.5;

@@ -70,9 +70,9 @@ impl<const T: usize> Space<T> {
                     self.newton(None, limits, speed);
                     Stage::Newton
                 }
-                Trial::Interior(iterations) => {
+                Trial::Interior(hand_over, iterations) => {
                     let Self { island, equations, interior, at, .. } = self;
-                    let limits = (HAND_OVER * speed, iterations);
+                    let limits = (hand_over * speed, iterations);
                     let spent = interior::run(island, equations, interior, at, (speed, 1.0), limits);
                     self.polish(spent, speed, tolerance);
                     Stage::Interior
