@@ -97,6 +97,12 @@ impl Scheme {
         }
     }
 
+    /// The most accurate: second order, with every event located. For few bodies in contact at a time; the default is
+    /// for many.
+    pub fn accurate() -> Self {
+        Self::pagt06()
+    }
+
     /// Velocity level. AP97
     pub fn ap97() -> Self {
         Self::of(Level::Velocity)
