@@ -127,16 +127,16 @@ def painleve_rod(scene, t, x):
 
 # what each error is
 METRICS = {
-    "roll_ball": (roll_ball, "distance after 2 s, relative"),
-    "slide_box": (slide_box, "distance after 2 s, relative"),
-    "bounce": (bounce, "mean error of energy, relative"),
+    "roll_ball": (roll_ball, "relative error of the distance after 2 s"),
+    "slide_box": (slide_box, "relative error of the distance after 2 s"),
+    "bounce": (bounce, "mean relative error of the energy"),
     "b666": (b666, "deepest penetration / radius"),
-    "dpend": (dpend, "position after 1 s or joint gap [m]"),
+    "dpend": (dpend, "error after 1 s or joint gap [m]"),
     "incline_stick": (incline_stick, "creep after 10 s [m]"),
     "stack1000": (stack1000, "largest displacement / box"),
     "pile_10": (pile, "deepest penetration [mm]"),
     "pile_100": (pile, "deepest penetration [mm]"),
-    "painleve_rod": (painleve_rod, "position after 1 s [m]"),
+    "painleve_rod": (painleve_rod, "error after 1 s [m]"),
 }
 
 

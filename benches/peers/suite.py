@@ -105,6 +105,7 @@ def row(told):
     """A line of the CSV. Commas are left to the format."""
     seconds = told.get("sim_s") or float("nan")
     figures = {
+        "error_is": metrics.METRICS[told["scene"]][1],
         "error": digits(told.get("error", "")),
         "cpu_s_per_s": digits(told["cpu_s"] / seconds) if "cpu_s" in told else "",
         "wall_s_per_s": digits(told["wall_s"] / seconds) if "wall_s" in told else "",

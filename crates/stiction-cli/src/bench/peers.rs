@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
 const ROUND_OFF: f64 = 1e-16;
 
 /// The columns that are read.
-const COLUMNS: [&str; 5] = ["scene", "engine", "settings", "cpu_s_per_s", "error"];
+const COLUMNS: [&str; 6] = ["scene", "error_is", "engine", "settings", "cpu_s_per_s", "error"];
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
@@ -53,9 +53,10 @@ fn panels(csv: &str) -> Result<Vec<Panel>, String> {
         if cells.len() != head.len() {
             return Err(format!("line {}: {} cells, {} expected", number + 2, cells.len(), head.len()));
         }
-        let [scene, engine, settings, cost, error] = places.map(|place| cells[place]);
-        if panels.last().is_none_or(|panel| panel.title != scene) {
-            panels.push(Panel { title: scene.into(), curves: Vec::new() });
+        let [scene, error_is, engine, settings, cost, error] = places.map(|place| cells[place]);
+        let title = format!("{scene}: {error_is}");
+        if panels.last().is_none_or(|panel| panel.title != title) {
+            panels.push(Panel { title, curves: Vec::new() });
         }
         let figure = |text: &str| text.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
         // what failed has no figures
@@ -73,12 +74,13 @@ fn panels(csv: &str) -> Result<Vec<Panel>, String> {
 
 #[test]
 fn rows_become_curves_of_panels() {
-    let csv = "machine,scene,engine,settings,h,error,cpu_s_per_s\n\
-        m,fall,a,default,0.1,0.5,0.01\nm,fall,a,default,0.01,0,0.1\nm,fall,a,fine,0.1,,\n\
-        m,fall,b,default,0.1,inf,0.2\nm,roll,a,default,0.1,0.25,0.02\n";
+    let csv = "machine,scene,engine,settings,h,error_is,error,cpu_s_per_s\n\
+        m,fall,a,default,0.1,height,0.5,0.01\nm,fall,a,default,0.01,height,0,0.1\n\
+        m,fall,a,fine,0.1,height,,\nm,fall,b,default,0.1,height,inf,0.2\n\
+        m,roll,a,default,0.1,way,0.25,0.02\n";
     let found = panels(csv).unwrap();
     let titles: Vec<_> = found.iter().map(|panel| panel.title.as_str()).collect();
-    assert_eq!(titles, ["fall", "roll"]);
+    assert_eq!(titles, ["fall: height", "roll: way"]);
     // neither the row that failed nor the one that flew off is drawn
     assert_eq!(found[0].curves.len(), 1);
     assert_eq!(found[0].curves[0].points, [[0.01, 0.5], [0.1, ROUND_OFF]]);
