@@ -85,6 +85,6 @@ fn rows_become_curves_of_panels() {
     assert_eq!(found[0].curves.len(), 1);
     assert_eq!(found[0].curves[0].points, [[0.01, 0.5], [0.1, ROUND_OFF]]);
     assert_eq!(found[1].curves[0].points, [[0.02, 0.25]]);
-    assert!(panels("scene,engine\n").is_err_and(|e| e.contains("settings")));
+    assert!(panels("scene,error_is,engine\n").is_err_and(|e| e.contains("settings")));
     assert!(panels(&(csv.to_string() + "m,roll\n")).is_err_and(|e| e.contains("line 7")));
 }
