@@ -1,7 +1,7 @@
-# Each target does its own set-up. Needed on the machine: Rust (cargo), and for `bench` Python 3.
+# Each target does its own set-up. Needed on the machine: Rust (cargo), and for `bench` and `bench-peers` Python 3.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench soak fuzz
+.PHONY: help demo test bench bench-peers soak fuzz
 
 # Problems that `make soak` solves.
 SOAK ?= 100000
@@ -9,7 +9,7 @@ SOAK ?= 100000
 FUZZ ?= 1000000
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## solve a step, simulate a wrecking ball; certificates, report, pictures
 	cargo run --locked --release -p stiction-cli -- demo --out out/demo
@@ -23,6 +23,9 @@ test: ## formatting, clippy, documentation, tests and doc tests
 
 bench: ## time steps of scenes and what second order costs, gaps beside parry's, and Lemke's method beside quantecon's
 	@bash scripts/bench.sh
+
+bench-peers: ## this project beside six other engines on the same scenes (PEERS=folder for them, 4 GB)
+	@bash scripts/bench_peers.sh
 
 soak: ## solve and certify many random contact problems (SOAK=100000)
 	cargo run --locked --release -p stiction-cli -- soak --count $(SOAK)

@@ -1,5 +1,6 @@
 //! `stiction bench`: how long solvers, steps and gaps take.
 
+mod peers;
 mod ratio;
 mod scenes;
 mod second_order;
@@ -18,6 +19,7 @@ use stiction_lcp::{Condensed, Problem, Solver, Workspace, solve};
 #[derive(clap::Subcommand)]
 pub(crate) enum Benchmark {
     Lemke(Arguments),
+    Peers(peers::Arguments),
     Ratio(ratio::Arguments),
     Scenes(scenes::Arguments),
     SecondOrder(second_order::Arguments),
@@ -94,6 +96,7 @@ impl Times {
 pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
     match benchmark {
         Benchmark::Lemke(arguments) => lemke(arguments),
+        Benchmark::Peers(arguments) => peers::run(arguments),
         Benchmark::Ratio(arguments) => ratio::run(arguments),
         Benchmark::Scenes(arguments) => scenes::run(arguments),
         Benchmark::SecondOrder(arguments) => second_order::run(arguments),

@@ -8,6 +8,7 @@ mod demo;
 mod draw;
 mod fuzz;
 mod mode;
+mod peer;
 mod plot;
 mod recheck;
 mod report;
@@ -46,6 +47,7 @@ enum Command {
     Fuzz(fuzz::Fuzz),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
+    Peer(peer::Arguments),
     #[command(subcommand)]
     Bench(bench::Benchmark),
 }
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
         Command::Fuzz(fuzz) => fuzz::run(&fuzz),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Peer(arguments) => peer::run(&arguments),
         Command::Bench(benchmark) => bench::run(&benchmark),
     };
     match outcome {

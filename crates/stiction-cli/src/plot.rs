@@ -1,5 +1,7 @@
 //! Figures of experiments as SVG: curves over axes, and bodies at several times.
 
+pub(crate) mod panels;
+
 use crate::draw::rounded;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};

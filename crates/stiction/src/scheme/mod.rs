@@ -11,7 +11,8 @@ pub use second_order::{Accuracy, AccurateMethod, Form, Landing, Linearization, L
 use serde::{Deserialize, Serialize};
 use stiction_lcp::{FrictionLaw, Solver};
 
-/// How a step is made. The default is AH04 followed by post-stabilization.
+/// How a step is made. The default is AH04 followed by post-stabilization, certified to 1e-8; the other schemes are
+/// certified to 1e-10.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scheme {
@@ -77,7 +78,9 @@ pub enum Active {
 
 impl Default for Scheme {
     fn default() -> Self {
-        Self { passes: 6, ..Self::of(Level::Stabilized { gamma: 1.0, everywhere: false }) }
+        // post-stabilization mends what a residual leaves, and a step of a heap of ten boxes was seen to end at 1e-9
+        let solver = Solver { tolerance: 1e-8, ..Solver::default() };
+        Self { passes: 6, solver, ..Self::ah04() }
     }
 }
 
@@ -95,6 +98,12 @@ impl Scheme {
             restitution_speed: None,
             solver: Solver::default(),
         }
+    }
+
+    /// The most accurate: second order, with every event located. For few bodies in contact at a time; the default is
+    /// for many.
+    pub fn accurate() -> Self {
+        Self::pagt06()
     }
 
     /// Velocity level. AP97
