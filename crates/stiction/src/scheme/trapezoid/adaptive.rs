@@ -6,7 +6,7 @@ use super::frame::{contact, dot};
 use super::{LEFT, Method, Run, Workspace};
 use crate::error::StepError;
 use crate::report::{AccuracyReport, SecondOrderReport};
-use crate::scheme::{Accuracy, AccurateMethod, Rows, Scheme, Trapezoidal, euler};
+use crate::scheme::{Accuracy, AccurateMethod, Form, Middle, Rows, Scheme, Trapezoidal, euler};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{Near, System};
 use stiction_lcp::Certificate;
@@ -56,7 +56,8 @@ pub(crate) fn run<S: System + ?Sized>(
     let slowest = scheme.restitution_speed.unwrap_or((0.01 * tolerance).max(1e-12));
     let scheme = Scheme { restitution_speed: Some(slowest), ..*scheme };
     // steps are projected, so that rows at the mean velocity do not ring, and those alone extrapolate
-    let settings = Trapezoidal { rows: Rows::all(crate::scheme::Form::Mean), ..Trapezoidal::default() };
+    let settings =
+        Trapezoidal { rows: Rows::all(Form::Mean), middle: Middle::Ahead, ..Trapezoidal::default() };
     workspace.flow.bases.clone_from(&state.memory.bases);
     (workspace.flow.solves, workspace.flow.definite) = (0, false);
     let largest = accuracy.largest_step.min(until - state.t);

@@ -3,10 +3,10 @@
 use super::event::{CLOSED, Watch};
 use super::flow::{Flow, Origin, advance, unsolved};
 use super::locate;
-use super::{Method, Run};
+use super::{Method, Run, Workspace};
 use crate::assemble;
 use crate::error::StepError;
-use crate::scheme::{Landing, Locate};
+use crate::scheme::{Landing, Locate, Middle};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, System};
 use stiction_lcp::Candidate;
@@ -92,14 +92,24 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     pub(super) fn start_part(&mut self) -> Result<(), StepError> {
-        let Self { stage, workspace, now, bearing, fresh, .. } = self;
-        workspace.flow.begin(stage, &Origin { state: now, bearing, fresh })
+        self.start(None)
     }
 
     /// The same from another state.
     pub(super) fn start_from(&mut self, state: &State) -> Result<(), StepError> {
-        let Self { stage, workspace, bearing, fresh, .. } = self;
-        workspace.flow.begin(stage, &Origin { state, bearing, fresh })
+        self.start(Some(state))
+    }
+
+    fn start(&mut self, from: Option<&State>) -> Result<(), StepError> {
+        let located = self.located();
+        let Self { stage, workspace, now, bearing, fresh, .. } = self;
+        let Workspace { flow, projector, .. } = &mut **workspace;
+        let origin = Origin { state: from.unwrap_or(now), bearing, fresh };
+        flow.begin(stage, &origin)?;
+        match stage.settings.middle {
+            Middle::Tangent => projector.head(stage, &origin, located, flow),
+            Middle::Ahead => Ok(()),
+        }
     }
 
     /// The part over `x` from where the step has come to; [`Run::start_part`] must have been called.

@@ -32,8 +32,9 @@ pub(super) struct Flow {
     forces: [Forces; 2],
     mass: MassFactor,
     jacobian: ForceJacobian,
-    /// The state in the middle.
+    /// The state in the middle, and the velocity that leads there.
     q: Vec<f64>,
+    pub(super) heading: Vec<f64>,
     force: Vec<f64>,
     /// The exact Jacobian was not definite.
     pub(super) definite: bool,
@@ -80,6 +81,7 @@ impl Flow {
             return Err(lost(*t));
         }
         self.start.align(origin.bearing, |id| friction(memory, id));
+        self.heading.clone_from(v);
         stage.system.forces(*t, q, v, &mut self.forces[0]);
         add_gyroscopic(stage.system, v, &mut self.forces[0].k);
         match stage.settings.linearization {
@@ -107,7 +109,7 @@ impl Flow {
         let system = stage.system;
         self.q.clone_from(q);
         let half = if implicit { 0.0 } else { 0.5 * h };
-        system.advance(&mut self.q, v, half);
+        system.advance(&mut self.q, &self.heading, half);
         let known =
             self.middle.read(system, (t + half, &self.q), origin.bearing, Some(&self.start), &mut self.bases);
         if !known {

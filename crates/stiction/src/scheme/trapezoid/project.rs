@@ -3,21 +3,25 @@
 //! Between events states are left alone: rows at the mean velocity keep energy, and let positions and speeds of rows
 //! stray by O(h²) without growing. What decides, what is compared and what is shown is a projected copy.
 
-use super::flow::{Flow, bodies, unsolved};
-use super::frame::Frame;
+use super::flow::{Flow, Origin, Stage, bodies, speed_scale, unsolved};
+use super::frame::{Frame, find_starts};
 use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::state::{Bearing, State};
-use crate::system::{ContactRow, JointRow, RowKind, System};
+use crate::system::{ContactRow, EventPlace, JointRow, RowKind, System};
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{ContactMode, StepProblem};
+use stiction_lcp::{ContactMode, Row, StepProblem};
 
 /// Passes at most: from O(h²) away Newton's method takes two or three.
 const PASSES: usize = 6;
 
 /// Errors of positions below this part of the size are round-off.
 const ROUND_OFF: f64 = 1e-15;
+
+/// Speeds along rows below this part of what small speeds are measured by move the middle of a step by nothing that
+/// shows.
+const STILL: f64 = 1e-12;
 
 /// Storage of projections.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +32,7 @@ pub(super) struct Projector {
     frame: Frame,
     modes: Vec<ContactMode>,
     schur: Schur,
+    starts: Vec<usize>,
 }
 
 impl Projector {
@@ -58,7 +63,54 @@ impl Projector {
             least = error;
             self.displace(system, state, flow)?;
         }
-        self.straighten(system, state, bearing, flow)
+        let State { t, q, v, .. } = state;
+        self.straighten(system, (*t, q), v, bearing, flow)
+    }
+
+    /// The velocity at the start of a part without its speeds along the rows that hold: what leads to its middle.
+    /// Without location nobody knows what sticks or slips, and friction does not ring: it is left out, as are contacts
+    /// that have just begun to bear.
+    pub(super) fn head<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        origin: &Origin,
+        located: bool,
+        flow: &mut Flow,
+    ) -> Result<(), StepError> {
+        let Frame { joints, rows, contacts, .. } = &mut self.frame;
+        joints.clone_from(&flow.start.joints);
+        rows.clone_from(&flow.start.rows);
+        contacts.clone_from(&flow.start.contacts);
+        if !located {
+            let drive = |j: &JointRow| matches!(j.kind, RowKind::Drive { .. });
+            let mut k = 0;
+            rows.retain(|_| {
+                k += 1;
+                !drive(&joints[k - 1])
+            });
+            joints.retain(|j| !drive(j));
+            contacts.retain(|c| !origin.fresh.iter().any(|b| b.place == EventPlace::Contact(c.id)));
+            contacts.iter_mut().for_each(|c| c.mu = 0.0);
+        }
+        let State { t, q, v, .. } = origin.state;
+        find_starts(stage.system, &mut self.starts);
+        let speed = |row: &Row, drift: f64| (row.dot(&self.starts, v) + drift).abs();
+        let held = joints.iter().filter(|j| positional(j)).map(|j| speed(&j.row, j.drift));
+        let held = held.chain(contacts.iter().map(|c| speed(&c.normal, c.drift)));
+        let still = STILL * speed_scale(stage.system, origin.state, stage.whole);
+        if held.fold(0.0, f64::max) <= still {
+            return Ok(());
+        }
+        let mut heading = std::mem::take(&mut flow.heading);
+        let done = if contacts.is_empty() && self.schur.factor(stage.system, *t, q, joints) {
+            self.schur.correct(joints, |k| joints[k].drift, &mut heading);
+            flow.solves += 1;
+            Ok(())
+        } else {
+            self.straighten(stage.system, (*t, q), &mut heading, origin.bearing, flow)
+        };
+        flow.heading = heading;
+        done
     }
 
     /// The same where nothing bears and joints are rigid and not redundant.
@@ -135,15 +187,16 @@ impl Projector {
     fn straighten<S: System + ?Sized>(
         &mut self,
         system: &S,
-        state: &mut State,
+        (t, q): (f64, &[f64]),
+        v: &mut [f64],
         bearing: &[Bearing],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
         let Self { problem, layout, places, frame, modes, .. } = self;
-        bodies(system, state.t, &state.q, problem);
+        bodies(system, t, q, problem);
         let mut at = 0;
         for body in &mut problem.bodies {
-            let v = &state.v[at..at + body.velocities];
+            let v = &v[at..at + body.velocities];
             for i in 0..body.velocities {
                 body.momentum[i] = (0..body.velocities).map(|j| body.mass[(i, j)] * v[j]).sum();
             }
@@ -151,15 +204,10 @@ impl Projector {
         }
         // compliant joints give way
         let rigid = |j: &JointRow| !matches!(j.kind, RowKind::Rigid(c) if c > 0.0);
-        let mut kept = Vec::new();
         let mut k = 0;
-        frame.rows.retain(|&row| {
-            let keep = rigid(&frame.joints[k]);
-            if keep {
-                kept.push(row);
-            }
+        frame.rows.retain(|_| {
             k += 1;
-            keep
+            rigid(&frame.joints[k - 1])
         });
         frame.joints.retain(rigid);
         let drift = |j: &JointRow| j.drift;
@@ -168,11 +216,11 @@ impl Projector {
         assemble::rows(problem, places, 0.0, &frame.joints, &frame.contacts, &offsets);
         problem.joints.iter_mut().for_each(|j| j.compliance = 0.0);
         problem.lay_out(layout);
-        problem.speed_scale = system.surface_speed(state.t, &state.q, &state.v).max(f64::MIN_POSITIVE);
+        problem.speed_scale = system.surface_speed(t, q, v).max(f64::MIN_POSITIVE);
         frame.modes(bearing, modes);
         flow.solves += 1;
-        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(state.t, e, problem))?;
-        state.v.copy_from_slice(&candidate.velocity);
+        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(t, e, problem))?;
+        v.copy_from_slice(&candidate.velocity);
         flow.lcp.recycle_candidate(candidate);
         Ok(())
     }
