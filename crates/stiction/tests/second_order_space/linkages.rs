@@ -3,10 +3,10 @@
 //! Over revolutions: speeds at which rows at the mean velocity ring from step to step start at O(h²), and in a middle that
 //! goes with them grow with every revolution of these machines.
 
-use crate::common::{G, Told, run, second_order};
+use crate::common::{G, Told, run, second_order, spatial};
 use nalgebra::{Isometry3, Matrix2, Point3, UnitQuaternion, Vector2, Vector3};
-use stiction::spatial::{Body, BodyId, Joint, Mass, Model, Twist, World};
-use stiction::{Level, Locate, Middle, Scheme, Simulation, Trapezoidal};
+use stiction::spatial::{Body, BodyId, Force, Joint, Mass, Model, Twist, World, Wrench};
+use stiction::{Accuracy, Level, Locate, Middle, Scheme, Simulation, Trapezoidal};
 
 /// Moment of inertia of a rod of this length and mass about its middle, across it.
 fn about_middle(length: f64, mass: f64) -> f64 {
@@ -247,4 +247,57 @@ fn ringing_grows_in_the_printed_middle() {
         println!("{}: {own:.2e}, printed {printed:.2e}", machine.name);
         assert!(printed > 20.0 * own);
     }
+}
+
+/// A crank about z, a rod on a ball and a cross, and a slider that runs past the crank above its plane: a loop with one
+/// freedom whose parts turn about all axes. It starts at rest and is driven.
+fn loop_in_space() -> (World, Vec<BodyId>) {
+    let (start, aside, height): (f64, f64, f64) = (0.5, 0.1, 0.3);
+    let mut world = World::new(-G * Vector3::y());
+    let ground = world.add(Body::fixed("ground"));
+    let pin = Vector3::new(CRANK * start.cos(), CRANK * start.sin(), 0.0);
+    let along = (ROD * ROD - (pin.y - aside).powi(2) - height * height).sqrt();
+    let slider = Vector3::new(pin.x + along, aside, height);
+    let rigid = |name: &str, mass: f64, length: f64, at: Vector3<f64>, axis: Vector3<f64>| {
+        let inertia = about_middle(length, mass);
+        let turn = UnitQuaternion::rotation_between(&Vector3::x(), &axis).expect("an axis not opposite to x");
+        let mass = Mass::given(mass, [0.1 * inertia, inertia, inertia]);
+        Body::rigid(name, mass).at(Isometry3::from_parts(at.into(), turn))
+    };
+    let bodies = [
+        world.add(rigid("first", 1.0, CRANK, 0.5 * pin, pin)),
+        world.add(rigid("second", 1.0, ROD, 0.5 * (pin + slider), slider - pin)),
+        world.add(rigid("third", 2.0, 0.2, slider, Vector3::x())),
+    ];
+    let main = Joint::revolute("main", &world, ground, bodies[0], Point3::origin(), Vector3::z());
+    world.join(main);
+    world.join(Joint::spherical("ball", &world, bodies[0], bodies[1], pin.into()));
+    let across = (slider - pin).cross(&Vector3::y());
+    let cross = (bodies[2], Vector3::y());
+    world.join(Joint::universal("cross", &world, cross, (bodies[1], across), slider.into()));
+    world.join(Joint::prismatic("guide", &world, ground, bodies[2], slider.into(), Vector3::x()));
+    world.push(Force::timed(bodies[0], |_| Wrench { force: Vector3::zeros(), torque: 6.0 * Vector3::z() }));
+    (world, bodies.to_vec())
+}
+
+/// Against an explicit method of eighth order on the accelerations, to 1e-10 a step.
+#[test]
+fn a_loop_in_space_is_of_second_order() {
+    let until = 1.0;
+    let places = |simulation: &Simulation<Model>, bodies: &[BodyId]| -> Vec<Vector3<f64>> {
+        let pose = |&id: &BodyId| simulation.system().pose(simulation.state(), id).expect("a body");
+        bodies.iter().map(|id| pose(id).translation.vector).collect()
+    };
+    let (world, bodies) = loop_in_space();
+    let mut simulation = spatial(world);
+    simulation.follow(until, &Accuracy::of(1e-10), &[], |_, _| ()).unwrap_or_else(|error| panic!("{error}"));
+    let exact = places(&simulation, &bodies);
+    second_order("a loop in space", 8..=11, |h| {
+        let (world, bodies) = loop_in_space();
+        let mut simulation = spatial(world);
+        run(&mut simulation, h, until);
+        let off =
+            places(&simulation, &bodies).iter().zip(&exact).map(|(a, b)| (a - b).norm()).collect::<Vec<_>>();
+        off.into_iter().fold(0.0, f64::max)
+    });
 }
