@@ -125,7 +125,7 @@ impl Machine {
         let state = model.state();
         let mut simulation = Simulation::new(model, state, Scheme::of(Level::Trapezoidal(settings)));
         let told = run(&mut simulation, h, until);
-        let exact = (self.parts)(angle(self.parts, start, rate, until, (80_000.0 * until) as usize));
+        let exact = (self.parts)(angle(self.parts, start, rate, until, 80_000));
         let off = off(&simulation, &bodies, &exact);
         let Told { energy, infeasibility, .. } = told;
         println!("  {h}: off by {off:.2e}, energy by {energy:.2e}, joints by {infeasibility:.2e}");
