@@ -80,7 +80,8 @@ pub enum Form {
     End,
     /// In the mean: N(q_m) (v + v⁺). PAGT06 (6.10)
     Mean,
-    /// At the end, with the curvature of the row: N(q_m) v⁺ + (N(q_m) − N(q)) v.
+    /// At the end, with the curvature of the row: N(q_m) v⁺ + (N(q_m) − N(q)) v̂, v̂ being what leads to the middle.
+    /// Where N(q) v̂ = 0, rows that follow from others agree with them.
     Curved,
 }
 

@@ -1,8 +1,9 @@
 //! Steps as large as the accuracy asked for allows, between located events.
 
 use super::attempt::Attempt;
-use super::flow::Stage;
+use super::flow::{Stage, uncertified};
 use super::frame::{contact, dot};
+use super::judge::worse;
 use super::{LEFT, Method, Run, Workspace};
 use crate::error::StepError;
 use crate::report::{AccuracyReport, SecondOrderReport};
@@ -208,10 +209,6 @@ impl<S: System + ?Sized> Run<'_, S> {
         let half = self.attempt_from(None, 0.5 * x, false)?;
         self.start_from(&half.end)?;
         let mut two = self.attempt_from(Some(&half.end), 0.5 * x, false)?;
-        let certificate = self.in_modes_certificate(&two.candidate);
-        if certificate.worst() > self.certificate.worst() {
-            self.certificate = certificate;
-        }
         self.start_part()?;
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut one.end, &self.bearing, flow)?;
@@ -228,9 +225,10 @@ impl<S: System + ?Sized> Run<'_, S> {
         let still = vec![0.0; two.end.v.len()];
         system.advance(&mut two.end.q, &still, 0.0);
         projector.project(system, &mut two.end, &self.bearing, flow)?;
+        let certificate = worse(worse(one.certificate, half.certificate), two.certificate);
         self.recycle(one.candidate);
         self.recycle(half.candidate);
-        Ok(Attempt { end: two.end, candidate: two.candidate, bearing: two.bearing, error })
+        Ok(Attempt { end: two.end, candidate: two.candidate, bearing: two.bearing, certificate, error })
     }
 
     /// Takes a step, or what of it comes before the first event; the functions that pass zero there.
@@ -252,6 +250,14 @@ impl<S: System + ?Sized> Run<'_, S> {
             }
             happened = Some(watched);
         }
+        let tolerance = self.stage.scheme.solver.tolerance;
+        if !landed.certificate.passes(tolerance) {
+            let Attempt { candidate, certificate, .. } = landed;
+            let problem = &self.workspace.flow.problem;
+            return Err(uncertified(self.now.t, tolerance, (candidate, certificate), problem));
+        }
+        let so_far = std::mem::take(&mut self.certificate);
+        self.certificate = worse(so_far, landed.certificate);
         report.steps += 1;
         report.last_error = landed.error;
         report.error += landed.error;

@@ -13,6 +13,7 @@ mod extrapolate;
 mod flow;
 mod frame;
 mod impact;
+mod judge;
 mod locate;
 mod project;
 mod schur;
