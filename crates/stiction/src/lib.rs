@@ -26,7 +26,8 @@ pub use report::{
     SecondOrderReport, StepReport, StepWork,
 };
 pub use scheme::{
-    Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Rows, Scheme, Trapezoidal,
+    Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
+    Trapezoidal,
 };
 pub use simulate::{Followed, Simulation, Stopped, Trajectory};
 pub use state::{Bearing, ContactMemory, Hold, Memory, State};

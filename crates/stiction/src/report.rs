@@ -56,8 +56,11 @@ pub struct SecondOrderReport {
     pub damped: bool,
     /// Modes that were changed by force, where nothing else would go on.
     pub forced: usize,
-    /// The limit on events was reached, or no modes were found: the rest of the step was made without locating any.
+    /// The limit on events was reached, no modes were found, or the equations of a part did not hold: the rest of
+    /// the step was made without locating any.
     pub cut: bool,
+    /// The worst residual of a part that was refused because it was above the tolerance; 0 where none was.
+    pub refused: f64,
     /// Energy that projections onto joints and contacts at events added or took [J].
     pub projected: f64,
 }
@@ -71,6 +74,7 @@ impl Default for SecondOrderReport {
             damped: false,
             forced: 0,
             cut: false,
+            refused: 0.0,
             projected: 0.0,
         }
     }

@@ -6,7 +6,9 @@ mod second_order;
 pub(crate) mod trapezoid;
 
 use crate::reduce::Reduction;
-pub use second_order::{Accuracy, AccurateMethod, Form, Landing, Linearization, Locate, Rows, Trapezoidal};
+pub use second_order::{
+    Accuracy, AccurateMethod, Form, Landing, Linearization, Locate, Middle, Rows, Trapezoidal,
+};
 
 use serde::{Deserialize, Serialize};
 use stiction_lcp::{FrictionLaw, Solver};

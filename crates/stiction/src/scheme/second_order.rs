@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Trapezoidal {
     /// The velocity at which rows hold.
     pub rows: Rows,
+    /// Where rows are taken.
+    pub middle: Middle,
     /// What is located within a step, so that no step crosses it.
     pub locate: Locate,
     /// How a located event is reached.
@@ -31,6 +33,7 @@ impl Default for Trapezoidal {
     fn default() -> Self {
         Self {
             rows: Rows::default(),
+            middle: Middle::Tangent,
             locate: Locate::Everything,
             landing: Landing::Step,
             linearization: Linearization::Exact,
@@ -69,7 +72,7 @@ impl Rows {
     }
 }
 
-/// The velocity at which a row N holds; q_m = q ⊕ (h/2) v.
+/// The velocity at which a row N holds; q_m is the [`Middle`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -77,8 +80,24 @@ pub enum Form {
     End,
     /// In the mean: N(q_m) (v + v⁺). PAGT06 (6.10)
     Mean,
-    /// At the end, with the curvature of the row: N(q_m) v⁺ + (N(q_m) − N(q)) v.
+    /// At the end, with the curvature of the row: N(q_m) v⁺ + (N(q_m) − N(q)) v̂, v̂ being what leads to the middle.
+    /// Where N(q) v̂ = 0, rows that follow from others agree with them.
     Curved,
+}
+
+/// The configuration q_m in the middle of a step, where its rows are taken.
+///
+/// Rows at the mean velocity turn the speeds along them about in every step. In a middle that goes with those speeds they
+/// are fed by the motion, and in a loop of hinges grow from revolution to revolution: with N the rows,
+/// W = N M⁻¹Nᵀ and K = (dN/dt) M⁻¹Nᵀ, impulses that ring with amplitude c follow c' = W⁻¹(K − Kᵀ) c, whose growth
+/// over a period nothing bounds. In a middle that does not, c' = −W⁻¹Kᵀ c, and their energy cᵀWc/2 stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Middle {
+    /// q ⊕ (h/2) v̂, v̂ being v without its speeds along the rows that hold, taken out along what holds them.
+    Tangent,
+    /// q ⊕ (h/2) v. PAGT06 (6.10)
+    Ahead,
 }
 
 /// What is located within a step.

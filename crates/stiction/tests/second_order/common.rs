@@ -86,6 +86,8 @@ pub(crate) fn run<S: System>(system: S, state: State, settings: Trapezoidal, h: 
         let told = report.second_order.expect("a scheme of second order");
         made.forced += told.forced;
         made.cut += usize::from(told.cut);
+        assert!(report.certificate.passes(1e-10), "{:?}", report.certificate);
+        assert_eq!(told.refused, 0.0, "the equations of a part did not hold");
         made.damped += usize::from(told.damped);
         made.energies.push((report.kinetic + report.potential, !report.events.is_empty()));
         made.states.push(state.clone());

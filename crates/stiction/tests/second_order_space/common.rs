@@ -14,6 +14,8 @@ pub(crate) struct Told {
     pub(crate) infeasibility: f64,
     pub(crate) forced: usize,
     pub(crate) cut: bool,
+    /// Largest residual of a step.
+    pub(crate) certificate: f64,
 }
 
 /// Runs over a time `span`.
@@ -30,6 +32,9 @@ pub(crate) fn run<S: System>(simulation: &mut Simulation<S>, h: f64, span: f64) 
         let how = report.second_order.expect("a step of second order");
         told.forced += how.forced;
         told.cut |= how.cut;
+        told.certificate = told.certificate.max(report.certificate.worst());
+        assert!(report.certificate.passes(1e-10), "{:?}", report.certificate);
+        assert_eq!(how.refused, 0.0, "the equations of a part did not hold");
         told.events.extend(&report.events);
         told.impacts.extend(report.impacts);
     }

@@ -1,6 +1,6 @@
 //! Limits, motors and belts: what is located there.
 
-use crate::common::{G, run, spatial};
+use crate::common::{G, run, second_order, spatial};
 use nalgebra::{Isometry3, Point3, Vector3};
 use stiction::spatial::{Attached, Body, Force, Joint, Mass, Motor, Path, Shape, Twist, World, Wrench};
 use stiction::{EventKind, Material};
@@ -68,6 +68,19 @@ fn a_motor_slips_where_its_force_ends_and_holds_again() {
         }
         assert!(told.events.len() >= 2);
     }
+}
+
+/// A servo that is strong enough goes as x' = 3 (0.5 − x).
+#[test]
+fn a_servo_is_of_second_order() {
+    second_order("servo", 4..=8, |h| {
+        let motor = Motor::Position { target: 0.5, gain: 3.0, force: 100.0 };
+        let mut simulation = spatial(carriage(1.5, |_| 0.0, |j| j.motor(motor)));
+        let told = run(&mut simulation, h, 1.0);
+        assert!(told.events.is_empty(), "{:?}", told.events);
+        let position = nalgebra::Vector3::from_column_slice(&simulation.state().q[..3]);
+        (position.norm() - 0.5 * (1.0 - (-3.0f64).exp())).abs()
+    });
 }
 
 #[test]

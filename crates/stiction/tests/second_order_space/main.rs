@@ -1,5 +1,6 @@
 //! The trapezoidal method in space, at impacts and events, and with bad input.
 
+mod certified;
 mod common;
 mod corners;
 mod friction;

@@ -6,7 +6,7 @@ use super::scheme;
 use crate::material::Material;
 use crate::papers::{ExperimentError, Reproduction};
 use crate::planar::{Attached, Body, Force, Model, World, Wrench};
-use crate::scheme::{Form, Locate, Rows, Scheme, Trapezoidal};
+use crate::scheme::{Form, Locate, Middle, Rows, Scheme, Trapezoidal};
 use nalgebra::{Isometry2, Vector2};
 use std::f64::consts::PI;
 use stiction_geometry::planar::Shape;
@@ -70,12 +70,13 @@ pub fn run(scheme: Scheme, h: f64, time: f64) -> Result<Run, ExperimentError> {
 
 /// Formulation I or II without location.
 pub fn printed(form: Form) -> Scheme {
-    scheme(Trapezoidal { rows: Rows::all(form), locate: Locate::Nothing, ..Trapezoidal::default() })
+    let middle = Middle::Ahead;
+    scheme(Trapezoidal { rows: Rows::all(form), middle, locate: Locate::Nothing, ..Trapezoidal::default() })
 }
 
 /// The same with all events located.
 pub fn located(form: Form) -> Scheme {
-    scheme(Trapezoidal { rows: Rows::all(form), ..Trapezoidal::default() })
+    scheme(Trapezoidal { rows: Rows::all(form), middle: Middle::Ahead, ..Trapezoidal::default() })
 }
 
 /// A time of slipping in one direction.

@@ -4,7 +4,7 @@ use super::angles::{Exact, cartesian, exact};
 use super::record::{Lines, Run, case, curves, distance, start, unit_mass};
 use super::scheme;
 use crate::papers::{Curve, ExperimentError, Reproduction};
-use crate::scheme::{Form, Landing, Level, Locate, Rows, Scheme, Trapezoidal};
+use crate::scheme::{Form, Landing, Level, Locate, Middle, Rows, Scheme, Trapezoidal};
 use crate::state::State;
 use crate::system::{Bases, ContactId, ContactRow, Forces, JointRow, Near, PairId, RowKind, Sweep, System};
 use nalgebra::Matrix6;
@@ -167,6 +167,7 @@ impl System for DoublePendulum {
 pub fn printed() -> Scheme {
     scheme(Trapezoidal {
         rows: Rows::all(Form::Mean),
+        middle: Middle::Ahead,
         locate: Locate::Impacts,
         landing: Landing::Interpolant,
         ..Trapezoidal::default()

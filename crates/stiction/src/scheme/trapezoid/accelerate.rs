@@ -5,13 +5,14 @@
 
 use super::flow::{Flow, bodies, unsolved};
 use super::frame::{Frame, contact, dot, starts};
+use super::judge;
 use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::state::{Bearing, Hold, State};
 use crate::system::{Bases, ContactRow, EventPlace, Forces, JointRow, RowKind, System, add_gyroscopic};
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Candidate, ContactMode, Row, Solver, StepProblem};
+use stiction_lcp::{Candidate, Certificate, ContactMode, Row, Solver, StepProblem};
 
 /// Surfaces go this part of the size between the points that derivatives of rows are taken from. The error is its
 /// fourth power over thirty, 3e-14; smaller loses as much to round-off.
@@ -171,6 +172,11 @@ impl Instant {
         self.frame.modes(bearing, &mut self.modes);
         flow.solves += 1;
         flow.lcp.in_modes(&self.problem, &self.modes).map_err(|e| unsolved(state.t, e, &self.problem))
+    }
+
+    /// How well an answer in the modes it was found in holds.
+    pub(super) fn certificate(&self, candidate: &Candidate) -> Certificate {
+        judge::in_modes(&self.problem, &self.layout, &self.modes, candidate)
     }
 
     /// The rows of the problem. Friction of contacts that are not in `free` acts as their slip says.

@@ -1,12 +1,13 @@
 //! Steps as large as the accuracy asked for allows, between located events.
 
 use super::attempt::Attempt;
-use super::flow::Stage;
+use super::flow::{Stage, uncertified};
 use super::frame::{contact, dot};
+use super::judge::worse;
 use super::{LEFT, Method, Run, Workspace};
 use crate::error::StepError;
 use crate::report::{AccuracyReport, SecondOrderReport};
-use crate::scheme::{Accuracy, AccurateMethod, Rows, Scheme, Trapezoidal, euler};
+use crate::scheme::{Accuracy, AccurateMethod, Form, Middle, Rows, Scheme, Trapezoidal, euler};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{Near, System};
 use stiction_lcp::Certificate;
@@ -56,7 +57,8 @@ pub(crate) fn run<S: System + ?Sized>(
     let slowest = scheme.restitution_speed.unwrap_or((0.01 * tolerance).max(1e-12));
     let scheme = Scheme { restitution_speed: Some(slowest), ..*scheme };
     // steps are projected, so that rows at the mean velocity do not ring, and those alone extrapolate
-    let settings = Trapezoidal { rows: Rows::all(crate::scheme::Form::Mean), ..Trapezoidal::default() };
+    let settings =
+        Trapezoidal { rows: Rows::all(Form::Mean), middle: Middle::Ahead, ..Trapezoidal::default() };
     workspace.flow.bases.clone_from(&state.memory.bases);
     (workspace.flow.solves, workspace.flow.definite) = (0, false);
     let largest = accuracy.largest_step.min(until - state.t);
@@ -207,10 +209,6 @@ impl<S: System + ?Sized> Run<'_, S> {
         let half = self.attempt_from(None, 0.5 * x, false)?;
         self.start_from(&half.end)?;
         let mut two = self.attempt_from(Some(&half.end), 0.5 * x, false)?;
-        let certificate = self.in_modes_certificate(&two.candidate);
-        if certificate.worst() > self.certificate.worst() {
-            self.certificate = certificate;
-        }
         self.start_part()?;
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut one.end, &self.bearing, flow)?;
@@ -227,9 +225,10 @@ impl<S: System + ?Sized> Run<'_, S> {
         let still = vec![0.0; two.end.v.len()];
         system.advance(&mut two.end.q, &still, 0.0);
         projector.project(system, &mut two.end, &self.bearing, flow)?;
+        let certificate = worse(worse(one.certificate, half.certificate), two.certificate);
         self.recycle(one.candidate);
         self.recycle(half.candidate);
-        Ok(Attempt { end: two.end, candidate: two.candidate, bearing: two.bearing, error })
+        Ok(Attempt { end: two.end, candidate: two.candidate, bearing: two.bearing, certificate, error })
     }
 
     /// Takes a step, or what of it comes before the first event; the functions that pass zero there.
@@ -251,6 +250,14 @@ impl<S: System + ?Sized> Run<'_, S> {
             }
             happened = Some(watched);
         }
+        let tolerance = self.stage.scheme.solver.tolerance;
+        if !landed.certificate.passes(tolerance) {
+            let Attempt { candidate, certificate, .. } = landed;
+            let problem = &self.workspace.flow.problem;
+            return Err(uncertified(self.now.t, tolerance, (candidate, certificate), problem));
+        }
+        let so_far = std::mem::take(&mut self.certificate);
+        self.certificate = worse(so_far, landed.certificate);
         report.steps += 1;
         report.last_error = landed.error;
         report.error += landed.error;

@@ -2,14 +2,15 @@
 
 use super::event::{CLOSED, Watch};
 use super::flow::{Flow, Origin, advance, unsolved};
+use super::judge::{self, worse};
 use super::locate;
-use super::{Method, Run};
+use super::{Method, Run, Workspace};
 use crate::assemble;
 use crate::error::StepError;
-use crate::scheme::{Landing, Locate};
+use crate::scheme::{Landing, Locate, Middle};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, System};
-use stiction_lcp::Candidate;
+use stiction_lcp::{Candidate, Certificate};
 
 /// ‖M⁻¹M̃ − I‖ above which a step after an impact is made as two Euler steps: the trapezoidal method does not damp what
 /// is faster than the step, and it would ring.
@@ -21,6 +22,8 @@ pub(super) struct Attempt {
     pub(super) candidate: Candidate,
     /// What bears, with friction of what slips as it is at the end.
     pub(super) bearing: Vec<Bearing>,
+    /// How well its equations hold, where events are located; a complementarity problem comes with its own.
+    pub(super) certificate: Certificate,
     /// The estimate of its error, 0 where none is made.
     pub(super) error: f64,
 }
@@ -66,8 +69,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.recycle(whole.candidate);
             self.attempt(at, damped)?
         };
-        self.accept(landed, damped);
-        self.happen(&watched)
+        if self.accept(landed, damped) { self.happen(&watched) } else { Ok(()) }
     }
 
     /// The first gap that closes and opens again within a part, and when it is deepest. The cubic may dip where the
@@ -92,14 +94,24 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     pub(super) fn start_part(&mut self) -> Result<(), StepError> {
-        let Self { stage, workspace, now, bearing, fresh, .. } = self;
-        workspace.flow.begin(stage, &Origin { state: now, bearing, fresh })
+        self.start(None)
     }
 
     /// The same from another state.
     pub(super) fn start_from(&mut self, state: &State) -> Result<(), StepError> {
-        let Self { stage, workspace, bearing, fresh, .. } = self;
-        workspace.flow.begin(stage, &Origin { state, bearing, fresh })
+        self.start(Some(state))
+    }
+
+    fn start(&mut self, from: Option<&State>) -> Result<(), StepError> {
+        let located = self.located();
+        let Self { stage, workspace, now, bearing, fresh, .. } = self;
+        let Workspace { flow, projector, .. } = &mut **workspace;
+        let origin = Origin { state: from.unwrap_or(now), bearing, fresh };
+        flow.begin(stage, &origin)?;
+        match stage.settings.middle {
+            Middle::Tangent => projector.head(stage, &origin, located, flow),
+            Middle::Ahead => Ok(()),
+        }
     }
 
     /// The part over `x` from where the step has come to; [`Run::start_part`] must have been called.
@@ -113,7 +125,8 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         let half = self.attempt_from(None, 0.5 * x, true)?;
         self.start_from(&half.end)?;
-        let whole = self.attempt_from(Some(&half.end), 0.5 * x, true)?;
+        let mut whole = self.attempt_from(Some(&half.end), 0.5 * x, true)?;
+        whole.certificate = worse(half.certificate, whole.certificate);
         self.recycle(half.candidate);
         self.start_part()?;
         Ok(whole)
@@ -146,6 +159,12 @@ impl<S: System + ?Sized> Run<'_, S> {
         if self.slides(&bearing) {
             (candidate, bearing) = self.slide(from, &bearing, implicit, candidate)?;
         }
+        let certificate = if located {
+            let Flow { problem, layout, modes, .. } = &self.workspace.flow;
+            judge::in_modes(problem, layout, modes, &candidate)
+        } else {
+            Certificate::default()
+        };
         let workspace = &mut *self.workspace;
         let state = from.unwrap_or(&self.now);
         let mut end = workspace.spare.states.pop().unwrap_or_default();
@@ -154,20 +173,26 @@ impl<S: System + ?Sized> Run<'_, S> {
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
             return Err(StepError::NotFinite { t: state.t, what: "the end of the step".to_string() });
         }
-        Ok(Attempt { end, candidate, bearing, error: 0.0 })
+        Ok(Attempt { end, candidate, bearing, certificate, error: 0.0 })
     }
 
-    /// Takes a part as made.
-    fn accept(&mut self, attempt: Attempt, damped: bool) {
-        let Attempt { end, candidate, bearing, .. } = attempt;
+    /// Takes a part as made. Where its equations do not hold to the tolerance it is refused, and the rest of the step
+    /// becomes a complementarity problem, whose answer the judge lets pass or the step is an error.
+    fn accept(&mut self, attempt: Attempt, damped: bool) -> bool {
+        let Attempt { end, candidate, bearing, certificate, .. } = attempt;
+        if self.located() && !certificate.passes(self.stage.scheme.solver.tolerance) {
+            self.told.cut = true;
+            self.told.refused = self.told.refused.max(certificate.worst());
+            self.recycle(candidate);
+            self.workspace.spare.states.push(end);
+            return false;
+        }
         self.told.damped |= damped;
         let before = std::mem::replace(&mut self.now, end);
         self.workspace.spare.states.push(before);
         if self.located() {
-            let certificate = self.in_modes_certificate(&candidate);
-            if certificate.worst() >= self.certificate.worst() {
-                self.certificate = certificate;
-            }
+            let so_far = std::mem::take(&mut self.certificate);
+            self.certificate = worse(so_far, certificate);
         } else {
             if candidate.certificate.worst() >= self.certificate.worst() {
                 self.certificate.copy_from(&candidate.certificate);
@@ -181,31 +206,11 @@ impl<S: System + ?Sized> Run<'_, S> {
         if self.located() {
             self.bearing = bearing;
         }
+        true
     }
 
     pub(super) fn recycle(&mut self, candidate: Candidate) {
         self.workspace.flow.lcp.recycle_candidate(candidate);
-    }
-
-    /// The certificate of an answer in given modes: its momentum, and the rows that hold in those modes.
-    pub(super) fn in_modes_certificate(&self, candidate: &Candidate) -> stiction_lcp::Certificate {
-        let Flow { problem, layout, modes, .. } = &self.workspace.flow;
-        let mut certificate = candidate.certificate.clone();
-        let speed = |row: &stiction_lcp::OffsetRow| {
-            (row.row.dot(&layout.velocity, &candidate.velocity) + row.offset).abs() / certificate.speed
-        };
-        let mut worst: f64 = 0.0;
-        for (contact, mode) in problem.contacts.iter().zip(modes) {
-            use stiction_lcp::ContactMode::{Open, Slip, Stick};
-            let tangents = if *mode == Stick { &contact.tangents[..] } else { &[] };
-            let normal = if matches!(mode, Stick | Slip(_)) { contact.normal.as_ref() } else { None };
-            debug_assert!(*mode != Open);
-            worst = normal.into_iter().chain(tangents).map(speed).fold(worst, f64::max);
-        }
-        certificate.natural_map = worst;
-        (certificate.cone, certificate.complementarity, certificate.dissipation) = (0.0, 0.0, 0.0);
-        certificate.contacts.clear();
-        certificate
     }
 
     /// What bore in a part without location goes on bearing.

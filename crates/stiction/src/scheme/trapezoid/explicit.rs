@@ -2,10 +2,13 @@
 //! stiffness.
 
 use super::attempt::Attempt;
+use super::flow::uncertified;
+use super::judge::worse;
 use super::{Run, Workspace};
 use crate::error::StepError;
 use crate::state::State;
 use crate::system::System;
+use stiction_lcp::{Candidate, Certificate};
 
 /// The stages, by the weights of the derivatives before them.
 const STAGES: [&[f64]; 6] = [
@@ -58,7 +61,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut end, &self.bearing, flow)?;
         let bearing = self.bearing.clone();
-        Ok(Attempt { end, candidate: stiction_lcp::Candidate::default(), bearing, error })
+        // accelerations have been judged one by one
+        let (candidate, certificate) = (Candidate::default(), Certificate::default());
+        Ok(Attempt { end, candidate, bearing, certificate, error })
     }
 
     /// dq/dt and dv/dt in the present modes.
@@ -77,9 +82,14 @@ impl<S: System + ?Sized> Run<'_, S> {
             return Ok([q, v]);
         }
         let candidate = instant.in_modes(system, &placed, &self.bearing, flow)?;
+        let certificate = instant.certificate(&candidate);
+        let tolerance = self.stage.scheme.solver.tolerance;
+        if !certificate.passes(tolerance) {
+            return Err(uncertified(state.t, tolerance, (candidate, certificate), &instant.problem));
+        }
+        let so_far = std::mem::take(&mut self.certificate);
+        self.certificate = worse(so_far, certificate);
         let v = candidate.velocity.clone();
-        self.certificate.momentum = self.certificate.momentum.max(candidate.certificate.momentum);
-        self.certificate.joints = self.certificate.joints.max(candidate.certificate.joints);
         flow.lcp.recycle_candidate(candidate);
         Ok([q, v])
     }

@@ -1,19 +1,23 @@
 //! One step of the trapezoidal method as a step problem. PAGT06 (6.10)–(6.12)
 
 use super::RESTITUTION_SPEED;
-use super::frame::Frame;
-use super::locate::ROUND_OFF;
+use super::frame::{Frame, contact};
+use super::locate;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::jacobian::ForceJacobian;
 use crate::scheme::{Form, Linearization, Scheme, Trapezoidal};
-use crate::state::{Bearing, Memory, State};
+use crate::state::{Bearing, Hold, Memory, State};
 use crate::system::{
     Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, RowKind, System, add_gyroscopic,
 };
 use nalgebra::Vector6;
 use stiction_lcp::problem::{Layout, MassFactor};
-use stiction_lcp::{Body, Candidate, ContactMode, Guess, LcpError, Row, StepProblem};
+use stiction_lcp::{Body, Candidate, Certificate, ContactMode, Guess, LcpError, Row, StepProblem};
+
+/// Part of the fastest speed that small speeds are measured by. With a tolerance of 1e-10 answers are asked for to
+/// 1e-13 of it: smaller refuses true answers at the round-off of fast bodies, larger lets slow ones creep beside them.
+const ROUND_OFF: f64 = 1e-3;
 
 /// Storage of steps, kept from step to step.
 #[derive(Debug, Clone, Default)]
@@ -32,8 +36,12 @@ pub(super) struct Flow {
     forces: [Forces; 2],
     mass: MassFactor,
     jacobian: ForceJacobian,
-    /// The state in the middle.
+    /// The state in the middle, and the velocity that leads there.
     q: Vec<f64>,
+    pub(super) heading: Vec<f64>,
+    /// The velocity that rows carry over from the start, where all that hold agree on one.
+    pub(super) carried: Vec<f64>,
+    pub(super) agreed: bool,
     force: Vec<f64>,
     /// The exact Jacobian was not definite.
     pub(super) definite: bool,
@@ -53,7 +61,7 @@ impl<S: System + ?Sized> Stage<'_, S> {
     /// Speed at which contacts must come apart for restitution to act [m/s]. A bounce that rises by less than gaps
     /// are told apart by is none.
     pub(super) fn slowest(&self) -> f64 {
-        let rise = ROUND_OFF * self.system.size();
+        let rise = locate::ROUND_OFF * self.system.size();
         let asked = self.scheme.restitution_speed.unwrap_or(RESTITUTION_SPEED);
         asked.max((2.0 * self.system.gravity() * rise).sqrt())
     }
@@ -80,6 +88,9 @@ impl Flow {
             return Err(lost(*t));
         }
         self.start.align(origin.bearing, |id| friction(memory, id));
+        self.heading.clone_from(v);
+        self.carried.clone_from(v);
+        self.agreed = false;
         stage.system.forces(*t, q, v, &mut self.forces[0]);
         add_gyroscopic(stage.system, v, &mut self.forces[0].k);
         match stage.settings.linearization {
@@ -107,7 +118,7 @@ impl Flow {
         let system = stage.system;
         self.q.clone_from(q);
         let half = if implicit { 0.0 } else { 0.5 * h };
-        system.advance(&mut self.q, v, half);
+        system.advance(&mut self.q, &self.heading, half);
         let known =
             self.middle.read(system, (t + half, &self.q), origin.bearing, Some(&self.start), &mut self.bases);
         if !known {
@@ -121,7 +132,7 @@ impl Flow {
         if let Some(i) = self.forces[1].k.iter().position(|k| !k.is_finite()) {
             return Err(StepError::NotFinite { t: t + h, what: format!("the force on velocity {i}") });
         }
-        self.inertia(stage, t + half, v, h, implicit);
+        let definite = self.inertia(stage, t + half, v, h, implicit);
         let starts = &self.layout.velocity;
         let weights = if implicit { [0.0, h, h * h] } else { [0.5 * h, 0.5 * h, 0.5 * h * h] };
         self.force.clear();
@@ -138,12 +149,25 @@ impl Flow {
             }
         }
         self.problem.speed_scale = speed_scale(system, origin.state, stage.whole);
+        if definite {
+            // a body at rest is measured by what its forces make of it, as in the Euler schemes
+            self.mass.solve(&mut self.force);
+            let free = ROUND_OFF * system.surface_speed(t + half, &self.q, &self.force);
+            self.problem.speed_scale = self.problem.speed_scale.max(free);
+        }
         self.rows(stage, origin, h, implicit);
         Ok(())
     }
 
-    /// M̃ = M − (h/2) k_v − (h²/4) k_q, or M − h k_v − h² k_q.
-    fn inertia<S: System + ?Sized>(&mut self, stage: &Stage<S>, t: f64, v: &[f64], h: f64, implicit: bool) {
+    /// M̃ = M − (h/2) k_v − (h²/4) k_q, or M − h k_v − h² k_q; whether it is definite and has been factored.
+    fn inertia<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        t: f64,
+        v: &[f64],
+        h: f64,
+        implicit: bool,
+    ) -> bool {
         let Self { problem, layout, mass, jacobian, forces, q, .. } = self;
         let weights = if implicit { [-h, -h * h] } else { [-0.5 * h, -0.25 * h * h] };
         bodies(stage.system, t, q, problem);
@@ -154,58 +178,75 @@ impl Flow {
         problem.lay_out(layout);
         let linear =
             jacobian.velocity.bodies.iter().chain(&jacobian.position.bodies).all(|b| b.amax() == 0.0);
-        if !linear && mass.factor(problem, layout).is_err() {
-            self.definite = true;
-            stage.system.definite_jacobian(&forces[0], v, jacobian);
-            bodies(stage.system, t, q, problem);
-            jacobian.velocity.add_to(weights[0], problem);
-            jacobian.position.add_to(weights[1], problem);
+        if mass.factor(problem, layout).is_ok() {
+            return true;
         }
+        if linear {
+            return false;
+        }
+        self.definite = true;
+        stage.system.definite_jacobian(&forces[0], v, jacobian);
+        bodies(stage.system, t, q, problem);
+        jacobian.velocity.add_to(weights[0], problem);
+        jacobian.position.add_to(weights[1], problem);
+        mass.factor(problem, layout).is_ok()
     }
 
     /// The rows of joints and of what bears, each in its form.
     fn rows<S: System + ?Sized>(&mut self, stage: &Stage<S>, origin: &Origin, h: f64, implicit: bool) {
-        let Self { problem, layout, places, start, middle, .. } = self;
+        let Self { problem, layout, places, start, middle, heading, carried, agreed, .. } = self;
         let v = &origin.state.v;
         let forms = stage.settings.rows;
         let velocity = &layout.velocity;
-        // what a row adds to N(q_m) v⁺, from its speeds and drifts at the start and in the middle
-        let offset = |form: Form, [before, middle]: [f64; 2], [drift, drift_middle]: [f64; 2]| {
+        // what a row adds to N(q_m) v⁺, from it and its drift at the start and in the middle, and whether it holds
+        let offset = |form: Form, holds: bool, [before, row]: [&Row; 2], [drift, drift_middle]: [f64; 2]| {
             if implicit {
                 return drift_middle;
             }
             match form {
                 Form::End => drift_middle,
-                Form::Mean => middle + 2.0 * drift_middle,
-                Form::Curved => middle - before + 2.0 * drift_middle - drift,
+                _ if *agreed && holds => row.dot(velocity, carried) + 2.0 * drift_middle,
+                Form::Mean => row.dot(velocity, v) + 2.0 * drift_middle,
+                Form::Curved => {
+                    let bent = row.dot(velocity, heading) - before.dot(velocity, heading);
+                    bent + 2.0 * drift_middle - drift
+                }
             }
         };
-        let speed = |row: &Row| row.dot(velocity, v);
-        for (row, at_start) in middle.contacts.iter_mut().zip(&start.contacts) {
+        let sticks = |b: &Bearing| b.hold == Hold::Stick;
+        let holds = origin.bearing.iter().filter(|b| contact(b).is_some()).map(sticks);
+        for ((row, at_start), holds) in middle.contacts.iter_mut().zip(&start.contacts).zip(holds) {
             for (tangent, before) in row.tangents.iter_mut().zip(&at_start.tangents) {
-                let speeds = [speed(&before.row), speed(&tangent.row)];
-                tangent.offset = offset(forms.friction, speeds, [before.offset, tangent.offset]);
+                let rows = [&before.row, &tangent.row];
+                tangent.offset = offset(forms.friction, holds, rows, [before.offset, tangent.offset]);
             }
         }
-        for (joint, at_start) in middle.joints.iter_mut().zip(&start.joints) {
-            if let RowKind::Drive { .. } = joint.kind {
-                let speeds = [speed(&at_start.row), speed(&joint.row)];
-                joint.drift = offset(forms.friction, speeds, [at_start.drift, joint.drift]);
+        let drives = middle.joints.iter_mut().zip(&start.joints).zip(&middle.rows);
+        for ((joint, at_start), &row) in drives {
+            if let RowKind::Drive { speed, .. } = joint.kind {
+                let place = EventPlace::Joint(row);
+                let holds = *agreed && origin.bearing.iter().any(|b| b.place == place && sticks(b));
+                let rows = [&at_start.row, &joint.row];
+                joint.drift = offset(forms.friction, holds, rows, [at_start.drift, joint.drift]);
+                if holds && !implicit && forms.friction != Form::End {
+                    // the speed sought is that of the mean; once more is taken off with the row
+                    joint.drift -= speed;
+                }
             }
         }
-        let at_start = |joint: &JointRow, form: Form| {
+        let at_start = |joint: &JointRow, form: Form, holds: bool| {
             let same = |s: &&JointRow| s.joint == joint.joint && s.kind == joint.kind;
             let k = middle.joints.iter().position(|j| std::ptr::eq(j, joint));
             let before = k.and_then(|k| start.joints.get(k)).filter(same).unwrap_or(joint);
-            let held = offset(form, [speed(&before.row), speed(&joint.row)], [before.drift, joint.drift]);
+            let held = offset(form, holds, [&before.row, &joint.row], [before.drift, joint.drift]);
             (before.error, held)
         };
         let joint = |joint: &JointRow| {
-            let (error, held) = at_start(joint, forms.joints);
+            let (error, held) = at_start(joint, forms.joints, true);
             match joint.kind {
                 // a force −Θ/compliance, in the mean of both ends
                 RowKind::Rigid(compliance) if compliance > 0.0 => {
-                    let (_, mean) = at_start(joint, Form::Mean);
+                    let (_, mean) = at_start(joint, Form::Mean, false);
                     if implicit { error / h + held } else { 4.0 * error / h + mean }
                 }
                 _ => held + stage.settings.stabilization * error / stage.whole,
@@ -216,9 +257,9 @@ impl Flow {
         let contact = |row: &ContactRow| {
             let before = start.contacts.iter().find(|c| c.id == row.id).unwrap_or(row);
             let form = form(EventPlace::Contact(row.id));
-            offset(form, [speed(&before.normal), speed(&row.normal)], [before.drift, row.drift])
+            offset(form, true, [&before.normal, &row.normal], [before.drift, row.drift])
         };
-        let limit = |row: &JointRow| at_start(row, forms.lasting).1;
+        let limit = |row: &JointRow| at_start(row, forms.lasting, true).1;
         let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
         assemble::rows(problem, places, h, &middle.joints, &middle.contacts, &offsets);
         if !implicit {
@@ -261,7 +302,7 @@ pub(super) fn advance<S: System + ?Sized>(
 /// What small speeds are measured by: what gravity gives in a step, and round-off of the fastest surface.
 pub(super) fn speed_scale<S: System + ?Sized>(system: &S, state: &State, h: f64) -> f64 {
     let fastest = system.surface_speed(state.t, &state.q, &state.v);
-    (system.gravity() * h).max(1e-3 * fastest).max(f64::MIN_POSITIVE)
+    (system.gravity() * h).max(ROUND_OFF * fastest).max(f64::MIN_POSITIVE)
 }
 
 /// The bodies with their masses at (t, q) and no momentum.
@@ -274,6 +315,17 @@ pub(super) fn bodies<S: System + ?Sized>(system: &S, t: f64, q: &[f64], problem:
     }
 }
 
+/// What an impulse of one along a row changes its speed by, bodies being on their own [m/s per N s].
+pub(super) fn mobility(problem: &StepProblem, layout: &Layout, row: &Row) -> f64 {
+    let mut w = 0.0;
+    row.for_each(&layout.velocity, |k, x| {
+        let body = layout.velocity.partition_point(|&s| s <= k) - 1;
+        let own = k - layout.velocity[body];
+        w += x * x / problem.bodies[body].mass[(own, own)];
+    });
+    w
+}
+
 /// The direction of the friction of a contact in the last step.
 fn friction(memory: &Memory, id: ContactId) -> Option<[f64; 3]> {
     let found = memory.contacts.binary_search_by_key(&id, |c| c.id).ok()?;
@@ -282,6 +334,17 @@ fn friction(memory: &Memory, id: ContactId) -> Option<[f64; 3]> {
 
 pub(super) fn unsolved(t: f64, error: LcpError, problem: &StepProblem) -> StepError {
     StepError::Unsolved { t, error: Box::new(error), problem: Box::new(problem.clone()) }
+}
+
+/// What is said of an answer in given modes whose certificate does not pass.
+pub(super) fn uncertified(
+    t: f64,
+    tolerance: f64,
+    (best, certificate): (Candidate, Certificate),
+    problem: &StepProblem,
+) -> StepError {
+    let best = Box::new(Candidate { certificate, ..best });
+    unsolved(t, LcpError::Uncertified { tolerance, best }, problem)
 }
 
 fn lost(t: f64) -> StepError {

@@ -118,11 +118,18 @@ pub(super) fn contact(bearing: &Bearing) -> Option<ContactId> {
 
 /// Index in v of each body's first velocity, and one more entry: the number of velocities.
 pub(super) fn starts<S: System + ?Sized>(system: &S) -> Vec<usize> {
-    let mut starts = vec![0];
+    let mut starts = Vec::new();
+    find_starts(system, &mut starts);
+    starts
+}
+
+/// The same into storage.
+pub(super) fn find_starts<S: System + ?Sized>(system: &S, starts: &mut Vec<usize>) {
+    starts.clear();
+    starts.push(0);
     for n in system.bodies() {
         starts.push(starts[starts.len() - 1] + n);
     }
-    starts
 }
 
 pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {

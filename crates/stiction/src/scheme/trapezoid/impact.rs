@@ -1,6 +1,6 @@
 //! Impacts with Poisson's restitution: compression, then decompression. PAGT06 (7.5)–(7.9)
 
-use super::flow::{Flow, Stage, bodies, unsolved};
+use super::flow::{Flow, Stage, bodies, mobility, unsolved};
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::report::ImpactReport;
@@ -137,14 +137,8 @@ impl Impact {
 
     /// n M⁻¹ nᵀ of a contact [1/kg].
     fn mobility(&self, i: usize) -> f64 {
-        let Some(normal) = &self.problem.contacts[i].normal else { return 0.0 };
-        let mut w = 0.0;
-        normal.row.for_each(&self.layout.velocity, |k, x| {
-            let body = self.layout.velocity.partition_point(|&s| s <= k) - 1;
-            let own = k - self.layout.velocity[body];
-            w += x * x / self.problem.bodies[body].mass[(own, own)];
-        });
-        w
+        let normal = self.problem.contacts[i].normal.as_ref();
+        normal.map_or(0.0, |normal| mobility(&self.problem, &self.layout, &normal.row))
     }
 
     /// b = M v.

@@ -13,6 +13,7 @@ mod extrapolate;
 mod flow;
 mod frame;
 mod impact;
+mod judge;
 mod locate;
 mod project;
 mod schur;
@@ -28,7 +29,7 @@ use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, JointRow, Near, RowKind, System};
 use accelerate::Instant;
 use flow::{Flow, Stage};
-use frame::starts;
+use frame::{find_starts, starts};
 use impact::Impact;
 use project::Projector;
 use stiction_lcp::{Candidate, Certificate};
@@ -239,11 +240,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let reach = TOUCH * system.size();
         let Workspace { impact, flow, starts, touching, .. } = &mut *self.workspace;
         impact.read(system, &self.now, reach, &[], flow);
-        starts.clear();
-        starts.push(0);
-        for n in system.bodies() {
-            starts.push(starts[starts.len() - 1] + n);
-        }
+        find_starts(system, starts);
         let mut found = std::mem::take(touching);
         found.clear();
         let (v, starts) = (&self.now.v, &*starts);

@@ -3,21 +3,26 @@
 //! Between events states are left alone: rows at the mean velocity keep energy, and let positions and speeds of rows
 //! stray by O(h²) without growing. What decides, what is compared and what is shown is a projected copy.
 
-use super::flow::{Flow, bodies, unsolved};
-use super::frame::Frame;
+use super::flow::{Flow, Origin, Stage, bodies, speed_scale, unsolved};
+use super::frame::{Frame, contact, find_starts};
 use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
-use crate::state::{Bearing, State};
-use crate::system::{ContactRow, JointRow, RowKind, System};
+use crate::scheme::{Form, Rows};
+use crate::state::{Bearing, Hold, State};
+use crate::system::{ContactRow, EventPlace, JointRow, RowKind, System};
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{ContactMode, StepProblem};
+use stiction_lcp::{ContactMode, Row, StepProblem};
 
 /// Passes at most: from O(h²) away Newton's method takes two or three.
 const PASSES: usize = 6;
 
 /// Errors of positions below this part of the size are round-off.
 const ROUND_OFF: f64 = 1e-15;
+
+/// Speeds along rows below this part of what small speeds are measured by move the middle of a step by nothing that
+/// shows.
+const STILL: f64 = 1e-12;
 
 /// Storage of projections.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +33,7 @@ pub(super) struct Projector {
     frame: Frame,
     modes: Vec<ContactMode>,
     schur: Schur,
+    starts: Vec<usize>,
 }
 
 impl Projector {
@@ -58,7 +64,107 @@ impl Projector {
             least = error;
             self.displace(system, state, flow)?;
         }
-        self.straighten(system, state, bearing, flow)
+        let State { t, q, v, .. } = state;
+        self.straighten(system, (*t, q), v, bearing, flow)
+    }
+
+    /// The velocity that leads to the middle of a part, v̂: without its speeds along the rows that hold at its start. And
+    /// the one that these rows carry over, w: those at the mean velocity keep their speeds, those at the end lose them.
+    /// All of them then ask for N(q_m)(v⁺ + w) = 0, so that rows that follow from others agree with them.
+    ///
+    /// Without location nobody knows what sticks or slips, and friction does not ring: it is left out, as are contacts
+    /// that have just begun to bear, and every row carries v.
+    pub(super) fn head<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        origin: &Origin,
+        located: bool,
+        flow: &mut Flow,
+    ) -> Result<(), StepError> {
+        flow.agreed = located;
+        self.take(&flow.start);
+        if !located {
+            self.without_friction(origin.fresh);
+        }
+        let State { t, q, v, .. } = origin.state;
+        find_starts(stage.system, &mut self.starts);
+        let still = STILL * speed_scale(stage.system, origin.state, stage.whole);
+        let [held, stuck] = self.speeds(v, if located { origin.bearing } else { &[] });
+        if held.max(stuck) <= still {
+            return Ok(());
+        }
+        let here = (*t, &q[..]);
+        let carries = stuck > still && stage.settings.rows.friction != Form::Mean;
+        if carries && held > still {
+            let Rows { joints, lasting, .. } = stage.settings.rows;
+            let starts = &self.starts;
+            for joint in self.frame.joints.iter_mut().filter(|j| positional(j)) {
+                let form = if joint.kind == RowKind::Limit { lasting } else { joints };
+                if form == Form::Mean {
+                    joint.drift = -joint.row.dot(starts, v);
+                }
+            }
+            if lasting == Form::Mean {
+                self.frame.contacts.iter_mut().for_each(|c| c.drift = -c.normal.dot(starts, v));
+            }
+            let mut carried = std::mem::take(&mut flow.carried);
+            let done = self.straighten(stage.system, here, &mut carried, origin.bearing, flow);
+            flow.carried = carried;
+            done?;
+            self.take(&flow.start);
+        }
+        let mut heading = std::mem::take(&mut flow.heading);
+        let Frame { joints, contacts, .. } = &self.frame;
+        let done = if contacts.is_empty() && self.schur.factor(stage.system, *t, q, joints) {
+            self.schur.correct(joints, |k| joints[k].drift, &mut heading);
+            flow.solves += 1;
+            Ok(())
+        } else {
+            self.straighten(stage.system, here, &mut heading, origin.bearing, flow)
+        };
+        flow.heading = heading;
+        if carries && held <= still {
+            flow.carried.clone_from(&flow.heading);
+        }
+        done
+    }
+
+    fn take(&mut self, start: &Frame) {
+        let Frame { joints, rows, contacts, .. } = &mut self.frame;
+        joints.clone_from(&start.joints);
+        rows.clone_from(&start.rows);
+        contacts.clone_from(&start.contacts);
+    }
+
+    fn without_friction(&mut self, fresh: &[Bearing]) {
+        let Frame { joints, rows, contacts, .. } = &mut self.frame;
+        let drive = |j: &JointRow| matches!(j.kind, RowKind::Drive { .. });
+        let mut k = 0;
+        rows.retain(|_| {
+            k += 1;
+            !drive(&joints[k - 1])
+        });
+        joints.retain(|j| !drive(j));
+        contacts.retain(|c| !fresh.iter().any(|b| b.place == EventPlace::Contact(c.id)));
+        contacts.iter_mut().for_each(|c| c.mu = 0.0);
+    }
+
+    /// The largest speed along the rows of joints, limits and normals, and along those of what sticks [m/s].
+    fn speeds(&self, v: &[f64], bearing: &[Bearing]) -> [f64; 2] {
+        let Frame { joints, rows, contacts, .. } = &self.frame;
+        let speed = |row: &Row, drift: f64| (row.dot(&self.starts, v) + drift).abs();
+        let held = joints.iter().filter(|j| positional(j)).map(|j| speed(&j.row, j.drift));
+        let held = held.chain(contacts.iter().map(|c| speed(&c.normal, c.drift)));
+        let sticks = |b: &&Bearing| b.hold == Hold::Stick;
+        let holds = bearing.iter().filter(|b| contact(b).is_some()).zip(contacts);
+        let stuck = holds.filter(|(b, c)| sticks(b) && c.mu > 0.0).flat_map(|(_, c)| &c.tangents);
+        let stuck = stuck.map(|t| speed(&t.row, t.offset));
+        let drives = joints.iter().zip(rows).filter_map(|(joint, &row)| {
+            let RowKind::Drive { speed: sought, .. } = joint.kind else { return None };
+            bearing.iter().filter(sticks).find(|b| b.place == EventPlace::Joint(row))?;
+            Some(speed(&joint.row, joint.drift - sought))
+        });
+        [held.fold(0.0, f64::max), stuck.chain(drives).fold(0.0, f64::max)]
     }
 
     /// The same where nothing bears and joints are rigid and not redundant.
@@ -135,15 +241,16 @@ impl Projector {
     fn straighten<S: System + ?Sized>(
         &mut self,
         system: &S,
-        state: &mut State,
+        (t, q): (f64, &[f64]),
+        v: &mut [f64],
         bearing: &[Bearing],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
         let Self { problem, layout, places, frame, modes, .. } = self;
-        bodies(system, state.t, &state.q, problem);
+        bodies(system, t, q, problem);
         let mut at = 0;
         for body in &mut problem.bodies {
-            let v = &state.v[at..at + body.velocities];
+            let v = &v[at..at + body.velocities];
             for i in 0..body.velocities {
                 body.momentum[i] = (0..body.velocities).map(|j| body.mass[(i, j)] * v[j]).sum();
             }
@@ -151,15 +258,10 @@ impl Projector {
         }
         // compliant joints give way
         let rigid = |j: &JointRow| !matches!(j.kind, RowKind::Rigid(c) if c > 0.0);
-        let mut kept = Vec::new();
         let mut k = 0;
-        frame.rows.retain(|&row| {
-            let keep = rigid(&frame.joints[k]);
-            if keep {
-                kept.push(row);
-            }
+        frame.rows.retain(|_| {
             k += 1;
-            keep
+            rigid(&frame.joints[k - 1])
         });
         frame.joints.retain(rigid);
         let drift = |j: &JointRow| j.drift;
@@ -168,11 +270,11 @@ impl Projector {
         assemble::rows(problem, places, 0.0, &frame.joints, &frame.contacts, &offsets);
         problem.joints.iter_mut().for_each(|j| j.compliance = 0.0);
         problem.lay_out(layout);
-        problem.speed_scale = system.surface_speed(state.t, &state.q, &state.v).max(f64::MIN_POSITIVE);
+        problem.speed_scale = system.surface_speed(t, q, v).max(f64::MIN_POSITIVE);
         frame.modes(bearing, modes);
         flow.solves += 1;
-        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(state.t, e, problem))?;
-        state.v.copy_from_slice(&candidate.velocity);
+        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(t, e, problem))?;
+        v.copy_from_slice(&candidate.velocity);
         flow.lcp.recycle_candidate(candidate);
         Ok(())
     }
