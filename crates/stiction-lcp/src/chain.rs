@@ -62,6 +62,12 @@ impl Chain {
         Self { trials: std::array::from_fn(|i| trials.get(i).copied()), budget, pivots_below: PIVOTS_BELOW }
     }
 
+    /// The same, with Lemke's method first up to this many contacts.
+    #[must_use]
+    pub fn pivoting(self, pivots_below: usize) -> Self {
+        Self { pivots_below, ..self }
+    }
+
     /// The trials, in order.
     pub fn trials(&self) -> impl Iterator<Item = Trial> {
         self.trials.into_iter().flatten()

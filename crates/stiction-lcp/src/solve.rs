@@ -14,7 +14,7 @@ use crate::solution::{Guess, LcpError, Solution};
 use crate::structured;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-pub(crate) use task::Task;
+pub(crate) use task::{IDLE, Task};
 
 /// How to solve, and how good the answer must be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

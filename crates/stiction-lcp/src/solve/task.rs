@@ -22,6 +22,10 @@ const NEAR: f64 = 1e-6;
 /// it wander more do not help.
 const IMPROVEMENTS: usize = 10;
 
+/// Part of the tolerance that a guess must hold to be taken as it is: bodies at rest that keep their impulses creep by
+/// its residual for ever.
+pub(crate) const IDLE: f64 = 1e-3;
+
 /// Contacts up to which Lemke's method is asked where the structured methods fail, for an answer or a proof that there
 /// is none: beyond, it takes seconds.
 const ARBITER: usize = 100;
@@ -93,13 +97,11 @@ impl<'a> Task<'a, '_> {
             self.recycle(candidate);
             return Some(solution);
         }
-        match Solution::accept(candidate, tolerance, self.law, work(Stage::Guess), basis()) {
-            Ok(solution) => Some(solution),
-            Err(candidate) => {
-                self.recycle(candidate);
-                None
-            }
+        if worst > IDLE * tolerance {
+            self.recycle(candidate);
+            return None;
         }
+        Solution::accept(candidate, tolerance, self.law, work(Stage::Guess), basis()).ok()
     }
 
     /// Number of unknowns.

@@ -68,7 +68,7 @@ pub(crate) fn solve(
     storage.partition.split(step);
     let flat = step.contacts.iter().all(|c| c.tangents.len() < 2);
     let mut work = Work { islands: storage.partition.len(), ..Work::default() };
-    let mut best = Candidate::default();
+    let mut best: Option<Candidate> = None;
     for (attempt, share) in SHARES.into_iter().enumerate() {
         let scale = (task.speed(), share * task.tolerance());
         let warm = guess.is_some() || attempt > 0;
@@ -82,13 +82,16 @@ pub(crate) fn solve(
             storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
             storage.plane = spaces;
         }
-        task.recycle(std::mem::take(&mut best));
-        best = task.certify(&storage.z);
-        if best.certificate.passes(task.tolerance()) || work.factorizations >= chain.budget {
+        if let Some(worse) = best.take() {
+            task.recycle(worse);
+        }
+        let found = best.insert(task.certify(&storage.z));
+        if found.certificate.passes(task.tolerance()) || work.factorizations >= chain.budget {
             break;
         }
-        storage.v.clone_from(&best.velocity);
+        storage.v.clone_from(&found.velocity);
     }
+    let best = best.unwrap_or_default();
     *task.structured() = storage;
     let spent = work.factorizations;
     task.accept(best, work)

@@ -7,6 +7,7 @@ use super::semismooth::{Limits, Reached};
 use super::{interior, path, semismooth, sweep};
 use crate::chain::{Chain, Trial};
 use crate::solution::Stage;
+use crate::solve::IDLE;
 
 /// Residual, in units of the speed scale, at which the interior methods hand over to Newton: going on makes the
 /// impulses worse, and from farther away Newton loses its way in one case of three.
@@ -14,10 +15,6 @@ const HAND_OVER: f64 = 1e-6;
 
 /// Factorizations of Newton after another method.
 const POLISH: usize = 30;
-
-/// Residual that Newton goes for, as a part of the tolerance: from the tolerance there it is one more step, and bodies
-/// at rest that keep their impulses creep by it.
-const AIM: f64 = 1e-3;
 
 /// An island and all that is kept for it.
 #[derive(Debug, Clone, Default)]
@@ -54,8 +51,11 @@ impl<const T: usize> Space<T> {
         let residual = self.newton.residual(&self.island, &self.best) / speed;
         self.outcome = Outcome { stage, residual, ..Outcome::default() };
         let mut laid_out = false;
+        if residual <= IDLE * tolerance {
+            return;
+        }
         for trial in chain.trials() {
-            if self.outcome.residual <= tolerance || self.outcome.factorizations >= chain.budget {
+            if (laid_out && self.outcome.residual <= tolerance) || self.outcome.factorizations >= chain.budget {
                 break;
             }
             if !laid_out {
@@ -100,7 +100,7 @@ impl<const T: usize> Space<T> {
 
     fn limits(speed: f64, tolerance: f64) -> Limits {
         Limits {
-            target: AIM * tolerance * speed,
+            target: IDLE * tolerance * speed,
             good: tolerance * speed,
             factorizations: POLISH,
             impatient: false,

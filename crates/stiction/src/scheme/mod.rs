@@ -11,7 +11,7 @@ pub use second_order::{
 };
 
 use serde::{Deserialize, Serialize};
-use stiction_lcp::{FrictionLaw, Solver};
+use stiction_lcp::{Chain, FrictionLaw, Method, Solver};
 
 /// How a step is made. The default is AH04 followed by post-stabilization, certified to 1e-8; the other schemes are
 /// certified to 1e-10.
@@ -80,9 +80,7 @@ pub enum Active {
 
 impl Default for Scheme {
     fn default() -> Self {
-        // post-stabilization mends what a residual leaves, and a step of a heap of ten boxes was seen to end at 1e-9
-        let solver = Solver { tolerance: 1e-8, ..Solver::default() };
-        Self { passes: 6, solver, ..Self::ah04() }
+        Self { passes: 6, solver: Solver::default(), ..Self::ah04() }
     }
 }
 
@@ -98,7 +96,8 @@ impl Scheme {
             reduction: Reduction::default(),
             passes: 0,
             restitution_speed: None,
-            solver: Solver::default(),
+            // the papers pivot
+            solver: Method::Chain(Chain::default().pivoting(100)).into(),
         }
     }
 
@@ -130,7 +129,8 @@ impl Scheme {
 
     /// The linearly implicit trapezoidal method with located events. PAGT06
     pub fn pagt06() -> Self {
-        Self::of(Level::Trapezoidal(Trapezoidal::default()))
+        let scheme = Self::of(Level::Trapezoidal(Trapezoidal::default()));
+        Self { solver: Solver { tolerance: 1e-10, ..scheme.solver }, ..scheme }
     }
 
     /// Baumgarte's stabilization with α [1/s].

@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 4] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 28] = [
+const MODULES: [(&str, &str, &[&str]); 30] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -26,6 +26,9 @@ const MODULES: [(&str, &str, &[&str]); 28] = [
     ("stiction-lcp", "lemke", &["lu", "problem"]),
     ("stiction-lcp", "lu", &[]),
     ("stiction-lcp", "sparse", &[]),
+    ("stiction-lcp", "chain", &[]),
+    // the structured methods and their chain are handed the task of a solve
+    ("stiction-lcp", "structured", &["certificate", "chain", "problem", "solution", "solve", "sparse"]),
     ("stiction-lcp", "collection", &["problem"]),
     ("stiction-lcp", "ensemble", &["problem"]),
     // the oracle reports the residual of what it found
@@ -36,6 +39,7 @@ const MODULES: [(&str, &str, &[&str]); 28] = [
         "solve",
         &[
             "certificate",
+            "chain",
             "condense",
             "convex",
             "enumerate",
@@ -44,6 +48,7 @@ const MODULES: [(&str, &str, &[&str]); 28] = [
             "problem",
             "proof",
             "solution",
+            "structured",
         ],
     ),
     // it asks the dispatcher for certificates and for nothing else

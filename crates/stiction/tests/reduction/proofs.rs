@@ -97,7 +97,9 @@ fn prescribed_motion_is_combined() {
 
 /// A contact and kept ones with Δ = Φ/h, and their proof.
 fn proof() -> (Dropped, ContactRow, Vec<(ContactRow, f64)>) {
-    let mut simulation = in_space(&sliding(0.5, Vector3::new(1.0, 0.5, 0.0)), Scheme::default());
+    let mut world = sliding(0.5, Vector3::new(1.0, 0.5, 0.0));
+    world.facets = Some(stiction::spatial::Facets::default());
+    let mut simulation = in_space(&world, Scheme::default());
     let rows = all_contacts(&simulation);
     let report = step(&mut simulation);
     let row = |id| rows.iter().find(|c| c.id == id).expect("a contact of the step").clone();

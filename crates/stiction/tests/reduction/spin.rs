@@ -3,7 +3,7 @@
 use crate::common::{G, HALF, in_space, slab, unreduced};
 use nalgebra::{Isometry3, Vector3};
 use stiction::Scheme;
-use stiction::spatial::Twist;
+use stiction::spatial::{Facets, Twist};
 
 const FRICTION: f64 = 0.3;
 /// Spin at the start [rad/s].
@@ -14,7 +14,9 @@ const STOPPING: f64 = 6.0 * FRICTION * G;
 /// Time [s] and angle [rad] until the spin of a slab ends, in steps of h.
 fn stop(scheme: Scheme, h: f64) -> (f64, f64) {
     let twist = Twist::new(Vector3::zeros(), Vector3::new(0.0, 0.0, SPIN));
-    let world = slab(FRICTION, Isometry3::translation(0.0, 0.0, HALF), twist);
+    let mut world = slab(FRICTION, Isometry3::translation(0.0, 0.0, HALF), twist);
+    // a polygon, for which the whole problem is Lemke's
+    world.facets = Some(Facets::default());
     let mut simulation = in_space(&world, scheme);
     let (mut angle, mut time) = (0.0, 0.0);
     let mut spin = SPIN;
