@@ -48,7 +48,7 @@ fn hundreds_of_bounces_in_a_step_are_cut_and_told() {
         assert!(report.impacts.len() <= 70, "{}", report.impacts.len());
         assert!(report.kinetic <= 50.0 * (1.0 + 1e-9), "{}", report.kinetic);
         // what was not located is told, and does not end inside a wall
-        assert_eq!((how.coarse, report.post.is_some()), (how.cut, how.cut));
+        assert_eq!((how.coarse > 0.009, report.post.is_some()), (how.cut, how.cut));
         assert!(report.certificate.passes(1e-10), "{:?}", report.certificate);
         let x = simulation.system().centre(simulation.state(), ball).expect("the ball").x;
         assert!(x.abs() - 5e-5 < 1e-9, "{x}");
@@ -83,7 +83,7 @@ fn a_storm_ends_outside_its_walls() {
         let report = step(&mut simulation, 0.02);
         assert!(report.infeasibility <= 1e-7, "step {k}: {} m", report.infeasibility);
         assert!(report.certificate.passes(1e-10), "step {k}: {:?}", report.certificate);
-        coarse += usize::from(report.second_order.expect("a step of second order").coarse);
+        coarse += usize::from(report.second_order.expect("a step of second order").coarse > 0.0);
     }
     println!("{coarse} of 50 steps");
     assert!(coarse > 5);

@@ -12,7 +12,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// velocity returns from both walls that a body bounces between. Its joints hold at the rows of its start, which
     /// rows at the mean velocity would let ring, so the state is projected onto them.
     pub(super) fn make_coarsely(&mut self, left: f64) -> Result<(), StepError> {
-        (self.told.cut, self.told.coarse) = (true, true);
+        (self.told.cut, self.told.coarse) = (true, left);
         let system = self.stage.system;
         let level = Level::Stabilized { gamma: 1.0, everywhere: false };
         let passes = Scheme::default().passes;
