@@ -59,6 +59,10 @@ pub struct SecondOrderReport {
     /// The limit on events was reached, no modes were found, or the equations of a part did not hold: the rest of
     /// the step was made without locating any.
     pub cut: bool,
+    /// How much of the step, at its end, was made by the stabilized Euler scheme with post-stabilization, where it has
+    /// to be without restitution [s]: there were more events than the limit, or a contact closed where none was
+    /// located.
+    pub coarse: f64,
     /// The worst residual of a part that was refused because it was above the tolerance; 0 where none was.
     pub refused: f64,
     /// Energy that projections onto joints and contacts at events added or took [J].
@@ -74,6 +78,7 @@ impl Default for SecondOrderReport {
             damped: false,
             forced: 0,
             cut: false,
+            coarse: 0.0,
             refused: 0.0,
             projected: 0.0,
         }

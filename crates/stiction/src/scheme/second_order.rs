@@ -25,7 +25,7 @@ pub struct Trapezoidal {
     /// Friction of the decompression is bounded by its own impulses alone, as PAGT06 (7.9) has it, instead of by
     /// those that restitution adds too.
     pub printed_decompression: bool,
-    /// Events within a step at most; then the rest of the step is made without locating any, and reported.
+    /// Events within a step at most; then the rest of the step is made by AH04 with post-stabilization, and reported.
     pub event_limit: usize,
 }
 

@@ -75,6 +75,7 @@ pub(crate) fn run<S: System + ?Sized>(
         bounced: None,
         told: SecondOrderReport::default(),
         last: None,
+        coarse: None,
         certificate: Certificate::default(),
         problems: 0,
         method: Method::Doubled,

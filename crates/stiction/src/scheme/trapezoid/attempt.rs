@@ -37,9 +37,17 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.start_part()?;
         let damped = self.is_stiff(left)?;
         let whole = self.attempt(left, damped)?;
-        if self.stage.settings.locate == Locate::Nothing || self.told.cut {
+        if self.stage.settings.locate == Locate::Nothing {
             self.accept(whole, damped);
             return Ok(());
+        }
+        if self.told.cut {
+            if self.watch_gaps(&whole.end).is_empty() {
+                self.accept(whole, damped);
+                return Ok(());
+            }
+            self.recycle(whole.candidate);
+            return self.make_coarsely(left);
         }
         let watched = if self.located() { self.watch(&whole)? } else { self.watch_gaps(&whole.end) };
         let (whole, grazing) = self.true_grazing(whole, left, damped)?;
@@ -48,8 +56,8 @@ impl<S: System + ?Sized> Run<'_, S> {
             return Ok(());
         }
         if self.happened >= self.stage.settings.event_limit {
-            self.told.cut = true;
-            return Ok(());
+            self.recycle(whole.candidate);
+            return self.make_coarsely(left);
         }
         let (watched, until) = grazing.unwrap_or((watched, left));
         // the cubic is that of a trapezoidal step, which two Euler steps are not

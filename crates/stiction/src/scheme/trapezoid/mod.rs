@@ -7,6 +7,7 @@
 mod accelerate;
 pub(crate) mod adaptive;
 mod attempt;
+mod coarse;
 mod event;
 mod explicit;
 mod extrapolate;
@@ -59,6 +60,7 @@ pub(crate) struct Workspace {
     /// Where the velocities of each body start.
     starts: Vec<usize>,
     touching: Vec<(EventPlace, f64)>,
+    euler: euler::Workspace,
     /// What is no longer needed, for its storage.
     spare: Spare,
 }
@@ -90,6 +92,8 @@ struct Run<'a, S: System + ?Sized> {
     told: SecondOrderReport,
     /// The answer of the last part, whose problem is still in the workspace.
     last: Option<Candidate>,
+    /// What the rest of the step did, where it was made by the stabilized Euler scheme.
+    coarse: Option<StepReport>,
     certificate: Certificate,
     problems: usize,
     method: Method,
@@ -143,6 +147,7 @@ pub(crate) fn step<S: System + ?Sized>(
         bounced: None,
         told: SecondOrderReport::default(),
         last: None,
+        coarse: None,
         certificate,
         problems: 0,
         method: Method::Plain,
@@ -285,6 +290,14 @@ impl<S: System + ?Sized> Run<'_, S> {
         reported.certificate.copy_from(&self.certificate);
         reported.post = None;
         reported.dropped.clear();
+        let mut work = StepWork { problems: self.problems, converged: true, ..StepWork::default() };
+        if let Some(coarse) = self.coarse.take() {
+            // what bears is found anew in the next step
+            now.memory.bearing = None;
+            work = StepWork { problems: work.problems + coarse.work.problems, ..coarse.work };
+            (reported.contacts, reported.joints) = (coarse.contacts, coarse.joints);
+            (reported.post, reported.dropped) = (coarse.post, coarse.dropped);
+        }
         (reported.t, reported.h) = (now.t, h);
         reported.kinetic = kinetic(system, (now.t, &now.q), &now.v);
         reported.potential = system.potential(now.t, &now.q);
@@ -299,7 +312,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         reported.events = std::mem::take(&mut self.events);
         reported.impacts = std::mem::take(&mut self.impacts);
         reported.second_order = Some(self.told);
-        reported.work = StepWork { problems: self.problems, converged: true, ..StepWork::default() };
+        reported.work = work;
         *report = reported;
     }
 }
