@@ -360,9 +360,9 @@ fn the_benchmark_of_scenes_prints_every_scene_under_both_schemes() {
             let found = results.iter().find(|r| r["scene"] == scene && r["scheme"] == scheme).unwrap();
             let number = |key: &str| found[key].as_f64().unwrap();
             assert!(number("median_us") > 0.0 && number("problems") >= 1.0, "{found}");
-            assert!(number("certificate") <= 1e-10, "{found}");
+            assert!(number("certificate") <= 1e-8, "{found}");
             assert_eq!(number("contacts_max") > 0.0, touches, "{found}");
-            assert_eq!(number("pivots") > 0.0, touches, "{found}");
+            assert_eq!(number("pivots") + number("factorizations") > 0.0, touches, "{found}");
             // the default scheme mends positions; steps of 1/100 s leave centimetres at most
             assert!(number("infeasibility") < if scheme == "default" { 1e-9 } else { 0.1 }, "{found}");
         }

@@ -261,7 +261,8 @@ pub(crate) fn remembered(
         let first = memory.contacts.partition_point(|c| c.id.pair < pair);
         for old in memory.contacts[first..].iter().take_while(|c| c.id.pair == pair) {
             let far = |row: &ContactRow| (0..3).map(|c| (row.point[c] - old.point[c]).powi(2)).sum::<f64>();
-            let nearest = (1..count).fold(0, |best, k| if far(&rows[k]) < far(&rows[best]) { k } else { best });
+            let nearest =
+                (1..count).fold(0, |best, k| if far(&rows[k]) < far(&rows[best]) { k } else { best });
             let i = places.first_contact + from + nearest;
             let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
             own[0] += old.normal;

@@ -167,6 +167,8 @@ pub struct StepWork {
     pub problems: usize,
     /// Pivots in them.
     pub pivots: usize,
+    /// Factorizations of the structured methods in them.
+    pub factorizations: usize,
     /// Unknowns of the largest dense problem.
     pub size: usize,
     /// Times contacts that had been missed were added and the step solved again.

@@ -41,6 +41,8 @@ struct Measurement {
     size_max: usize,
     /// Per step.
     pivots: f64,
+    /// Of the structured methods, per step.
+    factorizations: f64,
     /// Complementarity problems per step, post-stabilization included.
     problems: f64,
     median_us: f64,
@@ -94,25 +96,27 @@ fn measure<S: System + Clone>(
         contacts_max: 0,
         size_max: 0,
         pivots: 0.0,
+        factorizations: 0.0,
         problems: 0.0,
         median_us: 0.0,
         mean_us: 0.0,
         certificate: 0.0,
         infeasibility: 0.0,
     };
-    let (mut contacts, mut pivots, mut problems) = (0, 0, 0);
+    let (mut contacts, mut pivots, mut factorizations, mut problems) = (0, 0, 0, 0);
     for _ in 0..STEPS {
         simulation.step_into(H, &mut report)?;
         contacts += report.contacts.len();
         pivots += report.work.pivots;
+        factorizations += report.work.factorizations;
         problems += report.work.problems;
         found.contacts_max = found.contacts_max.max(report.contacts.len());
         found.size_max = found.size_max.max(report.work.size);
         found.certificate = found.certificate.max(report.certificate.worst());
         found.infeasibility = found.infeasibility.max(report.infeasibility);
     }
-    [found.contacts_mean, found.pivots, found.problems] =
-        [contacts, pivots, problems].map(|sum| sum as f64 / STEPS as f64);
+    [found.contacts_mean, found.pivots, found.factorizations, found.problems] =
+        [contacts, pivots, factorizations, problems].map(|sum| sum as f64 / STEPS as f64);
 
     let mut times = Vec::new();
     for _ in 0..runs.max(1) {

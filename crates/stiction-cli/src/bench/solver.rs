@@ -125,11 +125,22 @@ fn measure(heap: Heap, warm: bool, seconds: f64) -> Result<Measurement, BadInput
 }
 
 fn table(measurements: &[Measurement]) -> String {
-    let mut text = String::from("The structured solver on heaps of boxes, circular friction, certified to 1e-8\n\n");
+    let mut text =
+        String::from("The structured solver on heaps of boxes, circular friction, certified to 1e-8\n\n");
     let _ = writeln!(
         text,
         "{:<14} {:>8} {:>6} {:>7}  {:>10} {:>9} {:>5} {:>11}  {:>10} {:>5} {:>10}",
-        "heap", "contacts", "|v|", "masses", "status", "residual", "facs", "cold [µs]", "warm [µs]", "facs", "again"
+        "heap",
+        "contacts",
+        "|v|",
+        "masses",
+        "status",
+        "residual",
+        "facs",
+        "cold [µs]",
+        "warm [µs]",
+        "facs",
+        "again"
     );
     let number = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.1}"));
     for m in measurements {
@@ -156,7 +167,11 @@ fn table(measurements: &[Measurement]) -> String {
         .collect();
     if let (Some(first), Some(last)) = (towers.first(), towers.last()) {
         let exponent = (last.1 / first.1).ln() / (last.0 / first.0).ln();
-        let _ = writeln!(text, "\ngrowth of the cold time from {} to {} contacts: exponent {exponent:.2}", first.0, last.0);
+        let _ = writeln!(
+            text,
+            "\ngrowth of the cold time from {} to {} contacts: exponent {exponent:.2}",
+            first.0, last.0
+        );
     }
     text
 }

@@ -2,16 +2,16 @@
 
 use super::{Method, Solver, Workspace};
 use crate::certificate::{Candidate, Judge};
-use crate::condense::{Condensed, FreeRows};
 use crate::chain::Chain;
+use crate::condense::{Condensed, FreeRows};
 use crate::convex;
 use crate::enumerate::Enumerate;
 use crate::lemke::{Basis, End, Lemke, Run};
 use crate::newton;
 use crate::problem::{Contact, FrictionLaw, FrictionSet, Lcp, Prepared, Problem, StepProblem};
 use crate::proof::Farkas;
-use crate::structured;
 use crate::solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
+use crate::structured;
 use std::sync::Arc;
 
 /// Residual up to which Newton's method goes on from an answer or a guess: the same contacts bear, but for round-off.
@@ -22,8 +22,8 @@ const NEAR: f64 = 1e-6;
 /// it wander more do not help.
 const IMPROVEMENTS: usize = 10;
 
-/// Part of the tolerance that a guess must hold to be taken as it is: bodies at rest that keep their impulses creep by
-/// its residual for ever.
+/// Part of the tolerance that no impulses, or those of a guess, must hold to be taken as they are: bodies at rest that
+/// keep their impulses creep by the residual for ever.
 pub(crate) const IDLE: f64 = 1e-3;
 
 /// Contacts up to which Lemke's method is asked where the structured methods fail, for an answer or a proof that there
@@ -80,7 +80,7 @@ impl<'a> Task<'a, '_> {
     pub(super) fn cheap(&mut self, guess: Option<&Guess>) -> Option<Solution> {
         let zero = self.certify(&[]);
         let work = |stage| Work { stage, ..Work::default() };
-        let tolerance = self.solver.tolerance;
+        let tolerance = IDLE * self.solver.tolerance;
         let guess = guess.filter(|g| g.z.len() == self.size());
         let basis = || guess.and_then(|g| g.basis.clone());
         match Solution::accept(zero, tolerance, self.law, work(Stage::Zero), basis()) {
@@ -97,11 +97,13 @@ impl<'a> Task<'a, '_> {
             self.recycle(candidate);
             return Some(solution);
         }
-        if worst > IDLE * tolerance {
-            self.recycle(candidate);
-            return None;
+        match Solution::accept(candidate, tolerance, self.law, work(Stage::Guess), basis()) {
+            Ok(solution) => Some(solution),
+            Err(candidate) => {
+                self.recycle(candidate);
+                None
+            }
         }
-        Solution::accept(candidate, tolerance, self.law, work(Stage::Guess), basis()).ok()
     }
 
     /// Number of unknowns.
@@ -183,7 +185,9 @@ impl<'a> Task<'a, '_> {
         let mut pivoting = None;
         if flat && step.contacts.len() <= chain.pivots_below {
             match self.pivoted(&lemke, guess) {
-                Err(error) if !matches!(error, LcpError::Ray { proof: Some(_), .. }) => pivoting = Some(error),
+                Err(error) if !matches!(error, LcpError::Ray { proof: Some(_), .. }) => {
+                    pivoting = Some(error)
+                }
                 done => return done,
             }
         }
@@ -198,7 +202,9 @@ impl<'a> Task<'a, '_> {
         match (pivoting, error) {
             (Some(error), _) => Err(error),
             (None, _) if flat => self.pivoted(&lemke, None),
-            (None, LcpError::Budget { best, .. } | LcpError::Uncertified { best, .. }) if let Some(proof) = infeasible_step(step) => {
+            (None, LcpError::Budget { best, .. } | LcpError::Uncertified { best, .. })
+                if let Some(proof) = infeasible_step(step) =>
+            {
                 Err(LcpError::Ray { ray: proof.y.clone(), proof: Some(proof), best })
             }
             (None, error) => Err(error),

@@ -76,7 +76,13 @@ impl Equations {
             let node = (bodies + i) as u32;
             let [a, b] = hold.bodies;
             let second = if b == WORLD { a } else { b };
-            self.holds.push([slot(node, node), slot(a, node), slot(node, a), slot(second, node), slot(node, second)]);
+            self.holds.push([
+                slot(node, node),
+                slot(a, node),
+                slot(node, a),
+                slot(second, node),
+                slot(node, second),
+            ]);
         }
     }
 

@@ -241,9 +241,7 @@ impl<const T: usize> Storage<T> {
             let (s, gap) = (&self.answers[i], &self.errors.gap[i]);
             let push = Local {
                 n: p.n - s.nn * gap.n * speed,
-                t: std::array::from_fn(|k| {
-                    p.t[k] - (s.tn[k] * gap.n + product(&s.tt[k], &gap.t)) * speed
-                }),
+                t: std::array::from_fn(|k| p.t[k] - (s.tn[k] * gap.n + product(&s.tt[k], &gap.t)) * speed),
             };
             touch.push(&push, &mut self.dv);
         }
@@ -353,12 +351,7 @@ struct Cone<const T: usize> {
 #[inline(always)]
 fn cone<const T: usize>(x0: f64, m: f64, x: &[f64; T], l: f64, y: &[f64; T]) -> Cone<T> {
     let d = x0 - product(x, y) / l;
-    Cone {
-        g: std::array::from_fn(|k| (x[k] - x0 * y[k] / l) / d),
-        k: m * (l - product(y, y) / l) / d,
-        d,
-        x0,
-    }
+    Cone { g: std::array::from_fn(|k| (x[k] - x0 * y[k] / l) / d), k: m * (l - product(y, y) / l) / d, d, x0 }
 }
 
 /// p0 of dr = p0 − S du, in N s.

@@ -108,12 +108,16 @@ pub(crate) fn unknown_feature(problem: &StepProblem) -> Option<&'static str> {
         return Some("the convex relaxation");
     }
     let sparse = |row: &OffsetRow| matches!(row.row, Row::Sparse(_));
-    if problem.joints.iter().any(|j| sparse(&j.row)) || problem.contacts.iter().flat_map(Contact::rows).any(sparse) {
+    if problem.joints.iter().any(|j| sparse(&j.row))
+        || problem.contacts.iter().flat_map(Contact::rows).any(sparse)
+    {
         return Some("rows over more than two bodies");
     }
     let others = |c: &Contact| {
         let bodies = bodies_of(c);
-        c.rows().any(|r| matches!(&r.row, Row::Bodies(terms) if terms.iter().any(|t| !bodies.contains(&Some(t.body)))))
+        c.rows().any(
+            |r| matches!(&r.row, Row::Bodies(terms) if terms.iter().any(|t| !bodies.contains(&Some(t.body)))),
+        )
     };
     if problem.contacts.iter().any(others) {
         return Some("contacts over more than two bodies");
@@ -176,9 +180,10 @@ impl<const T: usize> Island<T> {
         for &j in joints {
             let joint = &problem.joints[j];
             let (bodies, parts) = parts(&joint.row.row, local);
-            let last = self.holds.last_mut().filter(|h| {
-                h.bodies == bodies && h.rows < ROWS && h.joint + h.rows == j
-            });
+            let last = self
+                .holds
+                .last_mut()
+                .filter(|h| h.bodies == bodies && h.rows < ROWS && h.joint + h.rows == j);
             let hold = match last {
                 Some(hold) => hold,
                 None => {

@@ -94,8 +94,11 @@ pub(crate) fn solve(
     let best = best.unwrap_or_default();
     *task.structured() = storage;
     let spent = work.factorizations;
-    task.accept(best, work)
-        .map_err(|best| LcpError::Budget { spent, unit: "factorizations", best: Box::new(best) })
+    task.accept(best, work).map_err(|best| LcpError::Budget {
+        spent,
+        unit: "factorizations",
+        best: Box::new(best),
+    })
 }
 
 impl Storage {

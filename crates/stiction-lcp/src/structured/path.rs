@@ -187,7 +187,14 @@ impl<const T: usize> Step<T> {
     }
 
     /// Goes this way from where the methods stand.
-    fn go(&self, length: f64, interior: &mut Interior<T>, island: &Island<T>, at: &mut Iterate<T>, speed: f64) {
+    fn go(
+        &self,
+        length: f64,
+        interior: &mut Interior<T>,
+        island: &Island<T>,
+        at: &mut Iterate<T>,
+        speed: f64,
+    ) {
         for (x, d) in at.v.iter_mut().flatten().zip(self.v.iter().flatten()) {
             *x += length * d;
         }

@@ -11,6 +11,9 @@ use super::iterate::{Iterate, Local, length, product};
 /// Where κ starts, and the least and the largest: below, heavy bodies on light ones crawl; above, impulses are noise.
 const KAPPA: (f64, f64, f64) = (1e1, 1e4, 1e6);
 
+/// Part of the residual that is left where a further step is not worth it.
+const SLOW: f64 = 0.3;
+
 /// Part of the residual that is left where modes repeat and nothing moves. Redundant contacts that contradict each
 /// other a little do that: the load has to go from one to the others until it opens, whatever the natural map says.
 const STUCK: f64 = 0.7;
@@ -87,12 +90,13 @@ pub(super) fn run<const T: usize>(
     let mut reached = Reached { residual: if exact { residual } else { f64::INFINITY }, factorizations: 0 };
     best.copy_from(at);
     for round in 0..limits.factorizations {
-        let (slow, stuck) = (residual > 0.1 * before, same && residual > STUCK * before);
+        let (slow, stuck) = (residual > SLOW * before, same && residual > STUCK * before);
         before = residual;
         if (exact && residual <= limits.target) || (reached.residual <= limits.good && slow) {
             break;
         }
-        let poor = (round == 3 && reached.residual > 0.3 * first) || (round == 7 && reached.residual > 0.01 * first);
+        let poor =
+            (round == 3 && reached.residual > 0.3 * first) || (round == 7 && reached.residual > 0.01 * first);
         if limits.impatient && poor {
             break;
         }

@@ -13,6 +13,10 @@ use crate::solve::IDLE;
 /// impulses worse, and from farther away Newton loses its way in one case of three.
 const HAND_OVER: f64 = 1e-6;
 
+/// Contacts up to which Newton goes on to this part of the tolerance, which is round-off, for one more factorization.
+const SMALL: usize = 64;
+const EXACT: f64 = 1e-6;
+
 /// Factorizations of Newton after another method.
 const POLISH: usize = 30;
 
@@ -55,7 +59,8 @@ impl<const T: usize> Space<T> {
             return;
         }
         for trial in chain.trials() {
-            if (laid_out && self.outcome.residual <= tolerance) || self.outcome.factorizations >= chain.budget {
+            if (laid_out && self.outcome.residual <= tolerance) || self.outcome.factorizations >= chain.budget
+            {
                 break;
             }
             if !laid_out {
@@ -66,7 +71,7 @@ impl<const T: usize> Space<T> {
                 Trial::Warm(_) if !guess => continue,
                 Trial::Warm(factorizations) => {
                     self.at.copy_from(&self.best);
-                    let limits = Limits { factorizations, impatient: true, ..Self::limits(speed, tolerance) };
+                    let limits = Limits { factorizations, impatient: true, ..self.limits(speed, tolerance) };
                     self.newton(None, limits, speed);
                     Stage::Newton
                 }
@@ -90,7 +95,7 @@ impl<const T: usize> Space<T> {
                         continue;
                     }
                     self.outcome.sweeps += sweeps;
-                    self.newton(None, Self::limits(speed, tolerance), speed);
+                    self.newton(None, self.limits(speed, tolerance), speed);
                     Stage::Sweeps
                 }
             };
@@ -98,9 +103,10 @@ impl<const T: usize> Space<T> {
         }
     }
 
-    fn limits(speed: f64, tolerance: f64) -> Limits {
+    fn limits(&self, speed: f64, tolerance: f64) -> Limits {
+        let aim = if self.island.touches.len() <= SMALL { EXACT } else { IDLE };
         Limits {
-            target: IDLE * tolerance * speed,
+            target: aim * tolerance * speed,
             good: tolerance * speed,
             factorizations: POLISH,
             impatient: false,
@@ -115,7 +121,7 @@ impl<const T: usize> Space<T> {
         let mut v = std::mem::take(&mut self.modes);
         v.clone_from(&self.at.v);
         let exact = self.sweep.velocities(&self.island, &mut self.at);
-        self.newton(Some(&v), Limits { exact, ..Self::limits(speed, tolerance) }, speed);
+        self.newton(Some(&v), Limits { exact, ..self.limits(speed, tolerance) }, speed);
         self.modes = v;
     }
 

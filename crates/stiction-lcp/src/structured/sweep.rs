@@ -63,7 +63,8 @@ impl Storage {
         for (i, (_, _, block)) in island.mass.iter().take(island.bodies.len()).enumerate() {
             let n = island.start[i + 1] - island.start[i];
             let unit = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
-            let full = nalgebra::Matrix6::from_fn(|i, j| if i < n && j < n { block[i][j] } else { unit(i, j) });
+            let full =
+                nalgebra::Matrix6::from_fn(|i, j| if i < n && j < n { block[i][j] } else { unit(i, j) });
             let Some(inverse) = full.try_inverse() else { return false };
             self.inverse.push(std::array::from_fn(|i| {
                 std::array::from_fn(|j| if i < n && j < n { inverse[(i, j)] } else { 0.0 })
@@ -98,4 +99,3 @@ impl Storage {
         }
     }
 }
-

@@ -503,6 +503,7 @@ pub(crate) fn solved(
     })?;
     work.problems += 1;
     work.pivots += solution.work().pivots;
+    work.factorizations += solution.work().factorizations;
     work.size = work.size.max(solution.work().dense_size);
     work.redundant_joints.clone_from(&solution.work().redundant_joints);
     Ok(solution)

@@ -3,7 +3,7 @@
 use crate::common::{G, SCHEMES, in_space};
 use crate::spaces;
 use nalgebra::Vector3;
-use stiction::spatial::{Facets, Attached, Body, BodyId, Mass, Model, Shape, Twist, World};
+use stiction::spatial::{Attached, Body, BodyId, Facets, Mass, Model, Shape, Twist, World};
 use stiction::{Active, Material, Scheme, Simulation, StepReport, System};
 
 const RADIUS: f64 = 0.0285;

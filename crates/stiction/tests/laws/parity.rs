@@ -39,6 +39,8 @@ fn may_turn(report: &StepReport) -> bool {
 
 fn compare(scene: &Scene, scheme: Scheme) -> Count {
     let h = 0.01;
+    // pivoted in the plane, so that what differs is not what a tolerance leaves
+    let scheme = Scheme { solver: Scheme::ah04().solver, ..scheme };
     let mut rng = random(1);
     let mut plane = in_plane(&scene.world, scheme);
     let mut twins = FACETS.map(|facets| twin(&scene.world, facets, scheme));

@@ -6,9 +6,9 @@ use crate::common::{
 use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use stiction::spatial::{Facets, 
-    Attached, Body, BodyId, Force, Joint, JointKind, Mass, Model, Motor, Path, Shape, ShapeId, Twist, World,
-    Wrench,
+use stiction::spatial::{
+    Attached, Body, BodyId, Facets, Force, Joint, JointKind, Mass, Model, Motor, Path, Shape, ShapeId, Twist,
+    World, Wrench,
 };
 use stiction::{Groups, Material, PairId, Scheme, Simulation};
 

@@ -9,10 +9,11 @@ use super::judge;
 use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
+use crate::scheme::Scheme;
 use crate::state::{Bearing, Hold, State};
 use crate::system::{Bases, ContactRow, EventPlace, Forces, JointRow, RowKind, System, add_gyroscopic};
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Candidate, Certificate, ContactMode, Row, Solver, StepProblem};
+use stiction_lcp::{Candidate, Certificate, ContactMode, Row, StepProblem};
 
 /// Surfaces go this part of the size between the points that derivatives of rows are taken from. The error is its
 /// fourth power over thirty, 3e-14; smaller loses as much to round-off.
@@ -375,7 +376,9 @@ impl Instant {
         self.face(system, state, bearing, free, flow)?;
         self.rows(system, bearing, free);
         flow.solves += 1;
-        let Ok(solution) = flow.lcp.solve(&self.problem, &Solver::default(), None) else { return Ok(None) };
+        let Ok(solution) = flow.lcp.solve(&self.problem, &Scheme::pagt06().solver, None) else {
+            return Ok(None);
+        };
         let mut loads = Vec::new();
         self.loads(bearing, &state.v, solution.z(), &mut loads);
         let slips = &solution.certificate().contacts;
