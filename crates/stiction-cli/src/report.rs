@@ -127,6 +127,7 @@ fn found_by(work: &Work) -> String {
 
 fn fallback_words(fallback: Fallback) -> &'static str {
     match fallback {
+        Fallback::Loose => "did not reach the tolerance; taken at the loosest one",
         Fallback::ColdStart => "the basis given led nowhere; begun again from z = 0",
         Fallback::OtherTolerances => "stalled; run again with other pivot and tie tolerances",
         Fallback::OtherScaling => "ended short of a solution; run again with the other scaling",

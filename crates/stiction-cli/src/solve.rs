@@ -9,8 +9,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{
-    Certificate, Enumerate, Farkas, FrictionLaw, LcpError, Lemke, Malformed, Method, Pointed, Solution,
-    Solver, StepProblem, Work,
+    Certificate, Chain, Enumerate, Farkas, FrictionLaw, LcpError, Lemke, Malformed, Method, Pointed,
+    Solution, Solver, StepProblem, Work,
 };
 
 /// Solve a problem file and print the answer with its certificate.
@@ -22,10 +22,10 @@ pub(crate) struct Arguments {
     /// The problem; "-" reads standard input
     file: PathBuf,
     /// The method
-    #[arg(long, value_enum, default_value = "lemke")]
+    #[arg(long, value_enum, default_value = "chain")]
     solver: Name,
     /// Largest residual of an answer that counts as solved, dimensionless
-    #[arg(long, default_value = "1e-10", value_parser = tolerance)]
+    #[arg(long, default_value = "1e-8", value_parser = tolerance)]
     tolerance: f64,
     /// Do not scale rows and columns before pivoting (lemke and convex)
     #[arg(long)]
@@ -44,6 +44,8 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Name {
+    /// The structured methods, any size and friction circles; Lemke's method for what is small or they do not know
+    Chain,
     /// Lemke's method
     Lemke,
     /// Every complementary basis, for small problems
@@ -65,12 +67,13 @@ impl Arguments {
     fn solver(&self) -> Solver {
         let lemke = Lemke { scaling: !self.no_scaling, ..Lemke::default() };
         let method = match self.solver {
+            Name::Chain => Method::Chain(Chain::default()),
             Name::Lemke => Method::Lemke(lemke),
             Name::Enumerate => Method::Enumerate(Enumerate::default()),
             Name::Convex => Method::Convex(lemke),
             Name::FixedPoint => Method::FixedPoint(self.rounds),
         };
-        Solver { method, tolerance: self.tolerance }
+        Solver { tolerance: self.tolerance, ..method.into() }
     }
 }
 

@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 pub enum Trial {
     /// Semismooth Newton from the guess, at most this many factorizations; given up early where it gets nowhere.
     /// Without a guess it is passed over.
-    Warm(usize),
+    Warm(u32),
     /// Interior point from a cold start to this residual, in units of the speed scale, with at most this many
     /// iterations; then Newton.
-    Interior(f64, usize),
+    Interior(f64, u32),
     /// This many Gauss–Seidel sweeps from the best impulses so far, then Newton.
-    Sweeps(usize),
+    Sweeps(u32),
     /// The central path by its length from a start of this size, in units of the speed scale, with at most this many
     /// factorizations; then Newton.
-    Path(f64, usize),
+    Path(f64, u32),
 }
 
 /// Contacts up to which Lemke's method takes no longer than the structured ones.
 const PIVOTS_BELOW: usize = 12;
 
 /// Trials at most.
-const LENGTH: usize = 12;
+const LENGTH: usize = 8;
 
 /// The structured methods in the order they are tried, each judged by the same certificate, and what they may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl From<Chain> for File {
 }
 
 impl Chain {
-    /// The first twelve of these trials.
+    /// The first eight of these trials.
     pub fn new(trials: &[Trial], budget: usize) -> Self {
         Self { trials: std::array::from_fn(|i| trials.get(i).copied()), budget, pivots_below: PIVOTS_BELOW }
     }
@@ -79,7 +79,7 @@ impl Default for Chain {
     /// where friction is high through the turns of the central path.
     fn default() -> Self {
         let trials = [
-            Trial::Warm(12),
+            Trial::Warm(16),
             Trial::Interior(1e-6, 50),
             Trial::Interior(1e-11, 80),
             Trial::Path(1.0, 200),

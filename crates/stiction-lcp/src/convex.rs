@@ -16,7 +16,7 @@ pub(crate) fn fixed_point(
     start: Option<&[f64]>,
     rounds: usize,
 ) -> Result<Solution, LcpError> {
-    let solver = Solver { method: Method::Lemke(Lemke::default()), tolerance: task.tolerance() };
+    let solver = Solver { tolerance: task.tolerance(), ..Method::Lemke(Lemke::default()).into() };
     let mut work = Work { stage: Stage::FixedPoint, ..Work::default() };
     let mut gamma = vec![0.0; step.contacts.len()];
     let mut best = task.certify(start.unwrap_or(&[]));

@@ -173,6 +173,8 @@ pub enum Fallback {
     /// Lemke's method ended a little short of a solution, which rows that all but tie may cause, and was run again
     /// without scaling, or with it if it was off.
     OtherScaling,
+    /// The structured methods did not reach the tolerance; the answer holds to the loosest one allowed.
+    Loose,
     /// The certificate refused the answer of Lemke's method, which rows that all but tie may cause, and Newton's
     /// method went on from it.
     Newton,

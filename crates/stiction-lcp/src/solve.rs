@@ -25,11 +25,16 @@ pub struct Solver {
     /// round-off of well-scaled problems: below it true solutions are refused) to 1e-6 (above it resting
     /// bodies creep by this fraction of ‖g‖h every step).
     pub tolerance: f64,
+    /// Largest residual of an answer that is taken all the same where the structured methods do not reach the
+    /// tolerance; the solution says so ([`Fallback::Loose`](crate::Fallback::Loose)). By default none is.
+    #[serde(default)]
+    pub loosest: f64,
 }
 
 /// The methods.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "a box would take Copy from every scheme")]
 pub enum Method {
     /// The structured methods in the space of velocities, island by island: any size, circular friction. Lemke's
     /// method for what they do not know: friction polygons in space, rows over many bodies, dense problems.
@@ -54,7 +59,7 @@ impl Default for Solver {
 
 impl From<Method> for Solver {
     fn from(method: Method) -> Self {
-        Self { method, tolerance: 1e-8 }
+        Self { method, tolerance: 1e-8, loosest: 0.0 }
     }
 }
 

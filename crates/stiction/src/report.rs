@@ -169,6 +169,8 @@ pub struct StepWork {
     pub pivots: usize,
     /// Factorizations of the structured methods in them.
     pub factorizations: usize,
+    /// Problems whose answer does not hold to the tolerance, but to the loosest one of the scheme's solver.
+    pub loose: usize,
     /// Unknowns of the largest dense problem.
     pub size: usize,
     /// Times contacts that had been missed were added and the step solved again.

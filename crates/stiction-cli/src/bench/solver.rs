@@ -57,21 +57,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     }
     let mut measurements = Vec::new();
     for &arrangement in &sizes {
-        measurements.push(measure(heap(arrangement, 0.01, 1.0), true, arguments.seconds)?);
+        measurements.push(measure(heap(arrangement, 0.01, 1.0), true, arguments.seconds));
     }
     for &arrangement in &sizes {
-        measurements.push(measure(heap(arrangement, 0.1, 1.0), false, arguments.seconds)?);
+        measurements.push(measure(heap(arrangement, 0.1, 1.0), false, arguments.seconds));
     }
     for exponent in 0..=6 {
         let ratio = 10f64.powi(exponent);
-        measurements.push(measure(heap(Arrangement::Tower(10), 0.01, ratio), true, arguments.seconds)?);
+        measurements.push(measure(heap(Arrangement::Tower(10), 0.01, ratio), true, arguments.seconds));
     }
     super::write_json(arguments.json.as_deref(), &measurements)?;
     print(&table(&measurements))?;
     Ok(Outcome::Solved)
 }
 
-fn measure(heap: Heap, warm: bool, seconds: f64) -> Result<Measurement, BadInput> {
+fn measure(heap: Heap, warm: bool, seconds: f64) -> Measurement {
     let problem = heap.sample();
     let solver = Solver { tolerance: TOLERANCE, ..Solver::default() };
     let mut workspace = Workspace::default();
@@ -111,17 +111,17 @@ fn measure(heap: Heap, warm: bool, seconds: f64) -> Result<Measurement, BadInput
     };
     found.cold_us = timed(&problem, None);
     if !warm {
-        return Ok(found);
+        return found;
     }
     let rest = Heap { speed: 0.0, ..heap }.sample();
     let next = Heap { speed: 1e-6, ..heap }.sample();
-    let Ok(held) = Workspace::default().solve(&rest, &solver, None) else { return Ok(found) };
+    let Ok(held) = Workspace::default().solve(&rest, &solver, None) else { return found };
     let guess = Guess::from(&held);
     let spent = Workspace::default().solve(&next, &solver, Some(&guess)).ok();
     found.warm_factorizations = spent.map(|s| s.work().factorizations);
     found.warm_us = Some(timed(&next, Some(&guess)));
     found.again_us = Some(timed(&rest, Some(&guess)));
-    Ok(found)
+    found
 }
 
 fn table(measurements: &[Measurement]) -> String {

@@ -76,34 +76,34 @@ impl Dense<'_> {
 }
 
 impl<'a> Task<'a, '_> {
-    /// Zero or the guess, if either passes; a guess of a step that is all but a solution is taken closer.
+    /// The guess or zero, if either passes; a guess of a step that is all but a solution is taken closer.
     pub(super) fn cheap(&mut self, guess: Option<&Guess>) -> Option<Solution> {
-        let zero = self.certify(&[]);
-        let work = |stage| Work { stage, ..Work::default() };
         let tolerance = IDLE * self.solver.tolerance;
         let guess = guess.filter(|g| g.z.len() == self.size());
         let basis = || guess.and_then(|g| g.basis.clone());
-        match Solution::accept(zero, tolerance, self.law, work(Stage::Zero), basis()) {
-            Ok(solution) => return Some(solution),
-            Err(candidate) => self.recycle(candidate),
-        }
-        let candidate = self.certify(&guess?.z);
+        let judged = |task: &mut Self, stage: Stage, candidate: Candidate| {
+            let work = Work { stage, ..Work::default() };
+            let accepted = Solution::accept(candidate, tolerance, task.law, work, basis());
+            accepted.map_err(|candidate| task.recycle(candidate)).ok()
+        };
+        let Some(guess) = guess.filter(|g| g.z.iter().any(|z| *z != 0.0)) else {
+            let zero = self.certify(&[]);
+            return judged(self, Stage::Zero, zero);
+        };
+        let candidate = self.certify(&guess.z);
         let worst = candidate.certificate.worst();
         if let Problem::Step(step) = self.problem
             && worst > newton::ROUND_OFF
             && worst <= NEAR
-            && let Some(solution) = newton::polish(step, self, &guess?.z, &Work::default())
+            && let Some(solution) = newton::polish(step, self, &guess.z, &Work::default())
         {
             self.recycle(candidate);
             return Some(solution);
         }
-        match Solution::accept(candidate, tolerance, self.law, work(Stage::Guess), basis()) {
-            Ok(solution) => Some(solution),
-            Err(candidate) => {
-                self.recycle(candidate);
-                None
-            }
-        }
+        judged(self, Stage::Guess, candidate).or_else(|| {
+            let zero = self.certify(&[]);
+            judged(self, Stage::Zero, zero)
+        })
     }
 
     /// Number of unknowns.
@@ -154,6 +154,13 @@ impl<'a> Task<'a, '_> {
         Solution::accept(candidate, self.solver.tolerance, self.law, work, None)
     }
 
+    /// The candidate as a solution that holds to the loosest tolerance, and says so.
+    #[allow(clippy::result_large_err, reason = "the candidate's storage comes back")]
+    pub(crate) fn accept_loosely(&self, candidate: Candidate, work: Work) -> Result<Solution, Candidate> {
+        Solution::accept(candidate, self.solver.loosest, self.law, work, None)
+            .map(|solution| solution.after(Fallback::Loose))
+    }
+
     fn dense(&mut self) -> Result<Dense<'a>, LcpError> {
         let dense = match self.problem {
             Problem::Lcp(lcp) => Ok(Dense::Lcp(lcp)),
@@ -186,7 +193,7 @@ impl<'a> Task<'a, '_> {
         if flat && step.contacts.len() <= chain.pivots_below {
             match self.pivoted(&lemke, guess) {
                 Err(error) if !matches!(error, LcpError::Ray { proof: Some(_), .. }) => {
-                    pivoting = Some(error)
+                    pivoting = Some(error);
                 }
                 done => return done,
             }
@@ -200,14 +207,11 @@ impl<'a> Task<'a, '_> {
             return Err(error);
         }
         match (pivoting, error) {
-            (Some(error), _) => Err(error),
             (None, _) if flat => self.pivoted(&lemke, None),
-            (None, LcpError::Budget { best, .. } | LcpError::Uncertified { best, .. })
-                if let Some(proof) = infeasible_step(step) =>
-            {
+            (None, LcpError::Budget { best, .. }) if let Some(proof) = infeasible_step(step) => {
                 Err(LcpError::Ray { ray: proof.y.clone(), proof: Some(proof), best })
             }
-            (None, error) => Err(error),
+            (Some(error), _) | (None, error) => Err(error),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The linear equations of a Newton step, with the contacts eliminated into the space of velocities:
 //! `(M̃ + Jᵀ S J) dv + νᵀ (−dc_ν) = …`, `ν dv − (C + δ)(−dc_ν) = …`.
 
-use super::island::{Island, Lane, WORLD, wide};
+use super::island::{Island, Lane, WORLD, number, scaled, wide};
 use crate::sparse::{BlockMatrix, Node, Slot};
 
 /// The proximal term of joint rows, as a part of their diagonal of W. Redundant rows make the equations singular
@@ -45,7 +45,7 @@ impl Equations {
         self.edges.clear();
         self.edges.extend(island.mass.iter().filter(|m| m.0 < m.1).map(|m| (m.0, m.1)));
         for (i, hold) in island.holds.iter().enumerate() {
-            let node = (bodies + i) as u32;
+            let node = number(bodies + i);
             self.edges.extend(hold.bodies.iter().filter(|b| **b != WORLD).map(|&b| (b, node)));
         }
         let mut last = [WORLD; 2];
@@ -73,7 +73,7 @@ impl Equations {
         }
         self.holds.clear();
         for (i, hold) in island.holds.iter().enumerate() {
-            let node = (bodies + i) as u32;
+            let node = number(bodies + i);
             let [a, b] = hold.bodies;
             let second = if b == WORLD { a } else { b };
             self.holds.push([
@@ -93,7 +93,10 @@ impl Equations {
             let lanes = if slot.is_transposed() { *block } else { transposed(block) };
             self.matrix.add_lanes(*slot, &lanes);
         }
-        wide(|| self.add_touches(island, answers));
+        wide(
+            #[inline(always)]
+            || self.add_touches(island, answers),
+        );
         for (hold, slots) in island.holds.iter().zip(&self.holds) {
             let mut own = [[0.0; 8]; 6];
             for r in 0..hold.rows {
@@ -180,7 +183,7 @@ fn outer<const T: usize, const B: usize>(
 ) {
     for q in 0..B {
         // S J
-        let n: Lane = touch.n[q].map(|x| s.nn * x);
+        let n = scaled(s.nn, &touch.n[q]);
         let mut t = [[0.0; 8]; T];
         for k in 0..T {
             for i in 0..8 {

@@ -6,7 +6,7 @@
 //! momentum residual is carried in every right-hand side, and the last digits are left to Newton's method.
 
 use super::equations::{Answer, Equations};
-use super::island::{Island, Lane, Touch, wide};
+use super::island::{Island, Lane, Touch, scaled, wide};
 use super::iterate::{Iterate, Local, length, product};
 
 /// Part of the way to the boundary that is gone.
@@ -140,18 +140,21 @@ impl<const T: usize> Storage<T> {
         gap.clear();
         let mut worst: f64 = 0.0;
         let mut take = |x: f64| worst = if x.is_nan() { f64::INFINITY } else { worst.max(x.abs()) };
-        wide(|| {
-            for ((touch, pair), r) in island.touches.iter().zip(&self.pairs).zip(&at.r) {
-                let u = touch.speeds(&at.v);
-                let map = touch.natural_map(r, &u);
-                take(map.n);
-                take(length(&map.t));
-                gap.push(Local {
-                    n: u.n / speed - pair.w,
-                    t: std::array::from_fn(|k| u.t[k] / speed - pair.y[k]),
-                });
-            }
-        });
+        wide(
+            #[inline(always)]
+            || {
+                for ((touch, pair), r) in island.touches.iter().zip(&self.pairs).zip(&at.r) {
+                    let u = touch.speeds(&at.v);
+                    let map = touch.natural_map(r, &u);
+                    take(map.n);
+                    take(length(&map.t));
+                    gap.push(Local {
+                        n: u.n / speed - pair.w,
+                        t: std::array::from_fn(|k| u.t[k] / speed - pair.y[k]),
+                    });
+                }
+            },
+        );
         joints.iter().flatten().for_each(|&e| take(e));
         worst
     }
@@ -221,21 +224,30 @@ impl<const T: usize> Storage<T> {
 
     /// The factors of the equations at the pairs.
     pub(super) fn factor(&mut self, island: &Island<T>, equations: &mut Equations, speed: f64) -> bool {
-        wide(|| self.linearize(island, speed));
+        wide(
+            #[inline(always)]
+            || self.linearize(island, speed),
+        );
         equations.factor(island, &self.answers)
     }
 
     /// The step that removes the errors and fills the right-hand sides.
     pub(super) fn direction(&mut self, island: &Island<T>, equations: &mut Equations, speed: f64) {
-        wide(|| self.right_hand_side(island, speed));
+        wide(
+            #[inline(always)]
+            || self.right_hand_side(island, speed),
+        );
         equations.solve(island, &mut self.dv, &mut self.dc);
-        wide(|| self.complete(island, speed));
+        wide(
+            #[inline(always)]
+            || self.complete(island, speed),
+        );
     }
 
     #[inline(always)]
     fn right_hand_side(&mut self, island: &Island<T>, speed: f64) {
         self.dv.clear();
-        self.dv.extend(self.errors.momentum.iter().map(|e| e.map(|e| -e)));
+        self.dv.extend(self.errors.momentum.iter().map(|e| scaled(-1.0, e)));
         for (i, touch) in island.touches.iter().enumerate() {
             let p = constant(touch, &self.pairs[i], &self.rights[i], speed);
             let (s, gap) = (&self.answers[i], &self.errors.gap[i]);

@@ -9,6 +9,12 @@ pub(super) type Lane = [f64; 8];
 /// No body: the world.
 pub(super) const WORLD: u32 = u32::MAX;
 
+/// The number of a body or joint in an island: their blocks fill the memory long before numbers end.
+#[allow(clippy::cast_possible_truncation, reason = "see above")]
+pub(super) fn number(i: usize) -> u32 {
+    i as u32
+}
+
 /// Rows of a joint node at most.
 pub(super) const ROWS: usize = 6;
 
@@ -24,6 +30,8 @@ pub(super) struct Island<const T: usize> {
     /// M̃ as blocks: (row body, column body, block by rows).
     pub(super) mass: Vec<(u32, u32, [Lane; 6])>,
     pub(super) momentum: Vec<Lane>,
+    /// Whether no two contacts are between the same bodies, as among balls.
+    pub(super) is_simple: bool,
 }
 
 /// A contact, or friction without one.
@@ -76,6 +84,16 @@ pub(super) fn wide<R>(work: impl FnOnce() -> R) -> R {
 pub(super) fn dot(a: &Lane, b: &Lane) -> f64 {
     let [p, q, r, s, t, u, v, w]: Lane = std::array::from_fn(|i| a[i] * b[i]);
     ((p + q) + (r + s)) + ((t + u) + (v + w))
+}
+
+/// c x.
+#[inline(always)]
+pub(super) fn scaled(c: f64, x: &Lane) -> Lane {
+    let mut y = *x;
+    for i in 0..8 {
+        y[i] *= c;
+    }
+    y
 }
 
 /// y += c x.
@@ -145,10 +163,11 @@ impl<const T: usize> Island<T> {
         let mut at = 0;
         for (i, &b) in bodies.iter().enumerate() {
             let body = &problem.bodies[b];
-            local[b] = i as u32;
+            let i = number(i);
+            local[b] = i;
             at += body.velocities;
             self.start.push(at);
-            self.mass.push((i as u32, i as u32, block(&body.mass)));
+            self.mass.push((i, i, block(&body.mass)));
             let mut p = [0.0; 8];
             p[..6].copy_from_slice(body.momentum.as_slice());
             self.momentum.push(p);
@@ -166,6 +185,7 @@ impl<const T: usize> Island<T> {
         }
         // side by side, the contacts of two bodies are one block of the matrix
         self.touches.sort_by_key(|t| (t.bodies, t.contact));
+        self.is_simple = self.touches.windows(2).all(|t| t[0].bodies != t[1].bodies);
     }
 
     fn take_joints(
@@ -180,25 +200,19 @@ impl<const T: usize> Island<T> {
         for &j in joints {
             let joint = &problem.joints[j];
             let (bodies, parts) = parts(&joint.row.row, local);
-            let last = self
-                .holds
-                .last_mut()
-                .filter(|h| h.bodies == bodies && h.rows < ROWS && h.joint + h.rows == j);
-            let hold = match last {
-                Some(hold) => hold,
-                None => {
-                    self.holds.push(Hold {
-                        joint: j,
-                        rows: 0,
-                        bodies,
-                        j: [[[0.0; 8]; 2]; ROWS],
-                        offset: [0.0; ROWS],
-                        compliance: [0.0; ROWS],
-                        w: [0.0; ROWS],
-                    });
-                    self.holds.last_mut().expect("one was just put there")
-                }
-            };
+            let goes_on = |h: &Hold| h.bodies == bodies && h.rows < ROWS && h.joint + h.rows == j;
+            if !self.holds.last().is_some_and(goes_on) {
+                self.holds.push(Hold {
+                    joint: j,
+                    rows: 0,
+                    bodies,
+                    j: [[[0.0; 8]; 2]; ROWS],
+                    offset: [0.0; ROWS],
+                    compliance: [0.0; ROWS],
+                    w: [0.0; ROWS],
+                });
+            }
+            let Some(hold) = self.holds.last_mut() else { continue };
             let k = hold.rows;
             hold.j[k] = parts;
             hold.offset[k] = joint.row.offset;
@@ -215,16 +229,19 @@ impl<const T: usize> Island<T> {
 
     /// out = M̃ v − b.
     pub(super) fn momentum_change(&self, v: &[Lane], out: &mut Vec<Lane>) {
-        wide(|| {
-            out.clear();
-            out.extend(self.momentum.iter().map(|p| p.map(|p| -p)));
-            for (i, j, m) in &self.mass {
-                let (to, v) = (&mut out[*i as usize], &v[*j as usize]);
-                for r in 0..6 {
-                    to[r] += dot(&m[r], v);
+        wide(
+            #[inline(always)]
+            || {
+                out.clear();
+                out.extend(self.momentum.iter().map(|p| scaled(-1.0, p)));
+                for (i, j, m) in &self.mass {
+                    let (to, v) = (&mut out[*i as usize], &v[*j as usize]);
+                    for r in 0..6 {
+                        to[r] += dot(&m[r], v);
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 }
 

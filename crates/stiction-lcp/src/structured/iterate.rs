@@ -1,6 +1,6 @@
 //! Where a structured method stands: velocities, impulses, and how far they are from a solution.
 
-use super::island::{Island, Lane, Touch, push, speed, wide};
+use super::island::{Island, Lane, Touch, push, scaled, speed, wide};
 use crate::problem::{Layout, StepProblem};
 
 /// The impulse or the speed of a contact: along the normal and the stretched tangents.
@@ -49,7 +49,7 @@ impl<const T: usize> Touch<T> {
     /// momentum += Jᵀ r.
     #[inline(always)]
     pub(super) fn push(&self, r: &Local<T>, momentum: &mut [Lane]) {
-        let mut parts = self.n.map(|x| x.map(|x| r.n * x));
+        let mut parts = [scaled(r.n, &self.n[0]), scaled(r.n, &self.n[1])];
         for (rows, &r) in self.t.iter().zip(&r.t) {
             for (part, row) in parts.iter_mut().zip(rows) {
                 super::island::add(part, r, row);
@@ -154,12 +154,15 @@ impl<const T: usize> Iterate<T> {
     /// out = M̃ v − b − Jᵀ r − νᵀ c.
     pub(super) fn momentum_error(&self, island: &Island<T>, out: &mut Vec<Lane>) {
         island.momentum_change(&self.v, out);
-        wide(|| {
-            for (touch, r) in island.touches.iter().zip(&self.r) {
-                let back = Local { n: -r.n, t: r.t.map(|x| -x) };
-                touch.push(&back, out);
-            }
-        });
+        wide(
+            #[inline(always)]
+            || {
+                for (touch, r) in island.touches.iter().zip(&self.r) {
+                    let back = Local { n: -r.n, t: r.t.map(|x| -x) };
+                    touch.push(&back, out);
+                }
+            },
+        );
         for (hold, c) in island.holds.iter().zip(&self.c) {
             for k in 0..hold.rows {
                 push(&hold.j[k], hold.bodies, -c[k], out);

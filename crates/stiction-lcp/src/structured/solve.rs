@@ -13,9 +13,15 @@ use crate::solve::IDLE;
 /// impulses worse, and from farther away Newton loses its way in one case of three.
 const HAND_OVER: f64 = 1e-6;
 
+/// Residual below which the modes are found, but for contacts that creep with all their friction.
+const CREEP: f64 = 1e-6;
+
 /// Contacts up to which Newton goes on to this part of the tolerance, which is round-off, for one more factorization.
 const SMALL: usize = 64;
 const EXACT: f64 = 1e-6;
+
+/// Sweeps before Newton where no two contacts are between the same bodies.
+const FIRST_SWEEPS: usize = 30;
 
 /// Factorizations of Newton after another method.
 const POLISH: usize = 30;
@@ -63,33 +69,44 @@ impl<const T: usize> Space<T> {
             {
                 break;
             }
+            // other ways lead to the same contacts that creep
+            let creeps = self.outcome.iterations > 0 && self.outcome.residual <= CREEP;
+            if creeps && !matches!(trial, Trial::Interior(..)) {
+                continue;
+            }
             if !laid_out {
                 self.equations.lay_out(&self.island);
                 laid_out = true;
             }
             let stage = match trial {
-                Trial::Warm(_) if !guess => continue,
+                Trial::Warm(_) if !guess && !self.island.is_simple => continue,
                 Trial::Warm(factorizations) => {
                     self.at.copy_from(&self.best);
-                    let limits = Limits { factorizations, impatient: true, ..self.limits(speed, tolerance) };
-                    self.newton(None, limits, speed);
+                    // what touches in one point each is soon sorted out by sweeps, redundant patches are not
+                    let swept = self.island.is_simple
+                        && sweep::run(&self.island, &mut self.sweep, &mut self.at, FIRST_SWEEPS);
+                    self.outcome.sweeps += if swept { FIRST_SWEEPS } else { 0 };
+                    let limits = self.limits(speed, tolerance);
+                    let factorizations = factorizations as usize;
+                    self.newton(None, Limits { factorizations, impatient: !swept, ..limits }, speed);
                     Stage::Newton
                 }
                 Trial::Interior(hand_over, iterations) => {
                     let Self { island, equations, interior, at, .. } = self;
-                    let limits = (hand_over * speed, iterations);
+                    let limits = (hand_over * speed, iterations as usize);
                     let spent = interior::run(island, equations, interior, at, (speed, 1.0), limits);
                     self.polish(spent, speed, tolerance);
                     Stage::Interior
                 }
                 Trial::Path(size, factorizations) => {
                     let Self { island, equations, interior, path, at, .. } = self;
-                    let limits = (HAND_OVER * speed, factorizations);
+                    let limits = (HAND_OVER * speed, factorizations as usize);
                     let spent = path::run(island, equations, interior, path, at, (speed, size), limits);
                     self.polish(spent, speed, tolerance);
                     Stage::Path
                 }
                 Trial::Sweeps(sweeps) => {
+                    let sweeps = sweeps as usize;
                     self.at.copy_from(&self.best);
                     if !sweep::run(&self.island, &mut self.sweep, &mut self.at, sweeps) {
                         continue;
@@ -126,9 +143,9 @@ impl<const T: usize> Space<T> {
     }
 
     fn newton(&mut self, modes: Option<&[Lane]>, limits: Limits, speed: f64) {
-        let Self { island, equations, newton, at, spare, .. } = self;
+        let Self { island, equations, newton, at, spare, sweep, .. } = self;
         let Reached { residual, factorizations } =
-            semismooth::run(island, equations, newton, at, spare, modes, limits);
+            semismooth::run(island, equations, newton, at, spare, sweep, modes, limits);
         self.outcome.factorizations += factorizations;
         if residual / speed < self.outcome.residual {
             self.outcome.residual = residual / speed;

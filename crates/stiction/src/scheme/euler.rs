@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, RowKind, Sweep, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{FrictionLaw, Guess, Solution, StepProblem};
+use stiction_lcp::{Fallback, FrictionLaw, Guess, Solution, StepProblem};
 
 /// Rounds of the position-level iteration at most.
 const ROUNDS: usize = 20;
@@ -504,6 +504,7 @@ pub(crate) fn solved(
     work.problems += 1;
     work.pivots += solution.work().pivots;
     work.factorizations += solution.work().factorizations;
+    work.loose += usize::from(solution.work().fallbacks.contains(&Fallback::Loose));
     work.size = work.size.max(solution.work().dense_size);
     work.redundant_joints.clone_from(&solution.work().redundant_joints);
     Ok(solution)

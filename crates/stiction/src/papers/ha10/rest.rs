@@ -29,16 +29,16 @@ fn moments(scene: Scene) -> &'static [f64] {
 
 /// A whole run of a scene.
 pub fn run(scene: Scene, method: Method) -> Result<Run, ExperimentError> {
-    watched(scene, method, |_, _| ())
+    watched(scene, &method, |_, _| ())
 }
 
 fn watched(
     scene: Scene,
-    method: Method,
+    method: &Method,
     watch: impl FnMut(&Polyhedra, &State),
 ) -> Result<Run, ExperimentError> {
     let time = moments(scene).last().copied().unwrap_or(0.0);
-    Run::watched(scene, 0, method, STEP, time, watch)
+    Run::watched(scene, 0, *method, STEP, time, watch)
 }
 
 /// Numbers at the end of each scene, and its pictures.
@@ -55,7 +55,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         ] {
             let mut frames = Vec::new();
             let due = moments(scene);
-            let end = watched(scene, method, |system, state| {
+            let end = watched(scene, &method, |system, state| {
                 if due.get(frames.len()).is_some_and(|&t| state.t > t - 0.5 * STEP) {
                     frames.push(frame(system, state));
                 }
