@@ -1,9 +1,9 @@
-"""Writes what `stiction bench scenes --json` measured as CSV, with the machine and the date.
+"""Writes what `stiction bench scenes --json` or `stiction bench solver --json` measured as CSV, with the machine and the date.
 
     stiction bench scenes --json out/bench/scenes.json
     python3 benches/scenes_csv.py out/bench/scenes.json
 
-Needs nothing but Python. Writes benches/results/scenes.csv.
+Needs nothing but Python. Writes benches/results/scenes.csv, or the file given with --csv.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 //! `stiction bench`: how long solvers, steps and gaps take.
 
 mod peers;
+mod rates;
 mod ratio;
 mod scenes;
 mod second_order;
@@ -20,6 +21,7 @@ use stiction_lcp::{Condensed, Problem, Solver, Workspace, solve};
 pub(crate) enum Benchmark {
     Lemke(Arguments),
     Peers(peers::Arguments),
+    Rates(rates::Arguments),
     Ratio(ratio::Arguments),
     Scenes(scenes::Arguments),
     SecondOrder(second_order::Arguments),
@@ -97,6 +99,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
     match benchmark {
         Benchmark::Lemke(arguments) => lemke(arguments),
         Benchmark::Peers(arguments) => peers::run(arguments),
+        Benchmark::Rates(arguments) => rates::run(arguments),
         Benchmark::Ratio(arguments) => ratio::run(arguments),
         Benchmark::Scenes(arguments) => scenes::run(arguments),
         Benchmark::SecondOrder(arguments) => second_order::run(arguments),

@@ -97,3 +97,20 @@ fn stone(i: u32) -> Body {
     let shape = Shape::Polyhedron(Polyhedron::new(&corners).unwrap().into());
     Body::rigid(format!("stone {i}"), Mass::Density(100.0)).with(Attached::new(shape).material(material))
 }
+
+/// Ten courses of ten bricks in a bond, which stand apart sideways; those at the ends bear more than half their length.
+#[test]
+fn a_wall_of_a_hundred_stands() {
+    let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
+    ground(&mut world, 0.5);
+    let mut bodies = Vec::new();
+    for course in 0..10 {
+        for brick in 0..10 {
+            let x = f64::from(brick) * 1.01 + 0.4 * f64::from(course % 2);
+            let pose = Isometry3::translation(x, 0.0, 0.25 + 0.5 * f64::from(course));
+            let name = format!("brick {brick} of course {course}");
+            bodies.push(world.add(cuboid(name, [0.5, 0.25, 0.25], pose, 0.5)));
+        }
+    }
+    assert_rests(world, &bodies, 0.5);
+}

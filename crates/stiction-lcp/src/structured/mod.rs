@@ -125,6 +125,7 @@ impl Storage {
         for (i, space) in spaces.iter_mut().enumerate() {
             let parts = self.partition.island(i);
             space.island.take(step, &prepared, parts, &mut self.local, &mut self.response);
+            space.at_rest = speed <= 2.0 * step.speed_scale;
             space.best.read(&space.island, step, layout, &self.z);
             space.best.take_velocities(&space.island, layout, &self.v);
         }

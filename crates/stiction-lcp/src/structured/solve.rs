@@ -16,7 +16,8 @@ const HAND_OVER: f64 = 1e-6;
 /// Residual below which the modes are found, but for contacts that creep with all their friction.
 const CREEP: f64 = 1e-6;
 
-/// Contacts up to which Newton goes on to this part of the tolerance, which is round-off, for one more factorization.
+/// Contacts up to which, or at rest, Newton goes on to this part of the tolerance, which is round-off, for one more
+/// factorization.
 const SMALL: usize = 64;
 const EXACT: f64 = 1e-6;
 
@@ -40,6 +41,8 @@ pub(super) struct Space<const T: usize> {
     sweep: sweep::Storage,
     /// Velocities that Newton chooses its first modes by.
     modes: Vec<Lane>,
+    /// Whether nothing but what the speed scale stands for moves: what creeps now creeps for ever.
+    pub(super) at_rest: bool,
     pub(super) outcome: Outcome,
 }
 
@@ -121,7 +124,7 @@ impl<const T: usize> Space<T> {
     }
 
     fn limits(&self, speed: f64, tolerance: f64) -> Limits {
-        let aim = if self.island.touches.len() <= SMALL { EXACT } else { IDLE };
+        let aim = if self.at_rest || self.island.touches.len() <= SMALL { EXACT } else { IDLE };
         Limits {
             target: aim * tolerance * speed,
             good: tolerance * speed,
