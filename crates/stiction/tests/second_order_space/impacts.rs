@@ -257,3 +257,27 @@ fn each_contact_has_its_own_restitution() {
         assert!((speed - expected).abs() < 1e-12, "e = {e}: {speed}");
     }
 }
+
+/// A box that falls on an edge is its own image in the plane x = 0, before and after.
+#[test]
+fn a_box_in_space_on_two_corners_is_its_mirror_image() {
+    for (e, spin) in [(0.0, 0.7), (0.5, 0.7), (1.0, 0.7), (0.5, -1.3)] {
+        let mut world = space::World::new(-G * Vector3::z());
+        let floor = space::Attached::new(space::Shape::HalfSpace).material(material(0.3, e));
+        world.add(space::Body::fixed("floor").with(floor));
+        let shape = space::Shape::Cuboid { half_extents: [0.3, 0.2, 0.1] };
+        let tilt = nalgebra::UnitQuaternion::from_axis_angle(&Vector3::x_axis(), 0.4);
+        let pose = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.5).into(), tilt);
+        let twist = space::Twist::new(Vector3::new(0.0, 0.2, 0.0), Vector3::new(spin, 0.0, 0.0));
+        let body = space::Body::rigid("box", space::Mass::Density(500.0)).at(pose).moving(twist);
+        world.add(body.with(space::Attached::new(shape).material(material(0.3, e))));
+        let mut simulation = spatial(world);
+        // up to a little after the first impact
+        let told = run(&mut simulation, 0.005, 0.32);
+        assert_eq!(told.impacts.first().map(|i| i.approaches.len()), Some(2), "e = {e}");
+        let v = &simulation.state().v;
+        // it would go along x, or turn about y or z
+        assert!([v[0], v[4], v[5]].iter().all(|x| x.abs() < 1e-12), "e = {e}: {v:?}");
+        assert!(v[3].abs() > 0.1, "e = {e}: {v:?}");
+    }
+}
