@@ -3,7 +3,7 @@
 
 use crate::draw;
 use crate::mode::{ContactState, Mode, contact_states};
-use crate::report::{certificate_lines, residual};
+use crate::report::{certificate_lines, found_by, residual};
 use crate::{BadInput, Outcome, print, wrecking, write_file};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -262,8 +262,7 @@ fn caption(scene: &Scene, solution: &Solution) -> Caption {
         ),
         certificate: [
             format!(
-                "Certified after {} pivots: largest residual {}, relative to a speed of {:.2} m/s",
-                solution.work().pivots,
+                "Certified: largest residual {}, relative to a speed of {:.2} m/s",
                 residual(c.worst()),
                 c.speed
             ),
@@ -288,12 +287,7 @@ fn report(scene: &Scene, solution: &Solution, states: &[ContactState]) -> String
         scene.crates.len(),
         scene.touches.len()
     );
-    let work = solution.work();
-    let _ = writeln!(
-        text,
-        "solved by Lemke's method in {} pivots on a dense problem of {} unknowns\n",
-        work.pivots, work.dense_size
-    );
+    let _ = writeln!(text, "solved by {}\n", found_by(solution.work()));
     text += "certificate: every residual recomputed from the problem and the impulses alone\n";
     text += &certificate_lines(certificate, true);
     let _ = writeln!(

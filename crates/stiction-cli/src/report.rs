@@ -92,7 +92,7 @@ fn describe(problem: &AnyProblem) -> String {
     }
 }
 
-fn found_by(work: &Work) -> String {
+pub(crate) fn found_by(work: &Work) -> String {
     let stage = match work.stage {
         Stage::Zero => "z = 0, tried first",
         Stage::Guess => "the guess",
