@@ -5,9 +5,6 @@
 //! pivoting across blocks, with pivoting inside the diagonal ones. Chains and trees have no fill; the work of a
 //! chain grows with its length.
 
-// until the interior-point and the Newton method that are built on it use all of it
-#![allow(dead_code)]
-
 #[cfg(test)]
 mod bench;
 mod dissect;
@@ -20,7 +17,6 @@ mod tests;
 mod threads;
 
 use kernels::Block;
-use nalgebra::Matrix6;
 use numeric::Numeric;
 use symbolic::Symbolic;
 
@@ -38,13 +34,14 @@ pub(crate) struct Node {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot {
     at: u32,
-    rows: u8,
-    columns: u8,
+    #[cfg(test)]
+    size: [usize; 2],
     /// Above the diagonal, stored transposed.
     upper: bool,
 }
 
 /// What a factorization takes.
+#[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cost {
     /// Multiplications and additions.
@@ -112,11 +109,10 @@ impl BlockMatrix {
     pub(crate) fn slot(&self, a: usize, b: usize) -> Slot {
         let (p, q) = (self.symbolic.place[a], self.symbolic.place[b]);
         let at = self.symbolic.find(p.max(q), p.min(q)).expect("an edge joins the two nodes");
-        let byte = |size: usize| u8::try_from(size).expect("a node has at most six rows");
         Slot {
             at: u32::try_from(at).expect("blocks fill the memory before their numbers end"),
-            rows: byte(self.nodes[a].size),
-            columns: byte(self.nodes[b].size),
+            #[cfg(test)]
+            size: [self.nodes[a].size, self.nodes[b].size],
             upper: p < q,
         }
     }
@@ -131,8 +127,9 @@ impl BlockMatrix {
     }
 
     /// Adds the entries of a block, row by row.
+    #[cfg(test)]
     pub(crate) fn add(&mut self, slot: Slot, entries: &[f64]) {
-        let columns = usize::from(slot.columns);
+        let columns = slot.size[1];
         self.add_by(slot, |i, j| entries[i * columns + j]);
     }
 
@@ -150,31 +147,7 @@ impl BlockMatrix {
         }
     }
 
-    /// Adds a block of six rows and columns.
-    pub(crate) fn add_matrix(&mut self, slot: Slot, entries: &Matrix6<f64>) {
-        debug_assert!((slot.rows, slot.columns) == (6, 6));
-        let (at, entries) = (slot.at as usize, &entries.data.0);
-        if slot.upper {
-            let block = &mut self.spatial.upper[at].0;
-            for i in 0..6 {
-                for j in 0..6 {
-                    block[i][j] += entries[j][i];
-                }
-            }
-        } else {
-            for (column, entries) in self.spatial.lower[at].0.iter_mut().zip(entries) {
-                for i in 0..6 {
-                    column[i] += entries[i];
-                }
-            }
-        }
-    }
-
-    /// Adds the outer product `left rightᵀ`.
-    pub(crate) fn add_outer(&mut self, slot: Slot, left: &[f64], right: &[f64]) {
-        self.add_by(slot, |i, j| left[i] * right[j]);
-    }
-
+    #[cfg(test)]
     fn add_by(&mut self, slot: Slot, entry: impl Fn(usize, usize) -> f64) {
         if self.is_planar {
             let Numeric { lower, upper, .. } = &mut self.planar;
@@ -186,11 +159,13 @@ impl BlockMatrix {
     }
 
     /// Factors in place; false when a diagonal block is singular or not finite on its turn.
+    #[cfg(test)]
     pub(crate) fn factor(&mut self) -> bool {
-        if self.is_planar { self.planar.factor(&self.symbolic) } else { self.spatial.factor(&self.symbolic) }
+        self.factor_on(1)
     }
 
-    /// As [`BlockMatrix::factor`], by so many threads where it is worth it, with the same answer bit by bit.
+    /// Factors in place, by so many threads where it is worth it, with the same answer bit by bit; false when a
+    /// diagonal block is singular or not finite on its turn.
     pub(crate) fn factor_on(&mut self, threads: usize) -> bool {
         if self.is_planar {
             self.planar.factor_on(&self.symbolic, threads)
@@ -209,20 +184,21 @@ impl BlockMatrix {
     }
 
     /// What one factorization takes.
+    #[cfg(test)]
     pub(crate) fn work(&self) -> Cost {
         Cost { flops: self.symbolic.flops, blocks: self.symbolic.used }
     }
 }
 
-#[inline]
+#[cfg(test)]
 fn add<const C: usize, const P: usize>(
     blocks: &mut [Block<C, P>],
     slot: Slot,
     entry: impl Fn(usize, usize) -> f64,
 ) {
     let block = &mut blocks[slot.at as usize].0;
-    for i in 0..usize::from(slot.rows) {
-        for j in 0..usize::from(slot.columns) {
+    for i in 0..slot.size[0] {
+        for j in 0..slot.size[1] {
             let (column, row) = if slot.upper { (i, j) } else { (j, i) };
             block[column][row] += entry(i, j);
         }

@@ -35,10 +35,6 @@ impl<const C: usize, const P: usize> Numeric<C, P> {
         self.upper.fill(Block::ZERO);
     }
 
-    pub(super) fn factor(&mut self, symbolic: &Symbolic) -> bool {
-        self.factor_panels(symbolic, 0..symbolic.panels.len())
-    }
-
     /// Factors panels whose predecessors are factored.
     pub(super) fn factor_panels(&mut self, symbolic: &Symbolic, panels: std::ops::Range<usize>) -> bool {
         dispatch::<P, _>(Factor { numeric: self, symbolic, panels })
@@ -86,7 +82,7 @@ impl<K: Run<P>, const P: usize> WithSimd for Dispatched<K, P> {
     }
 }
 
-/// [`Numeric::factor`] of some panels as one dispatch.
+/// [`Numeric::factor_panels`] as one dispatch.
 struct Factor<'a, const C: usize, const P: usize> {
     numeric: &'a mut Numeric<C, P>,
     symbolic: &'a Symbolic,

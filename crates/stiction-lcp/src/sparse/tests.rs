@@ -183,26 +183,23 @@ fn what_is_singular_or_not_finite_is_refused() {
 }
 
 #[test]
-fn blocks_are_added_in_three_ways() {
+fn blocks_are_added_by_rows_or_as_they_are_stored() {
     let nodes = [body(6), body(6)];
     let full: Vec<f64> = (0..36).map(|k| f64::from(k % 7) + if k % 7 == 0 { 9.0 } else { 0.1 }).collect();
-    let (u, v) = ([1.0, 0.5, 2.0, 0.0, 1.0, 3.0], [0.1, 0.0, 0.2, 0.0, 0.3, 0.1]);
-    let outer: Vec<f64> = (0..36).map(|k| u[k / 6] * v[k % 6]).collect();
     let (mut one, mut other) = (BlockMatrix::default(), BlockMatrix::default());
     one.lay_out(&nodes, &[(0, 1)]);
     other.lay_out(&nodes, &[(0, 1)]);
     for (a, b) in [(0, 0), (1, 1), (0, 1), (1, 0)] {
         let slot = one.slot(a, b);
-        one.add(slot, &outer);
-        other.add_outer(slot, &u, &v);
-        if a == b {
-            one.add(slot, &full);
-            other.add_matrix(slot, &nalgebra::Matrix6::from_row_slice(&full));
-        } else {
-            let half: Vec<f64> = full.iter().map(|x| 0.1 * x).collect();
-            one.add(slot, &half);
-            other.add_matrix(slot, &nalgebra::Matrix6::from_row_slice(&half));
+        let entries: Vec<f64> = full.iter().map(|x| if a == b { *x } else { 0.1 * x }).collect();
+        let mut lanes = [[0.0; 8]; 6];
+        for (k, x) in entries.iter().enumerate() {
+            let (i, j) = (k / 6, k % 6);
+            let (lane, place) = if slot.is_transposed() { (i, j) } else { (j, i) };
+            lanes[lane][place] = *x;
         }
+        one.add(slot, &entries);
+        other.add_lanes(slot, &lanes);
     }
     assert!(one.factor() && other.factor());
     let (mut x, mut y) = ([1.0; 12], [1.0; 12]);
@@ -293,11 +290,9 @@ fn what_was_large_enough_once_is_kept() {
         matrix.lay_out(nodes, edges);
         matrix.clear();
         for (i, node) in nodes.iter().enumerate() {
-            for k in 0..node.size {
-                let mut unit = [0.0; 6];
-                unit[k] = 1.0;
-                matrix.add_outer(matrix.slot(i, i), &unit, &unit);
-            }
+            let mut unit = [[0.0; 8]; 6];
+            (0..node.size).for_each(|k| unit[k][k] = 1.0);
+            matrix.add_lanes(matrix.slot(i, i), &unit);
         }
         assert!(matrix.factor());
         matrix.solve(&mut x);

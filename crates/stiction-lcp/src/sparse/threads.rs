@@ -20,7 +20,7 @@ pub(super) fn is_shared<const C: usize>(panel: &Panel) -> bool {
 }
 
 impl<const C: usize, const P: usize> Numeric<C, P> {
-    /// As [`Numeric::factor`], by so many threads.
+    /// Factors all panels, by so many threads where it is worth it.
     pub(super) fn factor_on(&mut self, symbolic: &Symbolic, threads: usize) -> bool {
         let mut begin = 0;
         for (k, panel) in symbolic.panels.iter().enumerate() {

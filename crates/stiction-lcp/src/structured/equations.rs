@@ -112,7 +112,7 @@ impl Equations {
                 self.matrix.add_lanes(row, if row.is_transposed() { &rows } else { &turned });
             }
         }
-        self.matrix.factor()
+        self.matrix.factor_on(rayon::current_num_threads())
     }
 
     /// Adds Jᵀ S J of all contacts.
