@@ -1,29 +1,48 @@
 //! `stiction reproduce`: the experiments of the papers beside the published numbers.
 
+mod page;
+
 use crate::{BadInput, Outcome, plot, print, write_file};
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use stiction::StepError;
-use stiction::papers::{self, ExperimentError, Line, Reproduction};
+use stiction::papers::{self, ExperimentError, Figure, Line, Reproduction, Sense, Verdict};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
+
+const EXAMPLES: &str = "\
+Examples:
+  stiction reproduce ST00                        the tables of one paper
+  stiction reproduce AH04 --figures out/ah04     and its plots
+  stiction reproduce all --html report.html      all five on one page
+
+Exit codes:
+  0  every experiment ran: the table says which numbers came out as published
+  1  an experiment stopped: its step's problem is saved
+  2  a file or folder that cannot be written, or an unknown paper";
 
 /// Run the experiments of a paper and print every figure beside the published one.
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The paper.
+    /// The paper, or all of them.
     #[arg(value_enum, ignore_case = true)]
     paper: Paper,
-    /// Write the numbers as JSON lines: paper, experiment, case, quantity, value, published (or null).
+    /// Write the numbers as JSON lines: paper, experiment, case, quantity, value, published (or null), sense, remark,
+    /// verdict.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Draw the paper's plots as SVG files into this folder.
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
+    /// Write one page with every table and plot; `all` writes out/reproduction.html unless told otherwise.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Paper {
     /// Stewart and Trinkle: four spheres, the falling rod.
     #[value(name = "ST00")]
@@ -40,9 +59,20 @@ enum Paper {
     /// Potra, Anitescu, Gavrea and Trinkle: double pendulum, block and carts by the trapezoidal method.
     #[value(name = "PAGT06")]
     Pagt06,
+    /// All five, and one page with every table and figure.
+    #[value(name = "all")]
+    All,
 }
 
 impl Paper {
+    /// What it stands for, in the order of the years.
+    fn members(self) -> Vec<Self> {
+        match self {
+            Self::All => vec![Self::St00, Self::Cp03, Self::Ah04, Self::Pagt06, Self::Ha10],
+            paper => vec![paper],
+        }
+    }
+
     fn reproduce(self) -> Result<Reproduction, ExperimentError> {
         match self {
             Self::St00 => papers::st00::reproduce(),
@@ -50,39 +80,123 @@ impl Paper {
             Self::Cp03 => papers::cp03::reproduce(),
             Self::Ha10 => papers::ha10::reproduce(),
             Self::Pagt06 => papers::pagt06::reproduce(),
+            Self::All => Ok(Reproduction::default()),
+        }
+    }
+
+    /// Key, authors, title and year.
+    fn cited(self) -> [&'static str; 2] {
+        match self {
+            Self::St00 => ["ST00", "Stewart and Trinkle 2000: implicit time stepping with Coulomb friction"],
+            Self::Cp03 => ["CP03", "Cline and Pai 2003: post-stabilization"],
+            Self::Ah04 => ["AH04", "Anitescu and Hart 2004: constraint-stabilized time stepping"],
+            Self::Pagt06 => {
+                ["PAGT06", "Potra, Anitescu, Gavrea and Trinkle 2006: a linearly implicit trapezoidal method"]
+            }
+            Self::Ha10 => ["HA10", "Hart and Anitescu 2010: the ratio metric for convex polyhedra"],
+            Self::All => ["all", "all papers"],
         }
     }
 }
 
+/// What came of one paper.
+struct Chapter {
+    paper: Paper,
+    lines: Vec<Line>,
+    /// Each figure and its drawing.
+    figures: Vec<(Figure, String)>,
+    /// Why it stopped, if it did.
+    stopped: Option<String>,
+}
+
+impl Chapter {
+    /// How many lines came to this verdict.
+    fn count(&self, verdict: Verdict) -> usize {
+        self.lines.iter().filter(|l| l.verdict() == verdict).count()
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
+    let all = arguments.paper == Paper::All;
+    let html = arguments.html.clone().or_else(|| all.then(|| PathBuf::from("out/reproduction.html")));
     // a folder or file that cannot be written is said before the experiments run
     if let Some(folder) = &arguments.figures {
         fs::create_dir_all(folder).map_err(|e| BadInput::file(folder, &e))?;
     }
-    if let Some(file) = &arguments.json {
-        fs::write(file, "").map_err(|e| BadInput::file(file, &e))?;
+    for file in arguments.json.iter().chain(&html) {
+        write_file(file, "")?;
     }
-    let reproduction = match arguments.paper.reproduce() {
-        Ok(reproduction) => reproduction,
-        Err(error) => {
-            print(&format!("not reproduced: {error}\n{}", saved(&error, arguments)?))?;
-            return Ok(Outcome::NotSolved);
-        }
-    };
-    if let Some(file) = &arguments.json {
-        fs::write(file, json_lines(&reproduction.lines)).map_err(|e| BadInput::file(file, &e))?;
+
+    let mut chapters = Vec::new();
+    for paper in arguments.paper.members() {
+        let chapter = chapter(paper, arguments)?;
+        print(&words(&chapter))?;
+        chapters.push(chapter);
     }
-    let mut report = table(&reproduction.lines);
+    if all {
+        print(&totals(&chapters))?;
+    }
+    if let Some(file) = &arguments.json {
+        write_file(file, &chapters.iter().map(|c| json_lines(&c.lines)).collect::<String>())?;
+    }
     if let Some(folder) = &arguments.figures {
-        for figure in &reproduction.figures {
-            let path = folder.join(&figure.name).with_extension("svg");
-            let svg = plot::draw(figure).map_err(|e| BadInput::file(&path, &e))?;
-            fs::write(&path, svg).map_err(|e| BadInput::file(&path, &e))?;
-            let _ = writeln!(report, "{}  {}", path.display(), figure.title);
+        print(&save_figures(&chapters, folder)?)?;
+    }
+    if let Some(file) = &html {
+        write_file(file, &page::page(&chapters))?;
+        print(&format!("{}  every table and figure on one page\n", file.display()))?;
+    }
+    let whole = chapters.iter().all(|c| c.stopped.is_none());
+    Ok(if whole { Outcome::Solved } else { Outcome::NotSolved })
+}
+
+fn chapter(paper: Paper, arguments: &Arguments) -> Result<Chapter, BadInput> {
+    match paper.reproduce() {
+        Ok(Reproduction { lines, figures }) => {
+            let drawn = figures.into_iter().map(|figure| match plot::draw(&figure) {
+                Ok(svg) => Ok((figure, svg)),
+                Err(error) => Err(BadInput(format!("{}: {error}", figure.name))),
+            });
+            Ok(Chapter { paper, lines, figures: drawn.collect::<Result<_, _>>()?, stopped: None })
+        }
+        Err(error) => {
+            let stopped = Some(format!("{error}\n{}", saved(&error, arguments)?));
+            Ok(Chapter { paper, lines: Vec::new(), figures: Vec::new(), stopped })
         }
     }
-    print(&report)?;
-    Ok(Outcome::Solved)
+}
+
+fn words(chapter: &Chapter) -> String {
+    match &chapter.stopped {
+        Some(why) => format!("{} not reproduced: {why}", chapter.paper.cited()[0]),
+        None => table(&chapter.lines),
+    }
+}
+
+/// The verdicts of each paper, counted.
+fn totals(chapters: &[Chapter]) -> String {
+    let mut text =
+        format!("{:<8}{:>12}{:>8}{:>9}{:>14}\n", "paper", "reproduced", "close", "differs", "unpublished");
+    for chapter in chapters {
+        let [reproduced, close, differs, unpublished] =
+            [Verdict::Reproduced, Verdict::Close, Verdict::Differs, Verdict::Unpublished]
+                .map(|v| chapter.count(v));
+        let key = chapter.paper.cited()[0];
+        let _ = write!(text, "{key:<8}{reproduced:>12}{close:>8}{differs:>9}{unpublished:>14}");
+        text += if chapter.stopped.is_some() { "  stopped\n" } else { "\n" };
+    }
+    text.push('\n');
+    text
+}
+
+fn save_figures(chapters: &[Chapter], folder: &Path) -> Result<String, BadInput> {
+    let mut text = String::new();
+    for (figure, svg) in chapters.iter().flat_map(|c| &c.figures) {
+        let path = folder.join(&figure.name).with_extension("svg");
+        fs::write(&path, svg).map_err(|e| BadInput::file(&path, &e))?;
+        let _ = writeln!(text, "{}  {}", path.display(), figure.title);
+    }
+    Ok(text)
 }
 
 /// Where the problem of a step that was not solved is kept, to be solved again.
@@ -94,10 +208,18 @@ fn saved(error: &ExperimentError, arguments: &Arguments) -> Result<String, BadIn
     Ok(format!("the step's problem is in {}: stiction solve {}\n", path.display(), path.display()))
 }
 
+/// A line and its verdict.
+#[derive(Serialize)]
+struct Judged<'a> {
+    #[serde(flatten)]
+    line: &'a Line,
+    verdict: Verdict,
+}
+
 fn json_lines(lines: &[Line]) -> String {
     lines
         .iter()
-        .filter_map(|line| serde_json::to_string(line).ok())
+        .filter_map(|line| serde_json::to_string(&Judged { line, verdict: line.verdict() }).ok())
         .fold(String::new(), |text, line| text + &line + "\n")
 }
 
@@ -114,23 +236,23 @@ fn table(lines: &[Line]) -> String {
             let _ = writeln!(text, "\n{} {}", line.paper, experiment);
             let _ = writeln!(
                 text,
-                "  {:<case$}  {:<quantity$}  {:>13}  {:>13}  {:>10}",
+                "  {:<case$}  {:<quantity$}  {:>13}  {:>13}  {:>10}  verdict",
                 "case", "quantity", "here", "published", "difference"
             );
         }
-        let (published, difference) = match line.published {
-            Some(published) => (number(published), relative(line.value, published)),
-            None => (String::new(), String::new()),
-        };
-        let _ = writeln!(
-            text,
-            "  {:<case$}  {:<quantity$}  {:>13}  {:>13}  {:>10}",
+        let row = format!(
+            "  {:<case$}  {:<quantity$}  {:>13}  {:>13}  {:>10}  {}",
             line.case,
             line.quantity,
             number(line.value),
-            published,
-            difference
+            published(line),
+            difference(line),
+            verdict(line)
         );
+        let _ = writeln!(text, "{}", row.trim_end());
+        if !line.remark.is_empty() {
+            let _ = writeln!(text, "    {}", line.remark);
+        }
     }
     text.push('\n');
     text
@@ -146,6 +268,32 @@ fn number(x: f64) -> String {
     }
 }
 
-fn relative(value: f64, published: f64) -> String {
-    if published == 0.0 { String::new() } else { format!("{:+.3} %", 100.0 * (value / published - 1.0)) }
+/// The paper's number and how it is meant.
+fn published(line: &Line) -> String {
+    let Some(published) = line.published else { return String::new() };
+    match line.sense {
+        Sense::Exactly => number(published),
+        Sense::About => format!("≈ {published}"),
+        Sense::AtMost => format!("≤ {published}"),
+        Sense::AtLeast => format!("≥ {published}"),
+    }
+}
+
+/// How far this library's number is from the paper's, where it is not a bound.
+fn difference(line: &Line) -> String {
+    match (line.published, line.sense) {
+        (Some(published), Sense::Exactly | Sense::About) if published != 0.0 => {
+            format!("{:+.3} %", 100.0 * (line.value / published - 1.0))
+        }
+        _ => String::new(),
+    }
+}
+
+fn verdict(line: &Line) -> &'static str {
+    match line.verdict() {
+        Verdict::Reproduced => "reproduced",
+        Verdict::Close => "close",
+        Verdict::Differs => "differs",
+        Verdict::Unpublished => "",
+    }
 }

@@ -1,6 +1,7 @@
 //! The built command: what it prints, and the exit codes it promises.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -384,42 +385,48 @@ fn a_reader_that_leaves_early_is_no_reason_to_panic() {
     assert_eq!((code(&output), stderr(&output)), (1, String::new()));
 }
 
+/// One run of all five, with everything it can write: a verdict for each line, and a reason where one is bad.
 #[test]
-fn papers_are_reproduced_with_numbers_and_figures() {
-    for (paper, experiment) in [
-        ("ST00", "four balls"),
-        ("ah04", "21 disks"),
-        ("CP03", "chain"),
-        ("HA10", "Balance2"),
-        ("PAGT06", "double pendulum"),
-    ] {
-        let folder = Folder::new(&format!("reproduce-{paper}"));
-        let (lines, figures) = (folder.0.join("lines.jsonl"), folder.0.join("figures"));
-        let (lines_path, figures_path) = (lines.to_str().unwrap(), figures.to_str().unwrap());
-        let output = stiction(&["reproduce", paper, "--json", lines_path, "--figures", figures_path]);
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
-        assert!(stdout(&output).contains(experiment), "{paper}");
-        let text = fs::read_to_string(&lines).unwrap();
-        let mut published = 0;
-        for line in text.lines() {
-            let line: Value = serde_json::from_str(line).unwrap();
-            let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
-            assert_eq!(keys, ["case", "experiment", "paper", "published", "quantity", "value"]);
-            assert_eq!(line["paper"].as_str().unwrap(), paper.to_uppercase());
-            assert!(line["value"].is_number(), "{line}");
-            published += usize::from(line["published"].is_number());
-        }
-        assert!(published > 0, "{paper} has published numbers");
-        let drawn: Vec<PathBuf> = fs::read_dir(&figures).unwrap().map(|f| f.unwrap().path()).collect();
-        assert!(drawn.len() >= 4, "{paper}: {drawn:?}");
-        for figure in drawn {
-            let svg = fs::read_to_string(&figure).unwrap();
-            assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{}", figure.display());
-            assert!(!svg.contains("NaN"), "{}", figure.display());
-        }
+fn papers_are_reproduced_with_numbers_figures_and_a_page() {
+    let folder = Folder::new("reproduce-all");
+    let [lines, figures, page] = ["lines.jsonl", "figures", "page.html"].map(|name| folder.0.join(name));
+    let [lines_path, figures_path, page_path] = [&lines, &figures, &page].map(|path| path.to_str().unwrap());
+    let options = ["--json", lines_path, "--figures", figures_path, "--html", page_path];
+    let output = stiction(&[&["reproduce", "all"], &options[..]].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = fs::read_to_string(&lines).unwrap();
+    let mut published = BTreeMap::<String, usize>::new();
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
+        let all =
+            ["case", "experiment", "paper", "published", "quantity", "remark", "sense", "value", "verdict"];
+        assert_eq!(keys, all);
+        assert!(line["value"].is_number(), "{line}");
+        *published.entry(line["paper"].as_str().unwrap().into()).or_default() +=
+            usize::from(line["published"].is_number());
+        let unexplained = line["verdict"] == "differs" && line["remark"] == "";
+        assert!(!unexplained, "another number than published, and no reason: {line}");
     }
+    assert_eq!(published.keys().collect::<Vec<_>>(), ["AH04", "CP03", "HA10", "PAGT06", "ST00"]);
+    assert!(published.values().all(|&count| count > 0), "{published:?}");
+
+    let drawn: Vec<PathBuf> = fs::read_dir(&figures).unwrap().map(|f| f.unwrap().path()).collect();
+    assert!(drawn.len() >= 40, "{drawn:?}");
+    for figure in &drawn {
+        let svg = fs::read_to_string(figure).unwrap();
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{}", figure.display());
+        assert!(!svg.contains("NaN"), "{}", figure.display());
+    }
+    let page = fs::read_to_string(&page).unwrap();
+    assert_eq!(page.matches("<figure>").count(), drawn.len());
+    for word in ["four balls", "21 disks", "six-link chain", "Balance2", "double pendulum"] {
+        assert!(page.contains(word) && stdout(&output).contains(word), "{word}");
+    }
+    let linked = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!linked.contains("http"), "the page needs nothing from elsewhere");
     assert_eq!(code(&stiction(&["reproduce", "nobody99"])), 2);
-    assert_eq!(code(&stiction(&["reproduce", "ST00", "--json", "/nowhere/at/all.jsonl"])), 2);
+    assert_eq!(code(&stiction(&["reproduce", "ST00", "--json", "/proc/nowhere/at/all.jsonl"])), 2);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::pendulum::GRAVITY;
 use super::record::{Run, carrying, curves, infeasibility_axes, largest, line, measured, speed_axes};
 use crate::error::StepError;
 use crate::material::{FrictionPoint, Material};
-use crate::papers::{Content, ExperimentError, Figure, Frame, Outline, Reproduction};
+use crate::papers::{Content, ExperimentError, Figure, Frame, Outline, Reproduction, Sense, Verdict};
 use crate::planar::{Attached, Body, Mass, Model, World};
 use crate::report::StepReport;
 use crate::scheme::{Scheme, euler};
@@ -125,6 +125,11 @@ pub fn convex_difference(
     Ok(worst)
 }
 
+/// Of the run without stabilization.
+const MISSED: &str = "a disk of the second row passes from outside the band into the table within one step, and \
+                      without stabilization it stays there; the paper's walls and start, which it does not give, \
+                      may avoid that";
+
 /// Figures 5 and 6, and what other active sets give.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "Figs. 5–6, 21 disks";
@@ -141,7 +146,13 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         let pile = pile(scheme, SEED, STEP, TIME)?;
         // the paper's own runs are the first two
         for (quantity, value, published) in quantities(&pile) {
-            line(out, NAME, case, quantity, value, published.filter(|_| i < 2));
+            let line = line(out, NAME, case, quantity, value, published.filter(|_| i < 2));
+            if quantity == "I at the end [m]" {
+                line.meant(Sense::AtMost);
+            }
+            if i == 1 && line.verdict() == Verdict::Differs {
+                line.because(MISSED);
+            }
         }
         runs.push((case, pile.run));
     }
@@ -173,7 +184,8 @@ fn quantities(pile: &Pile) -> impl IntoIterator<Item = (&'static str, f64, Optio
         ("largest I [m]", run.largest_after(0.0), None),
         ("mean I [m]", run.mean_after(0.0), None),
         ("steps with I above 1 mm", spikes as f64, None),
-        ("I at the end [m]", run.last(), Some(0.0)),
+        // "essentially zero", on a picture that shows a millimetre
+        ("I at the end [m]", run.last(), Some(1e-3)),
         ("disks on the table at the end, to 1 mm", pile.on_table as f64, Some(21.0)),
         ("largest |Φ| of a resting contact at the end [m]", pile.resting_gap, None),
         ("largest |Φ| of a contact with the table that carries [m]", pile.table_gap, None),

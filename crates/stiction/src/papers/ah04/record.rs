@@ -168,16 +168,15 @@ pub(super) fn measured(
 }
 
 /// Adds a number, beside the paper's where there is one.
-pub(super) fn line(
-    out: &mut Reproduction,
+pub(super) fn line<'a>(
+    out: &'a mut Reproduction,
     experiment: &'static str,
     case: &str,
     quantity: &'static str,
     value: f64,
     published: Option<f64>,
-) {
-    let case = case.to_string();
-    out.lines.push(Line { paper: "AH04", experiment, case, quantity, value, published });
+) -> &'a mut Line {
+    out.add(Line::new("AH04", experiment, case.to_string(), quantity, value, published))
 }
 
 /// Adds curves over common axes; over a logarithmic axis 0 is drawn as a very small number.

@@ -4,7 +4,7 @@ use super::banded;
 use super::ellipse::{self, BAND, Ellipse};
 use super::pendulum::{self, Pendulum};
 use super::record::{Run, curves, largest, line, measured};
-use crate::papers::{Axis, Curve, ExperimentError, Reproduction, slope};
+use crate::papers::{Axis, Curve, ExperimentError, Reproduction, Sense, slope};
 use crate::scheme::Scheme;
 
 /// Sizes of steps [s] and what was measured with each.
@@ -46,7 +46,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let mut all = Vec::new();
     let mut add = |out: &mut Reproduction, case: String, points: Series, published: Option<f64>| {
         let quantity = "slope of log I against log h";
-        line(out, NAME, &case, quantity, slope(&points), published);
+        line(out, NAME, &case, quantity, slope(&points), published).meant(Sense::About);
         all.push(Curve { label: case, points });
     };
     for pendulum in Pendulum::ALL {

@@ -180,7 +180,7 @@ fn line(
     value: f64,
     published: Option<f64>,
 ) -> Line {
-    Line { paper: "CP03", experiment, case: case.into(), quantity, value, published }
+    Line::new("CP03", experiment, case.into(), quantity, value, published)
 }
 
 /// Points of a curve at most: more than a picture can show.

@@ -42,5 +42,5 @@ fn line(
     value: f64,
     published: Option<f64>,
 ) -> Line {
-    Line { paper: "HA10", experiment, case: case.into(), quantity, value, published }
+    Line::new("HA10", experiment, case.into(), quantity, value, published)
 }

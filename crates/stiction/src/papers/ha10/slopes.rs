@@ -4,7 +4,7 @@ use super::event::Form;
 use super::line;
 use super::run::{Method, Run};
 use super::scenes::Scene;
-use crate::papers::{Axis, Content, Curve, ExperimentError, Figure, Reproduction, slope};
+use crate::papers::{Axis, Content, Curve, ExperimentError, Figure, Reproduction, Sense, Verdict, slope};
 use crate::scheme::Scheme;
 
 /// Sizes of steps [s]: the paper's and some between them. With 0.05 s and more a square is through the plank before
@@ -81,7 +81,11 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
             if points.iter().all(|p| p[1] > 1e-8) {
                 let published = (method.form == Form::Rho && !method.lagging).then_some(2.0);
                 let quantity = "slope of log max(0, −ρ) against log h, h ≤ 0.02";
-                out.lines.push(line(experiment, case, quantity, fine_slope(&points), published));
+                let line = out.add(line(experiment, case, quantity, fine_slope(&points), published));
+                line.meant(Sense::About);
+                if line.verdict() != Verdict::Reproduced {
+                    line.because("the largest of a few starts: the slope of a fit strays by 0.35 with them");
+                }
             }
             curves.push(Curve { label: case.into(), points });
         }

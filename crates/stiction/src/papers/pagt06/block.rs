@@ -157,6 +157,10 @@ pub fn errors(
     powers.into_iter().map(error).collect()
 }
 
+/// Of the last row of formulation I.
+const OUTLIER: &str = "the other eleven errors agree to 0.1 %; a speed of 3e-9 m/s left over while the block \
+                       sticks, within the default tolerance of the solver used in the paper, would explain it";
+
 /// Tables 10.2 and 10.3 and Figure 4.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let names = ["I, ", "II, "];
@@ -165,10 +169,11 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         for (i, (k, error)) in (5..).zip(&errors).enumerate() {
             let experiment = "Tables 10.2 and 10.3, block, nothing located";
             let mut lines = Lines { out, experiment, case: case(names[j], k) };
-            lines.add("E_h [m]", *error, Some(TABLES[i][j]));
+            let because = if (j, k) == (0, 10) { OUTLIER } else { "" };
+            lines.add("E_h [m]", *error, Some(TABLES[i][j])).because(because);
             if i > 0 {
                 let published = TABLES[i - 1][j] / TABLES[i][j];
-                lines.add("ratio of E_h", errors[i - 1] / error, Some(published));
+                lines.add("ratio of E_h", errors[i - 1] / error, Some(published)).because(because);
             }
         }
     }

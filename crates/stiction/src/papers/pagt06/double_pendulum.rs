@@ -3,7 +3,7 @@
 use super::angles::{Exact, cartesian, exact};
 use super::record::{Lines, Run, case, curves, distance, start, unit_mass};
 use super::scheme;
-use crate::papers::{Curve, ExperimentError, Reproduction};
+use crate::papers::{Curve, ExperimentError, Reproduction, Sense};
 use crate::scheme::{Form, Landing, Level, Locate, Middle, Rows, Scheme, Trapezoidal};
 use crate::state::State;
 use crate::system::{Bases, ContactId, ContactRow, Forces, JointRow, Near, PairId, RowKind, Sweep, System};
@@ -281,8 +281,12 @@ fn stabilization(out: &mut Reproduction) -> Result<(), ExperimentError> {
             lines.add("largest |Θ⁽¹⁾| [m²]", values[0], None);
             lines.add("largest |Θ⁽²⁾| [m²]", values[1], None);
             if let Some(before) = last {
-                lines.add("ratio of the largest |Θ⁽¹⁾|", before[0] / values[0], published);
-                lines.add("ratio of the largest |Θ⁽²⁾|", before[1] / values[1], published);
+                lines
+                    .add("ratio of the largest |Θ⁽¹⁾|", before[0] / values[0], published)
+                    .meant(Sense::About);
+                lines
+                    .add("ratio of the largest |Θ⁽²⁾|", before[1] / values[1], published)
+                    .meant(Sense::About);
             }
             last = Some(values);
         }

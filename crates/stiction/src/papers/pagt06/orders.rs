@@ -4,7 +4,7 @@ use super::extrapolation::integrate;
 use super::record::{Lines, Run, case};
 use super::scheme;
 use super::smooth::{Smooth, radius};
-use crate::papers::{ExperimentError, Reproduction};
+use crate::papers::{ExperimentError, Reproduction, Sense};
 use crate::planar::{Body, Force, Model, World};
 use crate::scheme::{Linearization, Scheme, Trapezoidal};
 use nalgebra::{Isometry2, Point2, Vector2};
@@ -91,7 +91,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         let mut lines = Lines { out, experiment: NAME, case: problem.name() };
         for (j, quantity) in ["order of positions", "order of velocities"].into_iter().enumerate() {
             let column: Vec<f64> = errors.iter().map(|e| e[j]).collect();
-            lines.add(quantity, last_order(&column), Some(2.0));
+            lines.add(quantity, last_order(&column), Some(2.0)).meant(Sense::About);
         }
     }
     for (name, linearization, order) in [
@@ -100,7 +100,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     ] {
         let errors = elastic_errors(linearization, 5..=9)?;
         let mut lines = Lines { out, experiment: NAME, case: name.into() };
-        lines.add("order of positions", last_order(&errors), Some(order));
+        lines.add("order of positions", last_order(&errors), Some(order)).meant(Sense::About);
     }
     for damping in DAMPINGS {
         for turn in TURNS {

@@ -142,10 +142,9 @@ pub(super) struct Lines<'a> {
 
 impl Lines<'_> {
     /// Adds a number, beside the paper's where there is one.
-    pub(super) fn add(&mut self, quantity: &'static str, value: f64, published: Option<f64>) {
+    pub(super) fn add(&mut self, quantity: &'static str, value: f64, published: Option<f64>) -> &mut Line {
         let case = self.case.clone();
-        let experiment = self.experiment;
-        self.out.lines.push(Line { paper: "PAGT06", experiment, case, quantity, value, published });
+        self.out.add(Line::new("PAGT06", self.experiment, case, quantity, value, published))
     }
 }
 

@@ -5,7 +5,7 @@ pub mod painleve;
 mod pictures;
 pub mod rod;
 
-use super::{ExperimentError, Line, Reproduction, slope};
+use super::{ExperimentError, Line, Reproduction, Sense, slope};
 use crate::scheme::Scheme;
 use balls::Components;
 use rod::Lever;
@@ -48,21 +48,14 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn add(&mut self, quantity: &'static str, value: f64, published: Option<f64>) {
+    fn add(&mut self, quantity: &'static str, value: f64, published: Option<f64>) -> &mut Line {
         let case = self.case.clone();
-        self.out.lines.push(Line {
-            paper: "ST00",
-            experiment: self.experiment,
-            case,
-            quantity,
-            value,
-            published,
-        });
+        self.out.add(Line::new("ST00", self.experiment, case, quantity, value, published))
     }
 
     /// A time, which is not a number when the event did not come.
-    fn time(&mut self, quantity: &'static str, value: Option<f64>, published: Option<f64>) {
-        self.add(quantity, value.unwrap_or(f64::NAN), published);
+    fn time(&mut self, quantity: &'static str, value: Option<f64>, published: Option<f64>) -> &mut Line {
+        self.add(quantity, value.unwrap_or(f64::NAN), published)
     }
 }
 
@@ -77,9 +70,12 @@ fn falling_rod(out: &mut Reproduction) -> Result<(), ExperimentError> {
         let printed = |value: f64| (run.h == 0.0025).then_some(value);
         let mut lines = Lines { out, experiment, case: format!("h = {}", run.h) };
         let start = |end: Option<f64>| end.map(|t| t - run.h);
-        lines.time("start of the step of first contact [s]", start(run.contact), printed(0.383));
-        lines.time("start of the step of slap-down [s]", start(run.slap), printed(0.548));
-        lines.time("slide after slap-down [s]", run.slap.zip(run.rest).map(|(a, b)| b - a), printed(0.02));
+        lines
+            .time("start of the step of first contact [s]", start(run.contact), printed(0.383))
+            .meant(Sense::About);
+        lines.time("start of the step of slap-down [s]", start(run.slap), printed(0.548)).meant(Sense::About);
+        let slide = run.slap.zip(run.rest).map(|(a, b)| b - a);
+        lines.time("slide after slap-down [s]", slide, printed(0.02)).meant(Sense::About);
         lines.time("time of rest [s]", run.rest, None);
         lines.add("x at rest [m]", run.last()[0], None);
         lines.time("angular velocity after the second step of contact [rad/s]", run.second_spin(), None);
@@ -126,8 +122,9 @@ fn four_balls(out: &mut Reproduction) -> Result<(), ExperimentError> {
             lines.add("angular over linear velocity error [rad/m]", angular / linear, None);
         }
         lines.add("velocity variation [m/s, rad/s]", run.variation(), published[2]);
-        lines.time("end of the step of landing [s]", run.landing, Some(0.42));
-        lines.time("end of the step of collision [s]", run.collision.as_ref().map(|c| c.t), Some(0.59));
+        lines.time("end of the step of landing [s]", run.landing, Some(0.42)).meant(Sense::About);
+        let collision = run.collision.as_ref().map(|c| c.t);
+        lines.time("end of the step of collision [s]", collision, Some(0.59)).meant(Sense::About);
         lines.add("unknowns of the largest problem", run.size as f64, Some(70.0));
         lines.add("deepest penetration [m]", run.penetration, None);
         lines.add("largest residual", run.residual, None);
@@ -138,16 +135,10 @@ fn four_balls(out: &mut Reproduction) -> Result<(), ExperimentError> {
         slope(&coarser.iter().map(|run| [run.h, error(run)]).collect::<Vec<_>>())
     };
     let mut lines = Lines { out, experiment, case: "all h".into() };
-    lines.add(
-        "order of the velocity error",
-        order(&|run| run.velocity_error(exact, Components::All)),
-        Some(1.0),
-    );
-    lines.add(
-        "order of the position error",
-        order(&|run| run.position_error(exact, Components::All)),
-        Some(1.0),
-    );
+    let of_velocity = order(&|run| run.velocity_error(exact, Components::All));
+    lines.add("order of the velocity error", of_velocity, Some(1.0)).meant(Sense::About);
+    let of_position = order(&|run| run.position_error(exact, Components::All));
+    lines.add("order of the position error", of_position, Some(1.0)).meant(Sense::About);
 
     let mut lines = Lines { out, experiment, case: format!("h = {}", exact.h) };
     for (place, [x, y]) in exact.last().chunks_exact(6).zip(PLACES) {

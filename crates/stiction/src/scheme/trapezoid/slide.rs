@@ -94,31 +94,39 @@ impl Slide {
 
 /// The unit vector e with ρe + B e = z for a ρ ≥ 0, if there is one: |(ρ + B)⁻¹z| falls with ρ.
 fn against(b: &Matrix2<f64>, z: &Vector2<f64>) -> Option<Vector2<f64>> {
-    let unit = |rho: f64| (Matrix2::identity() * rho + b).try_inverse().map(|inverse| inverse * z);
-    if !(unit(0.0)?.norm() > 1.0) {
+    let inverse = |rho: f64| (Matrix2::identity() * rho + b).try_inverse();
+    // ρ is at most |z| + |B|, at least |z| − |B|
+    let mut high = z.norm() + b.norm();
+    // B is singular where another contact that sticks leaves slip one direction only, and what round-off says of the
+    // other one must not count: slip below this has come to its end
+    let least = BEGINS * high;
+    if !((inverse(least)? * z).norm() > 1.0) {
         return None;
     }
-    // ρ is at most |z| + |B|, at least |z| − |B|
-    let (mut low, mut high) = ((z.norm() - b.norm()).max(0.0), z.norm() + b.norm());
+    let mut low = (z.norm() - b.norm()).max(least);
     let mut rho = z.norm();
+    let mut e = Vector2::zeros();
     for _ in 0..60 {
-        let e = unit(rho)?;
-        let excess = e.norm() - 1.0;
-        if excess > 0.0 {
+        let inverse = inverse(rho)?;
+        e = inverse * z;
+        let size = e.norm();
+        if (size - 1.0).abs() <= 4.0 * f64::EPSILON {
+            break;
+        }
+        if size > 1.0 {
             low = rho;
         } else {
             high = rho;
         }
-        // d|e|/dρ = −e·(ρ + B)⁻¹e/|e|
-        let slope = -e.dot(&((Matrix2::identity() * rho + b).try_inverse()? * e)) / e.norm();
-        let next = rho - excess / slope;
+        // Newton on 1/|e|, which is all but linear in ρ: d|e|/dρ = −e·(ρ + B)⁻¹e/|e|
+        let next = rho + (size - 1.0) * size.powi(2) / e.dot(&(inverse * e));
         let next = if next > low && next < high { next } else { 0.5 * (low + high) };
         if (next - rho).abs() <= 1e-15 * high {
             break;
         }
         rho = next;
     }
-    unit(rho).map(|e| e.normalize()).filter(|e| e.norm() > 0.0)
+    Some(e.normalize()).filter(|e| e.norm() > 0.0)
 }
 
 impl<S: System + ?Sized> Run<'_, S> {
