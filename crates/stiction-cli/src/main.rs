@@ -4,6 +4,7 @@
 //! standard output as a whole and without colour; progress and complaints go to standard error.
 
 mod bench;
+mod check;
 mod demo;
 mod draw;
 mod fuzz;
@@ -45,6 +46,7 @@ enum Command {
     Soak(soak::Arguments),
     #[command(subcommand, after_help = EXIT_CODES)]
     Fuzz(fuzz::Fuzz),
+    Check(check::Arguments),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
     Peer(peer::Arguments),
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
         Command::Solve(arguments) => solve::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Fuzz(fuzz) => fuzz::run(&fuzz),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Peer(arguments) => peer::run(&arguments),
