@@ -1,100 +1,179 @@
 //! A scene that has been run.
 
 use std::path::Path;
-use stiction::{Simulation, StepReport, System};
+use stiction::{Accuracy, Scheme, Simulation, State, StepReport, System};
 use stiction_scene::{Built, Model, Scene};
+
+/// Samples of a run that follows an accuracy.
+const SAMPLES: u32 = 1000;
 
 /// What a run came to.
 pub struct Run {
-    simulation: Simulation<Model>,
-    /// Kinetic and potential energy at the end of each step [J].
-    pub energies: Vec<[f64; 2]>,
+    pub simulation: Simulation<Model>,
+    /// States at the start and at the end of each step.
+    pub states: Vec<State>,
+    /// Kinetic and potential energy of these [J].
+    energies: Vec<f64>,
     /// Deepest penetration or largest joint error at the end of a step [m].
-    pub infeasibility: f64,
+    infeasibility: f64,
     /// Largest residual of a step.
-    pub certificate: f64,
+    certificate: f64,
+    tolerance: f64,
 }
 
-/// Runs a scene for its full duration; every step passes its certificate or is an error.
-pub fn run(name: &str) -> Run {
-    watch(name, |_, _| ())
-}
-
-/// The same, with a look at every step.
-pub fn watch(name: &str, mut look: impl FnMut(&Simulation<Model>, &StepReport)) -> Run {
+fn built(name: &str) -> Built {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name).with_extension("toml");
     let text = std::fs::read_to_string(&path).expect("a scene");
     let scene = Scene::from_toml(&text, name).unwrap_or_else(|found| panic!("{found}"));
-    let Built { model, state, scheme, h, duration, accuracy, .. } =
-        scene.build().unwrap_or_else(|found| panic!("{found}"));
-    let energy = |model: &Model, state: &stiction::State| model.potential(state.t, &state.q);
-    let _ = energy;
+    assert!(scene.title().is_some() && scene.description().is_some(), "{name} says what it is");
+    scene.build().unwrap_or_else(|found| panic!("{found}"))
+}
+
+/// Runs a scene for its full duration. A step that does not pass its certificate is an error.
+pub fn run(name: &str) -> Run {
+    let Built { model, state, scheme, h, duration, accuracy, .. } = built(name);
+    let tolerance = scheme.solver.tolerance;
     let end = state.t + duration;
+    let start = state.clone();
     let mut run = Run {
         simulation: Simulation::new(model, state, scheme),
+        states: vec![start],
         energies: Vec::new(),
         infeasibility: 0.0,
         certificate: 0.0,
+        tolerance,
     };
     if let Some(accuracy) = accuracy {
-        let times: Vec<f64> = (1..=1000).map(|k| duration * f64::from(k) / 1000.0).collect();
-        let followed = run.simulation.follow(end, &accuracy, &times, |_, s| s.clone()).expect("a run");
-        println!("{name}: {:?} steps", followed.report.steps);
-        for state in &followed.trajectory.values {
-            if (state.t * 1000.0 / duration).round() as i64 % 50 == 0 { println!("{:.3} v {:.4?}", state.t, &state.v); }
+        let times: Vec<f64> = (1..=SAMPLES).map(|k| duration * f64::from(k) / f64::from(SAMPLES)).collect();
+        let followed = run.simulation.follow(end, &accuracy, &times, |_, state| state.clone());
+        let followed = followed.unwrap_or_else(|error| panic!("{error}"));
+        run.certificate = followed.report.certificate;
+        run.infeasibility = followed.report.penetration;
+        run.states.extend(followed.trajectory.values);
+    } else {
+        let mut report = StepReport::default();
+        while end - run.simulation.state().t > 1e-9 * h {
+            run.simulation.step_into(h, &mut report).unwrap_or_else(|error| panic!("{error}"));
+            run.certificate = run.certificate.max(report.certificate.worst());
+            run.infeasibility = run.infeasibility.max(report.infeasibility);
+            run.states.push(run.simulation.state().clone());
         }
-        return run;
     }
-    let begun = std::time::Instant::now();
-    let mut report = StepReport::default();
-    let mut contacts = 0;
-    while end - run.simulation.state().t > 1e-9 * h {
-        run.simulation.step_into(h, &mut report).expect("a step");
-        assert!(report.certificate.worst() <= scheme.solver.tolerance.max(scheme.solver.loosest));
-        run.certificate = run.certificate.max(report.certificate.worst());
-        run.infeasibility = run.infeasibility.max(report.infeasibility);
-        run.energies.push([report.kinetic, report.potential]);
-        contacts = contacts.max(report.contacts.len());
-        look(&run.simulation, &report);
-    }
-    println!("{name}: {:.2} s wall, certificate {:.1e}, infeasibility {:.1e}, contacts {contacts} ke {:?}", begun.elapsed().as_secs_f64(), run.certificate, run.infeasibility, run.energies.last());
+    run.energies = run.states.iter().map(|state| run.energy(state)).collect();
     run
 }
 
+/// The end of the same scene, followed with an error of this size in a step.
+pub fn followed(name: &str, tolerance: f64) -> State {
+    let Built { model, state, duration, .. } = built(name);
+    let end = state.t + duration;
+    let mut simulation = Simulation::new(model, state, Scheme::accurate());
+    simulation
+        .follow(end, &Accuracy::of(tolerance), &[], |_, _| ())
+        .unwrap_or_else(|error| panic!("{error}"));
+    simulation.state().clone()
+}
+
 impl Run {
-    /// No step adds more than this part of the greatest energy there was.
-    pub fn loses_energy(&self, part: f64) -> &Self {
-        let sums: Vec<f64> = self.energies.iter().map(|e| e[0] + e[1]).collect();
-        let (low, high) = sums.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &e| (a.min(e), b.max(e)));
-        let rise = sums.windows(2).map(|e| e[1] - e[0]).fold(f64::NEG_INFINITY, f64::max);
-        println!("   rise {rise:.2e} of {:.2e}", high - low);
-        assert!(rise <= part * (high - low).max(high.abs()), "a step adds {rise} J of {} J", high - low);
+    fn energy(&self, state: &State) -> f64 {
+        let model = self.simulation.system();
+        let mut start = 0;
+        let mut kinetic = 0.0;
+        for (body, &count) in model.bodies().iter().enumerate() {
+            let v = &state.v[start..start + count];
+            let mass = model.mass_at(body, state.t, &state.q);
+            kinetic += (0..count)
+                .map(|i| (0..count).map(|j| 0.5 * v[i] * mass[(i, j)] * v[j]).sum::<f64>())
+                .sum::<f64>();
+            start += count;
+        }
+        kinetic + model.potential(state.t, &state.q)
+    }
+
+    /// Every residual is at most the tolerance of the scheme, but for `loose` where the default scheme may take more.
+    pub fn certified(&self, loose: Option<f64>) -> &Self {
+        let most = loose.unwrap_or(self.tolerance);
+        assert!(self.certificate <= most, "residual {:e}", self.certificate);
         self
     }
 
-    pub fn penetrates_at_most(&self, depth: f64) -> &Self {
+    /// No step adds energy: at most this power of what drives it [W], and round-off of the energies there are.
+    pub fn gains_at_most(&self, power: f64) -> &Self {
+        let largest = self.energies.iter().fold(0.0_f64, |most, e| most.max(e.abs()));
+        for (pair, states) in self.energies.windows(2).zip(self.states.windows(2)) {
+            let most = power * (states[1].t - states[0].t) + 1e-10 * largest;
+            let gain = pair[1] - pair[0];
+            assert!(gain <= most, "{gain:e} J more at {} s, {most:e} at most", states[1].t);
+        }
+        self
+    }
+
+    /// Energy stays what it is, to this part of the largest.
+    pub fn keeps_energy(&self, part: f64) -> &Self {
+        let span = self.energies.iter().map(|e| (e - self.energies[0]).abs()).fold(0.0, f64::max);
+        let largest = self.energies.iter().fold(0.0_f64, |most, e| most.max(e.abs()));
+        assert!(span <= part * largest, "{span:e} of {largest:e} J");
+        self
+    }
+
+    /// Deepest penetration, or largest joint error, in units of the smallest body.
+    pub fn penetrates_at_most(&self, part: f64) -> &Self {
+        let depth = self.infeasibility / self.simulation.system().size();
+        assert!(depth <= part, "{depth:e} of the size deep");
+        self
+    }
+
+    /// From this time on no coordinate changes by more than this part of the smallest body.
+    pub fn stays(&self, from: f64, part: f64) -> &Self {
         let size = self.simulation.system().size();
-        println!("   penetration {:.2e} of the size {size}", self.infeasibility / size);
-        assert!(self.infeasibility <= depth * size, "{} m deep", self.infeasibility);
+        let late: Vec<&State> = self.states.iter().filter(|s| s.t >= from - 1e-9).collect();
+        for state in &late {
+            let moved = state.q.iter().zip(&late[0].q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(moved <= part * size, "moved by {moved:e} m until {} s", state.t);
+        }
         self
     }
 
-    /// Kinetic energy at the end [J].
-    pub fn rests_below(&self, kinetic: f64) -> &Self {
-        let last = self.energies.last().map_or(0.0, |e| e[0]);
-        assert!(last <= kinetic, "{last} J are left");
-        self
+    /// The end [m, rad].
+    pub fn end(&self) -> &State {
+        self.simulation.state()
+    }
+
+    /// Centre of a body in each state [m].
+    pub fn path(&self, name: &str) -> Vec<[f64; 3]> {
+        let model = self.simulation.system();
+        let body = model.body(name).unwrap_or_else(|| panic!("no body {name}"));
+        self.states.iter().map(|state| model.centre(state, body).expect("a centre")).collect()
     }
 
     /// Centre of a body at the end [m].
     pub fn centre(&self, name: &str) -> [f64; 3] {
-        let model = self.simulation.system();
-        let body = model.body(name).unwrap_or_else(|| panic!("no body {name}"));
-        model.centre(self.simulation.state(), body).expect("a centre")
+        self.path(name)[self.states.len() - 1]
     }
 
-    /// Velocity at the end.
-    pub fn velocity(&self, _name: &str) -> Vec<f64> {
-        self.simulation.state().v.clone()
+    /// Velocity and angular velocity of a body at the end [m/s, rad/s].
+    pub fn velocity(&self, name: &str) -> ([f64; 3], [f64; 3]) {
+        let model = self.simulation.system();
+        let body = model.body(name).unwrap_or_else(|| panic!("no body {name}"));
+        model.velocity(self.end(), body).expect("a velocity")
+    }
+
+    /// All that was measured, to be read where a test is run by hand.
+    pub fn told(&self) -> &Self {
+        let size = self.simulation.system().size();
+        let gain = self
+            .energies
+            .windows(2)
+            .zip(self.states.windows(2))
+            .map(|(e, s)| (e[1] - e[0]) / (s[1].t - s[0].t));
+        println!(
+            "certificate {:.1e}, depth {:.1e} of {size:.3} m, most power {:.2e} W, energy {:.6} to {:.6} J",
+            self.certificate,
+            self.infeasibility / size,
+            gain.fold(f64::NEG_INFINITY, f64::max),
+            self.energies[0],
+            self.energies[self.energies.len() - 1],
+        );
+        self
     }
 }
