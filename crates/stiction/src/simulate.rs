@@ -2,7 +2,7 @@
 
 use crate::error::StepError;
 use crate::report::{AccuracyReport, StepReport};
-use crate::scheme::trapezoid::adaptive::{self, Knot};
+use crate::scheme::trapezoid::adaptive::{self, Samples};
 use crate::scheme::{Accuracy, Level, Scheme, euler, trapezoid};
 use crate::state::State;
 use crate::system::System;
@@ -108,7 +108,8 @@ impl<S: System> Simulation<S> {
     }
 
     /// Goes on to time `until` [s] with steps as large as `accuracy` allows, never across a located event, keeping
-    /// what `pick` makes of the state at each of `times`, by the interpolant of the steps.
+    /// what `pick` makes of the state at each of `times`, in ascending order. Each of these costs a step, and is as
+    /// accurate as one.
     pub fn follow<T>(
         &mut self,
         until: f64,
@@ -120,18 +121,12 @@ impl<S: System> Simulation<S> {
         let system = &*system;
         let mut trajectory = Trajectory { times: Vec::new(), values: Vec::new() };
         let start = state.t;
-        let mut next = times.iter().copied().filter(|&t| t >= start && t <= until).peekable();
-        let report = adaptive::run(system, scheme, accuracy, state, until, second_order, |a, b| {
-            while let Some(t) = next.next_if(|&t| t <= b.t()) {
-                trajectory.times.push(t);
-                trajectory.values.push(pick(system, &Knot::between(system, a, b, t)));
-            }
-        })?;
-        // the last step may end a rounding before the end
-        for t in next {
-            trajectory.times.push(t);
-            trajectory.values.push(pick(system, state));
-        }
+        let mut wanted: Vec<f64> = times.iter().copied().filter(|&t| t >= start && t <= until).collect();
+        wanted.sort_by(f64::total_cmp);
+        let mut take = |at: &State| trajectory.values.push(pick(system, at));
+        let samples = Samples { times: &wanted, take: &mut take };
+        let report = adaptive::run(system, scheme, accuracy, state, until, second_order, samples)?;
+        trajectory.times = wanted;
         Ok(Followed { trajectory, report })
     }
 }

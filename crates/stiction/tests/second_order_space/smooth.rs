@@ -2,6 +2,7 @@
 
 use crate::common::{G, run, second_order, spatial};
 use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Point3, Quaternion, UnitQuaternion, Vector3};
+use stiction::Accuracy;
 use stiction::spatial::{Body, BodyId, Joint, Mass, Twist, World};
 
 /// A rigid body: where, how it is turned, how fast, and its spin in its own axes.
@@ -142,6 +143,32 @@ fn a_top_without_torque_is_of_second_order() {
         assert!(told.energy < 13.0 * h * h);
         distance(&start(&simulation, &[body]), &exact)
     });
+}
+
+/// States between the ends of steps are as good as those at the ends: nothing turns a top, so that its kinetic energy
+/// tells.
+#[test]
+fn samples_of_an_accurate_run_are_as_accurate_as_its_steps() {
+    let inertia = Vector3::new(0.2, 0.35, 0.5);
+    let mut world = World::new(Vector3::zeros());
+    let body = Body::rigid("top", Mass::given(1.0, inertia.into()));
+    world.add(body.moving(Twist::new(Vector3::zeros(), Vector3::new(0.1, 4.0, 0.2))));
+    let mut simulation = spatial(world);
+    let energy = |spin: &[f64]| 0.5 * (0..3).map(|i| inertia[i] * spin[i] * spin[i]).sum::<f64>();
+    let at_start = energy(&simulation.state().v[3..]);
+    // none of them is asked for in order, and one is before the start
+    let times: Vec<f64> = (0..400_u32).rev().map(|k| 0.01 * f64::from(k) - 0.005).collect();
+    let followed = simulation
+        .follow(4.0, &Accuracy::of(1e-9), &times, |_, state| (state.t, energy(&state.v[3..])))
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert!(followed.report.steps < 200, "samples are between the ends of {} steps", followed.report.steps);
+    assert_eq!(followed.trajectory.values.len(), 399);
+    for (&t, &(at, energy)) in followed.trajectory.times.iter().zip(&followed.trajectory.values) {
+        assert_eq!(t, at);
+        // I ω δω of each step
+        let strayed = (energy - at_start).abs();
+        assert!(strayed < 1.4 * 1e-9 * followed.report.steps as f64, "{strayed:e} J at {t} s");
+    }
 }
 
 #[test]

@@ -28,15 +28,14 @@ const EXTRAPOLATED: f64 = 1e-6;
 /// How often the order is observed: every so many steps.
 const OBSERVE: usize = 16;
 
-/// A state with its rates, for the interpolant.
-#[derive(Debug, Clone)]
-pub(crate) struct Knot {
-    state: State,
-    /// dq/dt.
-    rates: Vec<f64>,
+/// Times at which states are wanted, in ascending order from now on, and who takes them.
+pub(crate) struct Samples<'a> {
+    pub(crate) times: &'a [f64],
+    pub(crate) take: &'a mut dyn FnMut(&State),
 }
 
-/// Goes on to time `until`, calling `knots` with the two ends of every step.
+/// Goes on to time `until`, handing out the states that are wanted. Each is made by a step of its own from the start of
+/// the step it is in: an interpolant would be of a lower order than the steps.
 pub(crate) fn run<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
@@ -44,7 +43,7 @@ pub(crate) fn run<S: System + ?Sized>(
     state: &mut State,
     until: f64,
     workspace: &mut Workspace,
-    mut knots: impl FnMut(&Knot, &Knot),
+    mut samples: Samples,
 ) -> Result<AccuracyReport, StepError> {
     if !(accuracy.tolerance.is_finite() && accuracy.tolerance > 0.0) {
         return Err(StepError::Accuracy(accuracy.tolerance));
@@ -106,9 +105,7 @@ pub(crate) fn run<S: System + ?Sized>(
             }
             run.recycle(half.candidate);
         }
-        let before = Knot::at(system, &run.now);
-        let happened = run.accept_or_land(whole, h, &mut report)?;
-        knots(&before, &Knot::at(system, &run.now));
+        let happened = run.accept_or_land(whole, h, &mut samples, &mut report)?;
         if let Some(watched) = happened {
             run.happen(&watched)?;
             control.before = None;
@@ -121,6 +118,8 @@ pub(crate) fn run<S: System + ?Sized>(
         }
     }
     run.now.t = until;
+    // the last step may end a rounding before the end
+    samples.times.iter().for_each(|_| (samples.take)(&run.now));
     orders.sort_by(f64::total_cmp);
     report.order = orders.get(orders.len() / 2).copied();
     report.solves = run.workspace.flow.solves;
@@ -237,6 +236,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         &mut self,
         whole: Attempt,
         h: f64,
+        samples: &mut Samples,
         report: &mut AccuracyReport,
     ) -> Result<Option<Vec<super::event::Watch>>, StepError> {
         let watched = self.watch(&whole)?;
@@ -257,6 +257,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             let problem = &self.workspace.flow.problem;
             return Err(uncertified(self.now.t, tolerance, (candidate, certificate), problem));
         }
+        self.sample(&landed.end, samples)?;
         let so_far = std::mem::take(&mut self.certificate);
         self.certificate = worse(so_far, landed.certificate);
         report.steps += 1;
@@ -276,6 +277,25 @@ impl<S: System + ?Sized> Run<'_, S> {
 }
 
 impl<S: System + ?Sized> Run<'_, S> {
+    /// Hands out the states that are wanted up to the end of the step from here to `end`.
+    fn sample(&mut self, end: &State, samples: &mut Samples) -> Result<(), StepError> {
+        while let Some((&t, later)) = samples.times.split_first().filter(|(t, _)| **t <= end.t) {
+            samples.times = later;
+            let x = t - self.now.t;
+            if x <= 0.0 {
+                (samples.take)(&self.now);
+            } else if t < end.t {
+                let mut there = self.attempt(x, false)?;
+                there.end.t = t;
+                (samples.take)(&there.end);
+                self.recycle(there.candidate);
+            } else {
+                (samples.take)(end);
+            }
+        }
+        Ok(())
+    }
+
     /// Friction of contacts that slip in space follows their slip here.
     fn turn_slips_here(&mut self) {
         let slips = |b: &Bearing| matches!(b.hold, Hold::Slip(_)) && contact(b).is_some();
@@ -303,46 +323,5 @@ impl<S: System + ?Sized> Run<'_, S> {
                 bearing.hold = Hold::Slip(slip.map(|u| -u / size));
             }
         }
-    }
-}
-
-impl Knot {
-    fn at<S: System + ?Sized>(system: &S, state: &State) -> Self {
-        let mut rates = Vec::new();
-        system.rates(&state.q, &state.v, &mut rates);
-        Self { state: state.clone(), rates }
-    }
-
-    /// Time [s].
-    pub(crate) fn t(&self) -> f64 {
-        self.state.t
-    }
-
-    /// The state between two ends of a step, on the cubic through their positions and velocities; velocities are
-    /// on the line through theirs bent by what the cubic's rate says.
-    pub(crate) fn between<S: System + ?Sized>(system: &S, a: &Self, b: &Self, t: f64) -> State {
-        let h = b.state.t - a.state.t;
-        let s = (t - a.state.t) / h;
-        let mut at = a.state.clone();
-        at.t = t;
-        for i in 0..at.q.len() {
-            let d = b.state.q[i] - a.state.q[i];
-            let (u, w) = (h * a.rates[i], h * b.rates[i]);
-            at.q[i] = a.state.q[i] + s * (u + s * (3.0 * d - 2.0 * u - w + s * (u + w - 2.0 * d)));
-        }
-        let still = vec![0.0; at.v.len()];
-        system.advance(&mut at.q, &still, 0.0);
-        if at.q.len() == at.v.len() {
-            for i in 0..at.v.len() {
-                let d = (b.state.q[i] - a.state.q[i]) / h;
-                let (u, w) = (a.rates[i], b.rates[i]);
-                at.v[i] = u + s * (2.0 * (3.0 * d - 2.0 * u - w) + 3.0 * s * (u + w - 2.0 * d));
-            }
-        } else {
-            for i in 0..at.v.len() {
-                at.v[i] = a.state.v[i] + s * (b.state.v[i] - a.state.v[i]);
-            }
-        }
-        at
     }
 }
