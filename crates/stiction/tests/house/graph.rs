@@ -5,12 +5,16 @@ use crate::text::{files, is_identifier, is_word, read, sources, split, without_t
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A crate and the crates of this workspace it may depend on.
-const CRATES: [(&str, &[&str]); 5] = [
+const CRATES: [(&str, &[&str]); 6] = [
     ("stiction-lcp", &[]),
     ("stiction-geometry", &[]),
     ("stiction", &["stiction-geometry", "stiction-lcp"]),
+    ("stiction-scene", &["stiction", "stiction-geometry", "stiction-lcp"]),
     ("stiction-journal", &["stiction"]),
-    ("stiction-cli", &["stiction", "stiction-geometry", "stiction-journal", "stiction-lcp"]),
+    (
+        "stiction-cli",
+        &["stiction", "stiction-geometry", "stiction-journal", "stiction-lcp", "stiction-scene"],
+    ),
 ];
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
