@@ -38,19 +38,16 @@ pub(super) fn frames(model: &Model, states: &[State]) -> Vec<Frame> {
     frames
 }
 
-/// From every joint to the centres of its moving bodies, for those that have no shape.
+/// Every joint from the centre of one moving body to that of the other, for those that have no shape.
 fn links(model: &Model, state: &State) -> Vec<Outline> {
     let mut links = Vec::new();
     for joint in model.joint_names().iter().filter_map(|name| model.joint(name)) {
-        let (Some(bodies), Some(points)) = (model.joined(joint), model.joint_points(state, joint)) else {
+        let (Some([a, b]), Some([at_a, at_b])) = (model.joined(joint), model.joint_points(state, joint)) else {
             continue;
         };
-        for (body, point) in bodies.into_iter().zip(points) {
-            if let Some(centre) = model.centre(state, body).filter(|_| model.moves(body)) {
-                let points = vec![flat(model, point), flat(model, centre)];
-                links.push(Outline { closed: false, points });
-            }
-        }
+        let centre = |body: u32| model.centre(state, body).filter(|_| model.moves(body));
+        let points = centre(a).into_iter().chain([at_a, at_b]).chain(centre(b));
+        links.push(Outline { closed: false, points: points.map(|p| flat(model, p)).collect() });
     }
     links
 }
