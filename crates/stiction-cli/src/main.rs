@@ -4,6 +4,7 @@
 //! standard output as a whole and without colour; progress and complaints go to standard error.
 
 mod bench;
+mod check;
 mod convert;
 mod demo;
 mod draw;
@@ -55,6 +56,7 @@ enum Command {
     Soak(soak::Arguments),
     #[command(subcommand, after_help = EXIT_CODES)]
     Fuzz(fuzz::Fuzz),
+    Check(check::Arguments),
     Run(run::Arguments),
     #[command(after_long_help = EXIT_CODES)]
     Verify(verify::Arguments),
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
         Command::Solve(arguments) => solve::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Fuzz(fuzz) => fuzz::run(&fuzz),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
