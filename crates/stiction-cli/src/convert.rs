@@ -25,7 +25,7 @@ CSV has a row per sample and leaves contacts and joint rows to files of their ow
 
 /// Turn a journal into arrays: npz for NumPy, CSV for spreadsheets, JSON for everything else.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = crate::with_exit_codes(EXAMPLES))]
 pub(crate) struct Arguments {
     /// The journal
     journal: PathBuf,

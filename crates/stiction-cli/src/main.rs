@@ -37,6 +37,11 @@ Exit codes:
   3    verify: nothing fails, but some steps cannot be verified
   130  run: interrupted; what was made until then is in the journal";
 
+/// Examples and exit codes, below the help of a command.
+fn with_exit_codes(examples: &str) -> String {
+    format!("{examples}\n\n{EXIT_CODES}")
+}
+
 /// Exit code of a run that was interrupted.
 const INTERRUPTED: u8 = 130;
 
@@ -58,9 +63,7 @@ enum Command {
     Fuzz(fuzz::Fuzz),
     Check(check::Arguments),
     Run(run::Arguments),
-    #[command(after_long_help = EXIT_CODES)]
     Verify(verify::Arguments),
-    #[command(after_long_help = EXIT_CODES)]
     Convert(convert::Arguments),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),

@@ -28,7 +28,7 @@ Examples:
 
 /// Run a scene. Every step goes to a journal at once; what kills the program takes nothing but the step under way.
 #[derive(clap::Args)]
-#[command(after_long_help = format!("{EXAMPLES}\n\n{}", crate::EXIT_CODES), after_help = EXAMPLES)]
+#[command(after_help = crate::with_exit_codes(EXAMPLES))]
 pub(crate) struct Arguments {
     /// The scene
     scene: PathBuf,
