@@ -5,6 +5,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod convert;
 mod demo;
 mod draw;
@@ -65,6 +66,7 @@ enum Command {
     Run(run::Arguments),
     Verify(verify::Arguments),
     Convert(convert::Arguments),
+    Compare(compare::Arguments),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
     Peer(peer::Arguments),
@@ -111,6 +113,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Peer(arguments) => peer::run(&arguments),

@@ -1,6 +1,7 @@
-//! Runs of the built command: killed, interrupted, refused, forged, converted.
+//! Runs of the built command: killed, interrupted, refused, forged, converted, compared.
 
 mod common;
+mod compared;
 mod converted;
 mod forged;
 mod killed;

@@ -186,7 +186,7 @@ fn a_pipe_gets_a_summary_without_colour_and_nothing_else() {
 
 #[test]
 fn help_has_examples_and_exit_codes() {
-    for command in ["run", "verify", "convert"] {
+    for command in ["run", "verify", "convert", "compare"] {
         let output = stiction(&[&command, &"--help"]);
         assert_eq!(code(&output), 0);
         let text = words(&output);
