@@ -57,3 +57,8 @@ pub use model::{Drawn, Model, Pose, ShapeRef};
 pub use run::{Record, scheme_named, scheme_names};
 pub use scene::{Built, Scene};
 pub use schema::schema;
+
+// the chapters of the book are doc tests
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/library.md")]
+struct Library;

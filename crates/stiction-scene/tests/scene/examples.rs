@@ -42,29 +42,35 @@ fn blocks<'a>(markdown: &'a str, language: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_examples_of_the_documents_are_scenes() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scene-format.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let blocks = blocks(&text, "toml");
-    let whole: Vec<_> = blocks.iter().filter(|block| block.contains("format = 1")).collect();
-    assert!(!whole.is_empty() && blocks.len() > 5);
-    for block in whole {
-        let scene = Scene::from_toml(block, "docs/scene-format.md").unwrap_or_else(|e| panic!("{e}"));
+fn the_examples_of_the_book_are_scenes() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src");
+    let mut found = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let (name, text) = (path.display().to_string(), std::fs::read_to_string(&path).unwrap());
+        for block in blocks(&text, "toml") {
+            judge(block, &name);
+            found += 1;
+        }
+    }
+    assert!(found > 8);
+}
+
+/// A scene is built, and nothing in it may be meant otherwise; a part of one stands behind the head that it needs.
+fn judge(block: &str, name: &str) {
+    if block.contains("format = 1") {
+        let scene = Scene::from_toml(block, name).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(scene.lint().first().map(ToString::to_string), None);
         scene.build().unwrap_or_else(|e| panic!("{e}"));
+        return;
     }
-    // parts of scenes stand behind the head that they need
-    let head = "format = 1\nrun = { duration = 1.0 }\n";
-    let ball = "[[bodies]]\nname = \"ball\"\ndensity = 1.0\n";
-    for block in blocks.iter().filter(|block| !block.contains("format = 1")) {
-        let space = block.contains("# in space");
-        let (dimension, shape) = if space { (3, "sphere") } else { (2, "disk") };
-        let shapes = format!("shapes = [{{ kind = \"{shape}\", radius = 0.1 }}]\n");
-        let mut scene = format!("dimension = {dimension}\n{head}{ball}{shapes}{block}");
-        if block.contains("[run]") {
-            scene = format!("dimension = {dimension}\nformat = 1\n{ball}{shapes}{block}");
-        }
-        let built = Scene::from_toml(&scene, "docs/scene-format.md").and_then(|scene| scene.build());
-        built.map(|_| ()).unwrap_or_else(|e| panic!("{e}"));
-    }
+    let space = block.contains("# in space");
+    let (dimension, shape) = if space { (3, "sphere") } else { (2, "disk") };
+    let run = if block.contains("[run]") { "" } else { "run = { duration = 1.0 }\n" };
+    let scene = format!(
+        "format = 1\ndimension = {dimension}\n{run}[[bodies]]\nname = \"ball\"\ndensity = 1.0\n\
+         shapes = [{{ kind = \"{shape}\", radius = 0.1 }}]\n{block}"
+    );
+    let built = Scene::from_toml(&scene, name).and_then(|scene| scene.build());
+    built.map(|_| ()).unwrap_or_else(|e| panic!("{e}"));
 }

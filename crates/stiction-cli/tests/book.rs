@@ -1,0 +1,113 @@
+//! The book: its commands run, its links lead somewhere, and its summary names every chapter.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Name and text of each chapter.
+fn chapters() -> Vec<(String, String)> {
+    let files = std::fs::read_dir(root().join("book/src")).expect("the book");
+    let paths = files.map(|file| file.expect("a chapter").path());
+    let markdown = paths.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    let named = |path: PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_string();
+        (name, std::fs::read_to_string(&path).expect("a text"))
+    };
+    let mut chapters: Vec<_> = markdown.map(named).collect();
+    chapters.sort();
+    chapters
+}
+
+/// The fenced blocks of a text in this language.
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).filter_map(|rest| rest.split("\n```").next()).collect()
+}
+
+/// A folder in which commands of a chapter are run, gone when it ends.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn commands_run_as_they_are_written() {
+    let mut count = 0;
+    for (name, text) in chapters() {
+        let folder = std::env::temp_dir().join(format!("stiction-book-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(folder.join("scenes")).expect("a folder");
+        let folder = Folder(folder);
+        for file in std::fs::read_dir(root().join("scenes")).expect("the scenes") {
+            let path = file.expect("a scene").path();
+            if path.is_file() {
+                let to = folder.0.join("scenes").join(path.file_name().expect("a name"));
+                std::fs::copy(&path, to).expect("a copy");
+            }
+        }
+        // the reader has written the chapter's scene to a file
+        if let Some(scene) = blocks(&text, "toml").into_iter().find(|block| block.contains("format = 1")) {
+            std::fs::write(folder.0.join("crate.toml"), scene).expect("a scene");
+        }
+        for line in blocks(&text, "sh").into_iter().flat_map(str::lines) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let Some(("stiction", arguments)) = words.split_first().map(|(first, rest)| (*first, rest)) else {
+                panic!("{name}: not a command of this program: {line}");
+            };
+            let output = Command::new(env!("CARGO_BIN_EXE_stiction"))
+                .args(arguments)
+                .current_dir(&folder.0)
+                .output()
+                .expect("the command runs");
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{name}: {line}\n{told}");
+            count += 1;
+        }
+    }
+    assert!(count >= 10, "{count} commands");
+}
+
+#[test]
+fn links_lead_to_chapters() {
+    let names: BTreeSet<String> = chapters().into_iter().map(|(name, _)| name).collect();
+    for (name, text) in chapters() {
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            assert!(file.is_empty() || names.contains(file), "{name}: there is no {file}");
+            assert_eq!(anchor, "", "{name}: headings change, chapters stay: {link}");
+        }
+        for scene in text.split("scenes/").skip(1) {
+            let end = scene.find(|c: char| !(c.is_ascii_alphanumeric() || "-._/".contains(c)));
+            let scene = scene[..end.unwrap_or(scene.len())].trim_end_matches(['.', '/']);
+            assert!(root().join("scenes").join(scene).exists(), "{name}: there is no scenes/{scene}");
+        }
+    }
+}
+
+#[test]
+fn the_summary_names_every_chapter() {
+    let chapters = chapters();
+    let summary = &chapters.iter().find(|(name, _)| name == "SUMMARY.md").expect("a summary").1;
+    for (name, _) in chapters.iter().filter(|(name, _)| name != "SUMMARY.md") {
+        assert!(summary.contains(&format!("({name})")), "SUMMARY.md does not name {name}");
+    }
+}
+
+#[test]
+fn the_gallery_lists_every_scene() {
+    let chapters = chapters();
+    let gallery = &chapters.iter().find(|(name, _)| name == "gallery.md").expect("a gallery").1;
+    for file in std::fs::read_dir(root().join("scenes")).expect("the scenes") {
+        let path = file.expect("a scene").path();
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+            assert!(gallery.contains(&format!("`{name}`")), "gallery.md does not list {name}");
+        }
+    }
+}
