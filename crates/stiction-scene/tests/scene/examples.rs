@@ -66,3 +66,24 @@ fn the_examples_of_the_documents_are_scenes() {
         assert!(built.is_ok(), "{}", built.unwrap_err());
     }
 }
+
+#[test]
+fn the_functions_of_the_documents_exist() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scene-format.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let line = text.lines().find(|line| line.starts_with("There are `+ - * / ^`")).unwrap();
+    let list = line.split("elsewhere").next().unwrap();
+    let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric());
+    let words: Vec<&str> = list.split('`').skip(1).step_by(2).filter(is_word).collect();
+    assert!(words.len() > 20, "{words:?}");
+    let ball = "format = 1\ndimension = 2\nrun = { duration = 1.0 }\nbodies = [{ name = \"a\", mass = 1.0, inertia = 1.0 }]";
+    let accepted = |torque: &str| {
+        let scene = format!("{ball}\nforces = [{{ body = \"a\", torque = \"{torque}\" }}]");
+        Scene::from_toml(&scene, "test.toml").is_ok()
+    };
+    for word in words {
+        let ways = [word.to_string(), format!("{word}(t)"), format!("{word}(t, 1)")];
+        assert!(ways.iter().any(|way| accepted(way)), "{word} is not known");
+    }
+    assert!(accepted("5*step(t-1)") && !accepted("cosine(t)"));
+}
