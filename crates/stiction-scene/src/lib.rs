@@ -34,6 +34,7 @@
 //! ```
 
 mod copies;
+mod crowd;
 mod diagnostic;
 mod expression;
 mod keys;
