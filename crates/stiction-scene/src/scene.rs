@@ -90,6 +90,19 @@ impl Scene {
         Ok(Self { name, source, root, world, places, run, idle, title, description })
     }
 
+    /// The same from the bytes of a file, which may be no text.
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, Diagnostics> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::from_toml(text, name),
+            Err(error) => {
+                let at = error.valid_up_to();
+                let text = String::from_utf8_lossy(bytes);
+                let finding = Finding::error(&(at..at), "not TOML: this is not UTF-8");
+                Err(Diagnostics(vec![finding.place(name, &text, String::new())]))
+            }
+        }
+    }
+
     /// Checks the world and lays it out.
     pub fn build(&self) -> Result<Built, Diagnostics> {
         let crowd = match &self.world {
