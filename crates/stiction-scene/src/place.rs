@@ -49,21 +49,20 @@ impl Places {
 
     /// Mistakes of the world, at their places in the file. Those of copies are one.
     pub(crate) fn findings(&self, root: &Node, mistakes: &[Mistake]) -> Vec<Finding> {
-        let mut found: Vec<(Finding, &str, usize)> = Vec::new();
+        let mut found: Vec<(Finding, usize)> = Vec::new();
         let mut known: HashMap<(Range<usize>, &str), usize> = HashMap::new();
         for mistake in mistakes {
             let finding = self.finding(root, mistake);
             // the same but for its numbers
             let words = mistake.what.split(|c: char| c.is_ascii_digit()).next().unwrap_or("");
-            match known.get(&(finding.span.clone(), words)) {
-                Some(&first) => found[first].2 += 1,
-                None => {
-                    known.insert((finding.span.clone(), words), found.len());
-                    found.push((finding, words, 0));
-                }
+            let place = *known.entry((finding.span.clone(), words)).or_insert(found.len());
+            if let Some((_, more)) = found.get_mut(place) {
+                *more += 1;
+            } else {
+                found.push((finding, 0));
             }
         }
-        let counted = |(mut finding, _, more): (Finding, &str, usize)| {
+        let counted = |(mut finding, more): (Finding, usize)| {
             if more > 0 {
                 finding.message = format!("{}, and {more} more like this", finding.message);
             }

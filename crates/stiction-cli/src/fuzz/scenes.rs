@@ -260,7 +260,7 @@ fn judge(text: &str) -> Result<End, String> {
         if !(1e-10..=1.0).contains(&accuracy.tolerance) || accuracy.first_step < 1e-6 {
             return Ok(End::Large);
         }
-        let until = end.min(simulation.state().t + 1e-3);
+        let until = end.min(simulation.state().t + accuracy.largest_step.min(1e-3));
         return Ok(match simulation.follow(until, &accuracy, &[], |_, _| ()) {
             Ok(_) => End::Ran,
             Err(_) => End::Stopped,

@@ -102,11 +102,20 @@ fn runs_that_make_no_sense() {
     warns(&run("{ duration = 0.0 }"), "run.duration", "makes no step");
     warns(&run("{ duration = 1e-3 }"), "run", "longer than the run");
     warns(&run("{ duration = 9.0, step = 0.5 }"), "run.step", "more than the size of the smallest body");
+    warns(&run("{ duration = 1e8 }"), "run", "1.0e10 steps");
+    let first_order = "{ duration = 1.0, accuracy = 1e-6, scheme = \"ah04\" }";
+    warns(&run(first_order), "run.scheme", "of second order, whatever the scheme");
     warns(&run("{ duration = 1.0, accuracy = 1e-15 }"), "run.accuracy", "make sense");
     let tolerance = "{ duration = 1.0, scheme = { name = \"ah04\", tolerance = 1e-3 } }";
     warns(&run(tolerance), "run.scheme", "resting bodies creep");
     let record = format!("{}[record]\nevery = 2.0\n", run("{ duration = 1.0 }"));
     warns(&record, "record.every", "is none");
+}
+
+#[test]
+fn forces_that_are_not_finite() {
+    let force = "forces = [{ body = \"ball\", force = [\"1/x\", 0.0] }]\n";
+    warns(&format!("{PLANE}{force}{BALL}"), "bodies[0].name", "not finite at the start");
 }
 
 #[test]

@@ -48,8 +48,8 @@ impl Validator<'_> {
                 "minItems" => value.as_array().is_none_or(|list| list.len() as u64 >= rule.as_u64().unwrap()),
                 "maxItems" => value.as_array().is_none_or(|list| list.len() as u64 <= rule.as_u64().unwrap()),
                 "items" => {
-                    let items = value.as_array().into_iter().flatten();
-                    items.map(|item| self.check(rule, item, name)).collect::<Result<(), _>>()?;
+                    let mut items = value.as_array().into_iter().flatten();
+                    items.try_for_each(|item| self.check(rule, item, name))?;
                     true
                 }
                 "required" => {
@@ -79,8 +79,7 @@ impl Validator<'_> {
                     true
                 }
                 "allOf" => {
-                    let all = rule.as_array().unwrap().iter();
-                    all.map(|one| self.check(one, value, name)).collect::<Result<(), _>>()?;
+                    rule.as_array().unwrap().iter().try_for_each(|one| self.check(one, value, name))?;
                     true
                 }
                 "not" => self.check(rule, value, name).is_err(),

@@ -292,6 +292,7 @@ fn schemes_are_named_and_set() {
     for name in stiction_scene::scheme_names() {
         assert_eq!(Some(of(&format!("\"{name}\""))), stiction_scene::scheme_named(name));
     }
+    assert_eq!(of("\"accurate\", accuracy = 1e-6"), Scheme::accurate());
     let own = of("{ name = \"ah04\", gamma = 0.5, tolerance = 1e-11, band = 0.1, contact_limit = 3 }");
     assert_eq!(own.level, Level::Stabilized { gamma: 0.5, everywhere: false });
     assert_eq!(own.solver.tolerance, 1e-11);
