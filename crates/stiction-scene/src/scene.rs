@@ -101,8 +101,7 @@ impl Scene {
     }
 
     fn mistakes(&self, mistakes: &Mistakes) -> Diagnostics {
-        let finding = |mistake| self.places.finding(&self.root, mistake);
-        self.placed(mistakes.0.iter().map(finding).collect())
+        self.placed(self.places.findings(&self.root, &mistakes.0))
     }
 
     /// Findings with their lines.

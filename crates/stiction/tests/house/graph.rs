@@ -19,7 +19,7 @@ const CRATES: [(&str, &[&str]); 6] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 31] = [
+const MODULES: [(&str, &str, &[&str]); 40] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -79,7 +79,23 @@ const MODULES: [(&str, &str, &[&str]); 31] = [
     // a step is posed again by the code that posed it, and nothing of the loop is asked
     ("stiction", "verify", &["assemble", "reduce", "report", "scheme", "state", "system"]),
     ("stiction", "simulate", &["error", "report", "scheme", "state", "system"]),
+    // bytes know no record, and records no bytes
+    ("stiction-journal", "frame", &[]),
+    ("stiction-journal", "record", &[]),
+    // the description of the format knows nothing, and both that lean on it know no world
+    ("stiction-scene", "keys", &[]),
+    ("stiction-scene", "schema", &["keys"]),
+    ("stiction-scene", "validate", &["diagnostic", "keys", "node"]),
+    ("stiction-scene", "diagnostic", &[]),
+    ("stiction-scene", "node", &["diagnostic"]),
+    // neither world sees the other here either
+    ("stiction-scene", "planar", SCENE_WORLD),
+    ("stiction-scene", "spatial", SCENE_WORLD),
 ];
+
+/// What a file is turned into a world of either dimension with.
+const SCENE_WORLD: &[&str] =
+    &["copies", "diagnostic", "expression", "keys", "motor", "place", "read", "surface", "track"];
 
 /// The workspace crates that a manifest depends on, in any of its dependency tables.
 fn dependencies(manifest: &str) -> BTreeSet<&str> {
@@ -248,7 +264,10 @@ fn modules_know_only_whom_they_may() {
 #[test]
 fn verification_solves_nothing() {
     let mut complaints = Vec::new();
-    for path in sources().into_iter().filter(|p| p.starts_with("crates/stiction/src/verify/")) {
+    let own = |path: &String| {
+        path.starts_with("crates/stiction/src/verify/") || path.ends_with("/trapezoid/replay.rs")
+    };
+    for path in sources().into_iter().filter(own) {
         let code = split(&read(&path)).code;
         for word in ["solve", "solved", "in_modes", "Workspace", "lcp"] {
             let called = code.split(|c| !is_word(c)).any(|w| w == word);
