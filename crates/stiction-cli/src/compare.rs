@@ -83,7 +83,10 @@ struct Row {
 }
 
 /// What is compared of a state: centres and orientations of the bodies that move.
-pub(super) struct Sample(Vec<([f64; 3], [f64; 4])>);
+pub(super) struct Sample(Vec<Place>);
+
+/// A centre [m] and an orientation, w first.
+type Place = ([f64; 3], [f64; 4]);
 
 impl Sample {
     pub(super) fn new(model: &Model, state: &State) -> Self {
@@ -95,7 +98,7 @@ impl Sample {
 
     /// How far it is from another [m].
     pub(super) fn far(&self, other: &Self, size: f64) -> f64 {
-        let body = |(a, b): (&([f64; 3], [f64; 4]), &([f64; 3], [f64; 4]))| {
+        let body = |(a, b): (&Place, &Place)| {
             let apart = (0..3).map(|k| (a.0[k] - b.0[k]).powi(2)).sum::<f64>().sqrt();
             // |q − p| or |q + p| is twice the sine of a quarter of the angle
             let [minus, plus] =

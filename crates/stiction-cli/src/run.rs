@@ -9,6 +9,7 @@ mod summary;
 use crate::{BadInput, Outcome, convert, print, write_file};
 use plan::{Output, Overrides, Plan};
 use progress::Progress;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -222,7 +223,8 @@ fn tell(ended: &Ended, journal: &Path, summary: &mut Summary) -> Result<(), BadI
                 let name = Some(format!("{}, the step at {t} s", journal.display()));
                 let file = ProblemFile { name, ..AnyProblem::Step((**problem).clone()).into() };
                 write_file(&path, &(file.to_json() + "\n"))?;
-                message += &format!("; its problem is in {0}: stiction solve {0}", path.display());
+                let shown = path.display();
+                let _ = write!(message, "; its problem is in {shown}: stiction solve {shown}");
                 summary.files.push(path.display().to_string());
             }
             summary.message = Some(message);

@@ -1,6 +1,7 @@
 //! What several modules use.
 
 use serde_json::Value;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -86,7 +87,8 @@ shapes = [{{ kind = "half_plane" }}]
     );
     for k in 0..5 {
         let (x, y) = (0.03 * f64::from(k % 2), 0.1 + 0.21 * f64::from(k));
-        text += &format!(
+        let _ = write!(
+            text,
             r#"
 [[bodies]]
 name = "box {k}"

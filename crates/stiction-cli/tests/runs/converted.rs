@@ -22,7 +22,10 @@ fn array(bytes: &[u8]) -> (Vec<usize>, Vec<f64>) {
     (shape, data)
 }
 
-fn npz(path: &Path) -> (BTreeMap<String, (Vec<usize>, Vec<f64>)>, Value) {
+/// Arrays by name: shape and numbers.
+type Arrays = BTreeMap<String, (Vec<usize>, Vec<f64>)>;
+
+fn npz(path: &Path) -> (Arrays, Value) {
     let mut zip = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
     let mut arrays = BTreeMap::new();
     let mut metadata = Value::Null;

@@ -68,13 +68,15 @@ fn an_honest_journal_passes() {
     }
 }
 
+/// What is done to a contact of a step.
+type Change = fn(&mut Step, usize);
+
 #[test]
 fn forged_numbers_are_found_with_their_step() {
     let forger = Forger::new("numbers", "default");
     let original = steps(&forger.path);
     let (k, i) = target(&original);
     let number = k as u64 + 1;
-    type Change = fn(&mut Step, usize);
     let changes: [(&str, &str, Change); 8] = [
         ("normal impulse", "momentum", |s, i| s.contacts[i].normal_impulse *= -1.0),
         ("a little normal impulse", "momentum", |s, i| s.contacts[i].normal_impulse += 1e-8),
