@@ -1,5 +1,6 @@
 //! Errors: all mistakes at once, with names; failed steps with their problem.
 
+use crate::system::ContactId;
 use stiction_lcp::{LcpError, StepProblem};
 
 /// One mistake in a model.
@@ -81,6 +82,14 @@ pub enum StepError {
         t: f64,
         /// What is not finite.
         what: String,
+    },
+    /// Two features that bear on each other no longer face each other, and nothing takes over.
+    #[error("the step at t = {t} s: the features of contact {contact:?} no longer face each other")]
+    Lost {
+        /// Time of the state in which they do not [s].
+        t: f64,
+        /// Which contact.
+        contact: ContactId,
     },
     /// A joint does not hold at the start of a run by a scheme that would keep its error.
     #[error(

@@ -13,6 +13,7 @@ mod explicit;
 mod extrapolate;
 mod flow;
 mod frame;
+mod hand_over;
 mod impact;
 mod judge;
 mod locate;
