@@ -71,6 +71,15 @@ impl Certificate {
         *self = Self { speed, momentum, joints, natural_map, cone, complementarity, dissipation, contacts };
     }
 
+    /// Adds the residuals of a contact.
+    fn take(&mut self, own: ContactResidual, complementarity: f64) {
+        self.natural_map = larger(self.natural_map, own.natural_map);
+        self.cone = larger(self.cone, own.cone);
+        self.dissipation = larger(self.dissipation, own.dissipation);
+        self.complementarity = larger(self.complementarity, complementarity);
+        self.contacts.push(own);
+    }
+
     /// `true` when every residual is at most `tolerance`.
     pub fn passes(&self, tolerance: f64) -> bool {
         self.worst() <= tolerance

@@ -5,6 +5,7 @@
 //! change nothing is left of ε, and the certificate is that of W and q themselves.
 
 use crate::certificate::{Candidate, Judge, Storage};
+use crate::lemke::Basis;
 use crate::problem::{FrictionLaw, LocalProblem, Problem};
 use crate::proof::Farkas;
 use crate::solution::{Guess, LcpError, Solution, Stage, Work};
@@ -42,10 +43,11 @@ pub(crate) fn solve(
     let epsilon = problem.shift(EPSILON);
     let inner = Solver { tolerance: SHARE * solver.tolerance, ..*solver };
     let mut z = guess.filter(|g| g.z.len() == problem.size()).map_or(Vec::new(), |g| g.z.clone());
+    let mut basis = guess.and_then(|g| g.basis.clone());
     let stage = if z.is_empty() { Stage::Zero } else { Stage::Guess };
     let mut work = Work { stage, ..Work::default() };
     let given = judge.certify(&z, Candidate::default());
-    let mut best = match accepted(given, IDLE * solver.tolerance, &work) {
+    let mut best = match accepted(given, IDLE * solver.tolerance, &work, None) {
         Ok(solution) => return Ok(solution),
         Err(given) => given,
     };
@@ -56,8 +58,8 @@ pub(crate) fn solve(
         step.contacts = problem.contacts(&offset);
         // a step at rest with nothing to stop has no scale of its own
         step.speed_scale = best.certificate.speed;
-        let guess = Guess { z: z.clone(), basis: None };
-        let answer = workspace.solve(&step, &inner, (round > 0).then_some(&guess));
+        let guess = Guess { z: z.clone(), basis: basis.clone() };
+        let answer = workspace.solve(&step, &inner, Some(&guess));
         let found = match &answer {
             Ok(solution) => solution.z(),
             Err(LcpError::Unsupported { .. }) => return answer,
@@ -69,6 +71,7 @@ pub(crate) fn solve(
         let moved = direction(problem, &candidate.z, &z);
         z.clone_from(&candidate.z);
         if let Ok(solution) = &answer {
+            basis = solution.basis().cloned().or(basis);
             work = together(&work, solution.work(), round + 1);
         }
         failed = answer.err();
@@ -90,7 +93,7 @@ pub(crate) fn solve(
             break;
         }
     }
-    let best = match accepted(best, solver.tolerance, &work) {
+    let best = match accepted(best, solver.tolerance, &work, basis) {
         Ok(solution) => return Ok(solution),
         Err(best) => best,
     };
@@ -107,8 +110,13 @@ pub(crate) fn solve(
 }
 
 #[allow(clippy::result_large_err, reason = "the candidate comes back")]
-fn accepted(candidate: Candidate, tolerance: f64, work: &Work) -> Result<Solution, Candidate> {
-    Solution::accept(candidate, tolerance, FrictionLaw::Coulomb, work.clone(), None)
+fn accepted(
+    candidate: Candidate,
+    tolerance: f64,
+    work: &Work,
+    basis: Option<Basis>,
+) -> Result<Solution, Candidate> {
+    Solution::accept(candidate, tolerance, FrictionLaw::Coulomb, work.clone(), basis)
 }
 
 /// How the normal impulses changed, as unknowns.

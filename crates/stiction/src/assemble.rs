@@ -292,7 +292,7 @@ pub(crate) fn remember(contacts: &[ContactReport], joints: &[JointReport], memor
         friction: c.friction_impulse,
         moment: c.moment.map_or([0.0; 3], |m| m.impulse),
     }));
-    memory.contacts.sort_by_key(|c| c.id);
+    memory.contacts.sort_unstable_by_key(|c| c.id);
     memory.joints.clear();
     memory.joints.extend(joints.iter().map(|j| j.impulse));
 }

@@ -1,7 +1,7 @@
 //! The judge of problems in local form: speeds from W and q themselves, then every contact.
 
 use super::step::{ContactRows, Mobility, judge_contact};
-use super::{Candidate, Storage, larger};
+use super::{Candidate, Storage};
 use crate::problem::{Contact, FrictionLaw, LocalProblem};
 
 /// A problem in local form with all that its certificates share.
@@ -48,11 +48,7 @@ impl<'a> LocalJudge<'a> {
             let law = FrictionLaw::Coulomb;
             let (own, complementarity) =
                 judge_contact(contact, &mobility, (self.speed, law), &rows, complements);
-            residual.natural_map = larger(residual.natural_map, own.natural_map);
-            residual.cone = larger(residual.cone, own.cone);
-            residual.dissipation = larger(residual.dissipation, own.dissipation);
-            residual.complementarity = larger(residual.complementarity, complementarity);
-            residual.contacts.push(own);
+            residual.take(own, complementarity);
         }
     }
 }

@@ -165,11 +165,7 @@ impl<'a> StepJudge<'a> {
         for (i, contact) in self.problem.contacts.iter().enumerate() {
             let range = layout.contact[i]..layout.contact[i + 1];
             let (own, complementarity) = self.judge_contact(contact, i, z, velocity, &mut w[range]);
-            residual.natural_map = larger(residual.natural_map, own.natural_map);
-            residual.cone = larger(residual.cone, own.cone);
-            residual.dissipation = larger(residual.dissipation, own.dissipation);
-            residual.complementarity = larger(residual.complementarity, complementarity);
-            residual.contacts.push(own);
+            residual.take(own, complementarity);
         }
     }
 
@@ -230,6 +226,7 @@ pub(super) struct ContactRows<'a> {
 }
 
 /// Residuals of a contact and its complementarity; fills its part of `w`.
+#[inline]
 pub(super) fn judge_contact(
     contact: &Contact,
     mobility: &Mobility,

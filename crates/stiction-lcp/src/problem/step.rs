@@ -207,6 +207,7 @@ impl StepProblem {
     }
 
     /// The friction bound μ c_n + κ of contact `i` with the impulses `z` [N s].
+    #[inline]
     pub(crate) fn bound(&self, layout: &Layout, i: usize, z: &[f64]) -> f64 {
         let normal = self.bearer(i).map_or(0.0, |bearer| z[layout.contact[bearer]]);
         self.contacts[i].mu * normal + self.contacts[i].kappa

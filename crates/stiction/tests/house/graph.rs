@@ -55,7 +55,7 @@ const MODULES: [(&str, &str, &[&str]); 31] = [
     // it asks the dispatcher for certificates and for nothing else
     ("stiction-lcp", "newton", &["certificate", "lu", "problem", "solution", "solve"]),
     // these are made of solves
-    ("stiction-lcp", "local", &["certificate", "problem", "proof", "solution", "solve"]),
+    ("stiction-lcp", "local", &["certificate", "lemke", "problem", "proof", "solution", "solve"]),
     ("stiction-lcp", "convex", &["lemke", "problem", "solution", "solve"]),
     ("stiction-lcp", "pointed", &["certificate", "problem", "proof", "solution", "solve"]),
     // the plane and the space never see each other; what both need stands below them
