@@ -103,7 +103,8 @@ impl<'a> Dense<'a> {
             scale = scale.max(speed_of(&joint.row, &free).abs());
         }
         for contact in &self.step.contacts {
-            let closing = contact.normal.as_ref().map(|n| -speed_of(n, &free));
+            let bearer = contact.bearer.map_or(contact, |i| &self.step.contacts[i]);
+            let closing = bearer.normal.as_ref().map(|n| -speed_of(n, &free));
             if closing.is_none_or(|c| c > 0.0) {
                 let slip = contact.tangents.iter().map(|t| speed_of(t, &free).powi(2)).sum::<f64>().sqrt();
                 scale = scale.max(closing.unwrap_or(0.0)).max(slip);
@@ -123,7 +124,8 @@ impl<'a> Dense<'a> {
             at += 1;
         }
         for contact in &self.step.contacts {
-            let mut bound = contact.kappa;
+            let first = contact.bearer.map(|i| self.step.layout().contact[i]);
+            let mut bound = contact.kappa + first.map_or(0.0, |first| contact.mu * z[first]);
             let mut normal_answer = 0.0;
             if let Some(normal) = &contact.normal {
                 normal_answer = answer(&self.row(&normal.row))?;
@@ -137,7 +139,7 @@ impl<'a> Dense<'a> {
             }
             let tangents: Vec<DVector<f64>> = contact.tangents.iter().map(|t| self.row(&t.row)).collect();
             let slip: Vec<f64> = contact.tangents.iter().map(|t| speed_of(t, &v)).collect();
-            let along = |f: &[f64; 2]| slip.iter().zip(f).map(|(s, f)| s * f).sum::<f64>();
+            let along = |f: &[f64; 3]| slip.iter().zip(f).map(|(s, f)| s * f).sum::<f64>();
             let lambda = set.iter().map(|f| -along(f)).fold(0.0, f64::max);
             let mut zeta = bound;
             for f in set {
@@ -191,7 +193,7 @@ impl<'a> Dense<'a> {
 }
 
 /// The generators of a contact's friction set, none without tangents; `None` for an ellipse.
-fn generators(contact: &stiction_lcp::Contact) -> Option<&[[f64; 2]]> {
+fn generators(contact: &stiction_lcp::Contact) -> Option<&[[f64; 3]]> {
     match &contact.set {
         _ if contact.tangents.is_empty() => Some(&[]),
         FrictionSet::Polygon(f) => Some(f),

@@ -1,7 +1,7 @@
 //! Complementarity problems of rigid bodies with contact and friction, solved and certified.
 //!
-//! Three problems, one judge: a dense [`Lcp`] `w = M z + q`, a dense [`Mlcp`] with free rows, and the
-//! structured [`StepProblem`] that every time-stepping scheme poses. [`solve()`] answers any of them with a
+//! Four problems, one judge: a dense [`Lcp`] `w = M z + q`, a dense [`Mlcp`] with free rows, the structured
+//! [`StepProblem`] that every time-stepping scheme poses, and contacts alone in local form, [`LocalProblem`]. [`solve()`] answers any of them with a
 //! [`Solution`], which cannot exist without a [`Certificate`] recomputed from the original data.
 //!
 //! ```
@@ -24,6 +24,7 @@ mod convex;
 pub mod ensemble;
 pub mod enumerate;
 pub mod lemke;
+mod local;
 mod lu;
 mod newton;
 pub mod pointed;
@@ -42,8 +43,8 @@ pub use lemke::{Basis, Lemke};
 pub use newton::ContactMode;
 pub use pointed::Pointed;
 pub use problem::{
-    Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, Malformed, Mlcp, OffsetRow, Pair, Problem, Row,
-    StepProblem, Term,
+    Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow, Pair,
+    Problem, Row, StepProblem, Term,
 };
 pub use proof::Farkas;
 pub use solution::{Fallback, Guess, LcpError, Solution, Stage, Work};

@@ -8,6 +8,7 @@ use crate::condense;
 use crate::convex;
 use crate::enumerate::Enumerate;
 use crate::lemke::{self, Lemke};
+use crate::local;
 use crate::newton::{self, ContactMode};
 use crate::problem::{FrictionLaw, Malformed, Prepared, Problem, StepProblem};
 use crate::solution::{Guess, LcpError, Solution};
@@ -114,7 +115,11 @@ impl Workspace {
         solver: &Solver,
         guess: Option<&Guess>,
     ) -> Result<Solution, LcpError> {
-        match (solver.method, problem.into()) {
+        let problem = problem.into();
+        if let Problem::Local(problem) = problem {
+            return local::solve(problem, self, solver, guess);
+        }
+        match (solver.method, problem) {
             (Method::Convex(lemke), Problem::Step(step)) => {
                 let relaxed = step.relaxed(&[]);
                 self.run(Problem::Step(&relaxed), solver, guess, |task| task.lemke(&lemke, guess))

@@ -91,6 +91,14 @@ pub enum StepError {
         /// Which contact.
         contact: ContactId,
     },
+    /// The scheme does not know something of the model.
+    #[error("the step at t = {t} s: the second-order schemes do not know {what}; the Euler schemes do")]
+    Unsupported {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// What it does not know.
+        what: &'static str,
+    },
     /// A joint does not hold at the start of a run by a scheme that would keep its error.
     #[error(
         "joint {joint} is {error} m and {speed} m/s from holding at the start, t = {t} s: \

@@ -22,8 +22,8 @@ pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, ContactReport, Event, EventKind, ImpactReport, JointReport, Mode, PostReport,
-    SecondOrderReport, StepReport, StepWork,
+    AccuracyReport, ContactReport, Event, EventKind, ImpactReport, JointReport, Mode, MomentReport,
+    PostReport, SecondOrderReport, StepReport, StepWork,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
@@ -32,7 +32,8 @@ pub use scheme::{
 pub use simulate::{Followed, Simulation, Stopped, Trajectory};
 pub use state::{Bearing, ContactMemory, Hold, Memory, State};
 pub use system::{
-    Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Near, PairId, RowKind, Spring, Sweep, System,
+    Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Moments, Near, PairId, RowKind, Spring,
+    Sweep, System,
 };
 
 // the examples of the README are doc tests

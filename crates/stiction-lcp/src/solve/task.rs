@@ -165,6 +165,8 @@ impl<'a> Task<'a, '_> {
         let dense = match self.problem {
             Problem::Lcp(lcp) => Ok(Dense::Lcp(lcp)),
             Problem::Mlcp(mlcp) => Ok(Dense::Free(FreeRows::new(mlcp))),
+            // solved as steps
+            Problem::Local(_) => Err("a problem in local form"),
             Problem::Step(step) => {
                 let storage = std::mem::take(&mut self.workspace.condense);
                 match Condensed::in_storage(step, self.workspace.prepared.clone(), storage) {

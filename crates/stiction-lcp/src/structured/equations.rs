@@ -183,7 +183,7 @@ fn outer<const T: usize, const B: usize>(
 ) {
     for q in 0..B {
         // S J
-        let n = scaled(s.nn, &touch.n[q]);
+        let n = scaled(if touch.rests() { 0.0 } else { s.nn }, &touch.n[q]);
         let mut t = [[0.0; 8]; T];
         for k in 0..T {
             for i in 0..8 {

@@ -38,6 +38,7 @@ pub(crate) struct Storage {
     partition: Partition,
     line: Vec<Space<1>>,
     plane: Vec<Space<2>>,
+    spin: Vec<Space<3>>,
     local: Vec<u32>,
     response: Vec<f64>,
     z: Vec<f64>,
@@ -63,21 +64,29 @@ pub(crate) fn solve(
     storage.response.clear();
     storage.response.resize(prepared.layout.velocities(), 0.0);
     storage.partition.split(step);
-    let flat = step.contacts.iter().all(|c| c.tangents.len() < 2);
+    let tangents = step.contacts.iter().map(|c| c.tangents.len()).max().unwrap_or(0);
     let mut work = Work { islands: storage.partition.len(), ..Work::default() };
     let mut best: Option<Candidate> = None;
     for (attempt, share) in SHARES.into_iter().enumerate() {
         let scale = (task.speed(), share * task.tolerance());
         let warm = guess.is_some() || attempt > 0;
         let chain = if attempt > 0 { &Chain::new(&[Trial::Warm(AFTER)], chain.budget) } else { chain };
-        if flat {
-            let mut spaces = std::mem::take(&mut storage.line);
-            storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
-            storage.line = spaces;
-        } else {
-            let mut spaces = std::mem::take(&mut storage.plane);
-            storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
-            storage.plane = spaces;
+        match tangents {
+            0 | 1 => {
+                let mut spaces = std::mem::take(&mut storage.line);
+                storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
+                storage.line = spaces;
+            }
+            2 => {
+                let mut spaces = std::mem::take(&mut storage.plane);
+                storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
+                storage.plane = spaces;
+            }
+            _ => {
+                let mut spaces = std::mem::take(&mut storage.spin);
+                storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
+                storage.spin = spaces;
+            }
         }
         if let Some(worse) = best.take() {
             task.recycle(worse);

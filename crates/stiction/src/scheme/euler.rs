@@ -6,7 +6,7 @@ use crate::error::StepError;
 use crate::reduce::Reducer;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
-use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, RowKind, Sweep, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Moments, Near, PairId, RowKind, Sweep, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{Fallback, FrictionLaw, Guess, Solution, StepProblem};
@@ -390,7 +390,10 @@ fn carry_back<S: System + ?Sized>(system: &S, h: f64, workspace: &mut Workspace)
     joints.iter_mut().for_each(|j| system.carry_back(&expansion.v, h, &mut j.row));
     for contact in contacts {
         system.carry_back(&expansion.v, h, &mut contact.normal);
-        contact.tangents.iter_mut().for_each(|t| system.carry_back(&expansion.v, h, &mut t.row));
+        let Moments { spin, rolls, .. } = &mut contact.moments;
+        for row in contact.tangents.iter_mut().chain(spin).chain(rolls) {
+            system.carry_back(&expansion.v, h, &mut row.row);
+        }
     }
 }
 

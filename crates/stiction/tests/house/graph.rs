@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 4] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 30] = [
+const MODULES: [(&str, &str, &[&str]); 31] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -44,6 +44,7 @@ const MODULES: [(&str, &str, &[&str]); 30] = [
             "convex",
             "enumerate",
             "lemke",
+            "local",
             "newton",
             "problem",
             "proof",
@@ -53,7 +54,8 @@ const MODULES: [(&str, &str, &[&str]); 30] = [
     ),
     // it asks the dispatcher for certificates and for nothing else
     ("stiction-lcp", "newton", &["certificate", "lu", "problem", "solution", "solve"]),
-    // both are made of solves
+    // these are made of solves
+    ("stiction-lcp", "local", &["certificate", "lemke", "problem", "proof", "solution", "solve"]),
     ("stiction-lcp", "convex", &["lemke", "problem", "solution", "solve"]),
     ("stiction-lcp", "pointed", &["certificate", "problem", "proof", "solution", "solve"]),
     // the plane and the space never see each other; what both need stands below them

@@ -272,7 +272,7 @@ impl Instant {
         let i = self.places.first_contact + k;
         let (row, contact) = (&self.frame.contacts[k], &self.problem.contacts[i]);
         let own = &z[self.layout.contact[i]..self.layout.contact[i + 1]];
-        let p = contact.tangent_impulse(&own[1..]);
+        let [x, y, _] = contact.tangent_impulse(&own[1..]);
         let along = |x: [f64; 2]| -> [f64; 3] {
             std::array::from_fn(|c| x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c])
         };
@@ -282,7 +282,7 @@ impl Instant {
         }
         let prescribed = self.slip_drift(k);
         let slip = [slip[0] + prescribed[0], slip[1] + prescribed[1]];
-        Load { normal: own[0], friction: along(p), bound: row.mu * own[0], slip: along(slip) }
+        Load { normal: own[0], friction: along([x, y]), bound: row.mu * own[0], slip: along(slip) }
     }
 
     /// The prescribed part of the slip of a contact, which the offsets of the rows no longer hold.
@@ -310,7 +310,7 @@ impl Instant {
         if contact.normal.is_some() {
             return Load { normal: own[0], ..none };
         }
-        let [x, _] = contact.tangent_impulse(own);
+        let [x, ..] = contact.tangent_impulse(own);
         // the drift and the speed sought are those beside the instant
         let beside = &self.beside[1].joints[k];
         let sought = if let RowKind::Drive { speed, .. } = beside.kind { speed } else { 0.0 };

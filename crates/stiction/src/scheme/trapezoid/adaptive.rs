@@ -53,6 +53,7 @@ pub(crate) fn run<S: System + ?Sized>(
         return Err(StepError::StepSize(until - state.t));
     }
     euler::check(system, state, until - state.t)?;
+    super::known(system, state)?;
     let tolerance = accuracy.tolerance;
     let slowest = scheme.restitution_speed.unwrap_or((0.01 * tolerance).max(1e-12));
     let scheme = Scheme { restitution_speed: Some(slowest), ..*scheme };
