@@ -1,5 +1,8 @@
 //! `stiction bench`: how long solvers, steps and gaps take.
 
+mod chains;
+mod jacks;
+mod long;
 mod peers;
 mod rates;
 mod ratio;
@@ -19,7 +22,10 @@ use stiction_lcp::{Condensed, Problem, Solver, Workspace, solve};
 /// Time solvers, steps and gaps.
 #[derive(clap::Subcommand)]
 pub(crate) enum Benchmark {
+    Chains(chains::Arguments),
+    Jacks(jacks::Arguments),
     Lemke(Arguments),
+    Long(long::Arguments),
     Peers(peers::Arguments),
     Rates(rates::Arguments),
     Ratio(ratio::Arguments),
@@ -97,7 +103,10 @@ impl Times {
 /// Runs the command.
 pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
     match benchmark {
+        Benchmark::Chains(arguments) => chains::run(arguments),
+        Benchmark::Jacks(arguments) => jacks::run(arguments),
         Benchmark::Lemke(arguments) => lemke(arguments),
+        Benchmark::Long(arguments) => long::run(arguments),
         Benchmark::Peers(arguments) => peers::run(arguments),
         Benchmark::Rates(arguments) => rates::run(arguments),
         Benchmark::Ratio(arguments) => ratio::run(arguments),
@@ -123,6 +132,23 @@ fn lemke(arguments: &Arguments) -> Result<Outcome, BadInput> {
     write_json(arguments.json.as_deref(), &measurements)?;
     print(&table(&measurements))?;
     Ok(Outcome::Solved)
+}
+
+/// The exponent of the power of x that y grows as, fitted to all points.
+fn growth(points: &[(f64, f64)]) -> f64 {
+    let count = points.len() as f64;
+    let mean = |pick: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(pick).sum::<f64>() / count;
+    let (x, y) = (mean(&|p| p.0.ln()), mean(&|p| p.1.ln()));
+    let along = |p: &(f64, f64)| p.0.ln() - x;
+    mean(&|p| along(p) * (p.1.ln() - y)) / mean(&|p| along(p) * along(p))
+}
+
+/// Memory of this process [MB], where the system tells.
+fn resident() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes / 1e3)
 }
 
 /// Writes what was measured, if asked for.

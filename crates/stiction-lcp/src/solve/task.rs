@@ -30,6 +30,12 @@ pub(crate) const IDLE: f64 = 1e-3;
 /// is none: beyond, it takes seconds.
 const ARBITER: usize = 100;
 
+/// The same of joint rows, which are eliminated from a dense matrix first.
+const ARBITER_JOINTS: usize = 600;
+
+/// Joint rows up to which a dense elimination is as quick as a sparse one.
+const PIVOTS_BELOW: usize = 12;
+
 /// One solve under way.
 pub(crate) struct Task<'a, 'w> {
     pub(super) problem: Problem<'a>,
@@ -95,6 +101,7 @@ impl<'a> Task<'a, '_> {
         if let Problem::Step(step) = self.problem
             && worst > newton::ROUND_OFF
             && worst <= NEAR
+            && (!step.contacts.is_empty() || step.joints.len() <= PIVOTS_BELOW)
             && let Some(solution) = newton::polish(step, self, &guess.z, &Work::default())
         {
             self.recycle(candidate);
@@ -190,7 +197,7 @@ impl<'a> Task<'a, '_> {
         let curved = |c: &Contact| !c.tangents.is_empty() && matches!(c.set, FrictionSet::Ellipse(_));
         let flat = !step.contacts.iter().any(curved);
         let mut pivoting = None;
-        if flat && step.contacts.len() <= chain.pivots_below {
+        if flat && step.contacts.len() <= chain.pivots_below && step.joints.len() <= PIVOTS_BELOW {
             match self.pivoted(&lemke, guess) {
                 Err(error) if !matches!(error, LcpError::Ray { proof: Some(_), .. }) => {
                     pivoting = Some(error);
@@ -203,7 +210,7 @@ impl<'a> Task<'a, '_> {
             Ok(solution) => return Ok(solution),
             Err(error) => error,
         };
-        if step.contacts.len() > ARBITER {
+        if step.contacts.len() > ARBITER || step.joints.len() > ARBITER_JOINTS {
             return Err(error);
         }
         match (pivoting, error) {

@@ -30,7 +30,7 @@ pub(super) struct Island<const T: usize> {
     /// M̃ as blocks: (row body, column body, block by rows).
     pub(super) mass: Vec<(u32, u32, [Lane; 6])>,
     pub(super) momentum: Vec<Lane>,
-    /// Whether no two contacts are between the same bodies, as among balls.
+    /// Whether there are contacts, and no two of them between the same bodies, as among balls.
     pub(super) is_simple: bool,
 }
 
@@ -185,7 +185,8 @@ impl<const T: usize> Island<T> {
         }
         // side by side, the contacts of two bodies are one block of the matrix
         self.touches.sort_by_key(|t| (t.bodies, t.contact));
-        self.is_simple = self.touches.windows(2).all(|t| t[0].bodies != t[1].bodies);
+        self.is_simple =
+            !self.touches.is_empty() && self.touches.windows(2).all(|t| t[0].bodies != t[1].bodies);
     }
 
     fn take_joints(

@@ -126,8 +126,10 @@ pub(super) fn run<const T: usize>(
         );
         same = storage.modes == storage.previous;
         std::mem::swap(&mut storage.modes, &mut storage.previous);
-        reached.factorizations += 1;
-        if !equations.factor(island, &storage.answers) {
+        // without contacts the equations stay as they are, and further steps only take the proximal term back
+        let factored = island.touches.is_empty() && round > 0;
+        reached.factorizations += usize::from(!factored);
+        if !(factored || equations.factor(island, &storage.answers)) {
             kappa = (kappa / 10.0).max(KAPPA.0);
             continue;
         }

@@ -82,7 +82,8 @@ impl<const T: usize> Space<T> {
                 laid_out = true;
             }
             let stage = match trial {
-                Trial::Warm(_) if !guess && !self.island.is_simple => continue,
+                // joints alone are linear: no start is better than another
+                Trial::Warm(_) if !guess && !self.island.is_simple && !self.island.touches.is_empty() => continue,
                 Trial::Warm(factorizations) => {
                     self.at.copy_from(&self.best);
                     // what touches in one point each is soon sorted out by sweeps, redundant patches are not
