@@ -81,11 +81,8 @@ pub(crate) fn pile(count: u32, seed: u64) -> World {
         // every other layer is set off by half a cube
         let offset = 0.15 * (layer % 2.0);
         let aside: [f64; 2] = std::array::from_fn(|_| random.random_range(-0.01..0.01));
-        let place = Translation3::new(
-            0.3 * x + offset + aside[0],
-            0.3 * y + offset + aside[1],
-            0.1 + 0.2 * layer,
-        );
+        let place =
+            Translation3::new(0.3 * x + offset + aside[0], 0.3 * y + offset + aside[1], 0.1 + 0.2 * layer);
         let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), random.random_range(-0.1..0.1));
         let body = cuboid(format!("cube {i}"), [0.1; 3]);
         world.add(body.at(Isometry3::from_parts(place, turn)).moving(nudge(&mut random)));

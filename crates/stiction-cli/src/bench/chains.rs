@@ -242,7 +242,10 @@ fn in_space(variant: Variant, links: u32) -> Result<spatial::Model, Mistakes> {
 }
 
 fn table(measurements: &[Measurement]) -> String {
-    let mut text = format!("Chains of links of {} m that swing or fall together, h = {H} s and less where that is too long for the weight below the first link\n\n", 2.0 * HALF);
+    let mut text = format!(
+        "Chains of links of {} m that swing or fall together, h = {H} s and less where that is too long for the weight below the first link\n\n",
+        2.0 * HALF
+    );
     let _ = writeln!(
         text,
         "{:<6} {:<8} {:<8} {:>6} {:>6} {:>8}  {:>14} {:>9} {:>6} {:>12} {:>14} {:>9}",

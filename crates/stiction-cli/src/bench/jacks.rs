@@ -130,7 +130,16 @@ fn table(measurements: &[Measurement]) -> String {
     let _ = writeln!(
         text,
         "{:>4} {:>6} {:>6} {:>9} {:>12} {:>6} {:>12} {:>12} {:>13} {:>9}  verdict",
-        "seed", "jacks", "steps", "contacts", "certificate", "loose", "gain of E0", "penetration", "at rest [J]", "s per s"
+        "seed",
+        "jacks",
+        "steps",
+        "contacts",
+        "certificate",
+        "loose",
+        "gain of E0",
+        "penetration",
+        "at rest [J]",
+        "s per s"
     );
     for m in measurements {
         let _ = writeln!(

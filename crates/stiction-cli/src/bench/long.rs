@@ -30,15 +30,18 @@ pub(crate) struct Arguments {
 }
 
 const H: f64 = 0.01;
-/// Steps after which the bricks have found their places.
+/// Steps after which the bricks have found their places and boxes lie in the drum.
 const SETTLED: usize = 100;
 /// Part of the smallest size that bodies may be in each other at the end of a step.
 const PENETRATION: f64 = 1e-6;
 /// How much longer the steps of the last tenth may take: machines are shared, and work that grew by a tenth of itself in
 /// a thousand steps would be seen.
 const SLOWER: f64 = 1.5;
-/// Growth of memory that is that of the largest heap so far, not of every step.
-const GROWTH: f64 = 0.1;
+/// Steps from which on times are judged: the median of fewer is that of what else the machine does.
+const TIMED: usize = 10_000;
+/// Growth of memory that is that of the largest heap so far, not of every step [MB]: in 100,000 steps, 20 bytes in each
+/// would be seen.
+const GROWTH: f64 = 2.0;
 
 /// A scene and what became of it.
 #[derive(Serialize)]
@@ -106,6 +109,7 @@ fn measure(
     let mut simulation = Simulation::new(model, state, scheme);
     let mut report = StepReport::default();
     let tenth = steps / 10;
+    let settling = SETTLED.min(tenth);
     let mut times = Vec::with_capacity(steps);
     let (mut certificate, mut loose) = (0.0, 0);
     let mut penetrations = [0.0; 2];
@@ -118,16 +122,16 @@ fn measure(
         certificate = report.certificate.worst().max(certificate);
         loose += report.work.loose;
         let depth = report.infeasibility / size;
-        if step <= tenth {
+        if step <= settling + tenth {
             penetrations[0] = depth.max(penetrations[0]);
         }
         if step > steps - tenth {
             penetrations[1] = depth.max(penetrations[1]);
         }
-        if step == SETTLED.min(tenth) {
+        if step == settling {
             settled = centres(&simulation);
         }
-        if step == tenth {
+        if step == settling + tenth {
             memories[0] = resident();
         }
     }
@@ -144,7 +148,7 @@ fn measure(
         part[part.len() / 2]
     };
     let last_us = median(&mut times[steps - tenth..]);
-    let first_us = median(&mut times[..tenth]);
+    let first_us = median(&mut times[settling..settling + tenth]);
     let [first_mb, last_mb] = memories;
     let mut faults = Vec::new();
     let mut demand = |holds: bool, fault: &'static str| {
@@ -155,8 +159,8 @@ fn measure(
     demand(drift.zip(drift_allowed).is_none_or(|(drift, allowed)| drift <= allowed), "drifts");
     demand(penetrations.iter().all(|p| *p <= PENETRATION), "penetrates");
     demand(lost == 0, "leaves");
-    demand(last_us <= SLOWER * first_us, "slows");
-    demand(memories[0].zip(memories[1]).is_none_or(|(a, b)| b <= (1.0 + GROWTH) * a), "grows");
+    demand(steps < TIMED || last_us <= SLOWER * first_us, "slows");
+    demand(memories[0].zip(memories[1]).is_none_or(|(a, b)| b <= a + GROWTH), "grows");
     let verdict = if faults.is_empty() { "holds".into() } else { faults.join(", ") };
     let [penetration_first, penetration_last] = penetrations;
     Ok(Measurement {
@@ -180,11 +184,20 @@ fn measure(
 }
 
 fn table(measurements: &[Measurement]) -> String {
-    let mut text = format!("Long runs at h = {H} s; first and last: tenth of the steps\n\n");
+    let mut text =
+        format!("Long runs at h = {H} s; first, after a second, and last: a tenth of the steps\n\n");
     let _ = writeln!(
         text,
         "{:<6} {:>6} {:>7} {:>12} {:>6} {:>19} {:>21} {:>17} {:>13}  verdict",
-        "scene", "bodies", "steps", "certificate", "loose", "penetration", "drift [m]", "step [µs]", "memory [MB]"
+        "scene",
+        "bodies",
+        "steps",
+        "certificate",
+        "loose",
+        "penetration",
+        "drift [m]",
+        "step [µs]",
+        "memory [MB]"
     );
     let _ = writeln!(
         text,
