@@ -6,6 +6,7 @@ mod long;
 mod peers;
 mod rates;
 mod ratio;
+mod scaling;
 mod scenes;
 mod second_order;
 mod solver;
@@ -29,6 +30,7 @@ pub(crate) enum Benchmark {
     Peers(peers::Arguments),
     Rates(rates::Arguments),
     Ratio(ratio::Arguments),
+    Scaling(scaling::Arguments),
     Scenes(scenes::Arguments),
     SecondOrder(second_order::Arguments),
     Solver(solver::Arguments),
@@ -110,6 +112,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
         Benchmark::Peers(arguments) => peers::run(arguments),
         Benchmark::Rates(arguments) => rates::run(arguments),
         Benchmark::Ratio(arguments) => ratio::run(arguments),
+        Benchmark::Scaling(arguments) => scaling::run(arguments),
         Benchmark::Scenes(arguments) => scenes::run(arguments),
         Benchmark::SecondOrder(arguments) => second_order::run(arguments),
         Benchmark::Solver(arguments) => solver::run(arguments),

@@ -33,8 +33,9 @@ const ARBITER: usize = 100;
 /// The same of joint rows, which are eliminated from a dense matrix first.
 const ARBITER_JOINTS: usize = 600;
 
-/// Joint rows up to which a dense elimination is as quick as a sparse one.
-const PIVOTS_BELOW: usize = 12;
+/// Joint rows up to which a dense elimination, which knows the redundant ones, is about as quick as a sparse one, alone
+/// and beside contacts, limits and drives, where pivots are worth more: they are exact to round-off.
+const PIVOTS_BELOW: [usize; 2] = [20, 40];
 
 /// One solve under way.
 pub(crate) struct Task<'a, 'w> {
@@ -101,7 +102,7 @@ impl<'a> Task<'a, '_> {
         if let Problem::Step(step) = self.problem
             && worst > newton::ROUND_OFF
             && worst <= NEAR
-            && (!step.contacts.is_empty() || step.joints.len() <= PIVOTS_BELOW)
+            && (!step.contacts.is_empty() || few_joints(step))
             && let Some(solution) = newton::polish(step, self, &guess.z, &Work::default())
         {
             self.recycle(candidate);
@@ -197,7 +198,7 @@ impl<'a> Task<'a, '_> {
         let curved = |c: &Contact| !c.tangents.is_empty() && matches!(c.set, FrictionSet::Ellipse(_));
         let flat = !step.contacts.iter().any(curved);
         let mut pivoting = None;
-        if flat && step.contacts.len() <= chain.pivots_below && step.joints.len() <= PIVOTS_BELOW {
+        if flat && step.contacts.len() <= chain.pivots_below && few_joints(step) {
             match self.pivoted(&lemke, guess) {
                 Err(error) if !matches!(error, LcpError::Ray { proof: Some(_), .. }) => {
                     pivoting = Some(error);
@@ -425,6 +426,11 @@ impl<'a> Task<'a, '_> {
             Farkas::check(step, &y).or_else(|| Farkas::check(step, &minus))
         })
     }
+}
+
+/// Whether the joint rows are few enough to be eliminated from a dense matrix.
+fn few_joints(step: &StepProblem) -> bool {
+    step.joints.len() <= PIVOTS_BELOW[usize::from(!step.contacts.is_empty())]
 }
 
 /// A combination of normal and joint rows that no velocity satisfies, if there is one.

@@ -189,17 +189,22 @@ fn finish<S: System + ?Sized>(
     reported.events.clear();
     reported.impacts.clear();
     reported.second_order = None;
+    if !looks_ahead(scheme) {
+        let Workspace { bases, after, .. } = &mut *workspace;
+        system.contacts(next.t, &next.q, &Near::within(0.0), bases, after);
+    }
+    // schemes that look ahead have looked for contacts there
+    let before = violation(system, next.t, &next.q, workspace);
+    reported.infeasibility = before;
     if scheme.passes > 0 {
-        match post_stabilize::run(system, scheme, next, h, reach, &mut work, workspace) {
-            Ok(post) => reported.post = Some(post),
-            Err(error) => return Err(error),
-        }
+        let post = post_stabilize::run(system, scheme, next, h, reach, before, &mut work, workspace)?;
+        reported.infeasibility = post.after;
+        reported.post = Some(post);
     }
     (reported.t, reported.h) = (next.t, h);
     reported.kinetic = kinetic(system, (next.t, &next.q), &next.v);
     reported.potential = system.potential(next.t, &next.q);
     (reported.linear_momentum, reported.angular_momentum) = system.momentum(&next.q, &next.v);
-    reported.infeasibility = infeasibility(system, next.t, &next.q, workspace);
     reported.work = work;
     *report = reported;
     Ok(())
@@ -254,8 +259,13 @@ pub(crate) fn infeasibility<S: System + ?Sized>(
     q: &[f64],
     workspace: &mut Workspace,
 ) -> f64 {
-    system.joints(t, q, &mut workspace.joints);
     system.contacts(t, q, &Near::within(0.0), &mut workspace.bases, &mut workspace.after);
+    violation(system, t, q, workspace)
+}
+
+/// The same where contacts have been looked for.
+fn violation<S: System + ?Sized>(system: &S, t: f64, q: &[f64], workspace: &mut Workspace) -> f64 {
+    system.joints(t, q, &mut workspace.joints);
     let contacts = workspace.after.iter().map(|c| -c.gap);
     workspace.joints.iter().filter_map(JointRow::violation).chain(contacts).fold(0.0, f64::max)
 }
