@@ -4,6 +4,7 @@ mod chains;
 mod jacks;
 mod long;
 mod peers;
+mod profile;
 mod rates;
 mod ratio;
 mod scaling;
@@ -28,6 +29,7 @@ pub(crate) enum Benchmark {
     Lemke(Arguments),
     Long(long::Arguments),
     Peers(peers::Arguments),
+    Profile(profile::Arguments),
     Rates(rates::Arguments),
     Ratio(ratio::Arguments),
     Scaling(scaling::Arguments),
@@ -110,6 +112,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
         Benchmark::Lemke(arguments) => lemke(arguments),
         Benchmark::Long(arguments) => long::run(arguments),
         Benchmark::Peers(arguments) => peers::run(arguments),
+        Benchmark::Profile(arguments) => profile::run(arguments),
         Benchmark::Rates(arguments) => rates::run(arguments),
         Benchmark::Ratio(arguments) => ratio::run(arguments),
         Benchmark::Scaling(arguments) => scaling::run(arguments),

@@ -60,3 +60,30 @@ fn circular_friction_has_a_second_opinion_too() {
     assert!(found["total"]["compared"].as_u64().unwrap() > 0);
     assert_eq!(found["total"]["agreed"], found["total"]["compared"]);
 }
+
+#[test]
+fn a_profile_accounts_for_all_of_a_step() {
+    let picture = std::env::temp_dir().join(format!("stiction-heaps-{}.svg", std::process::id()));
+    let path = picture.to_str().unwrap();
+    let rows = measured("profile", &["bench", "profile", "--steps", "2", "--svg", path]);
+    let scenes: std::collections::BTreeSet<_> = rows.iter().map(|r| r["scene"].as_str().unwrap()).collect();
+    assert_eq!(scenes.len(), 5);
+    for scene in scenes {
+        let of = |phase: &str| {
+            let found = rows.iter().find(|r| r["scene"] == scene && r["phase"] == phase);
+            found.unwrap()["share"].as_f64().unwrap()
+        };
+        let all: f64 =
+            rows.iter().filter(|r| r["scene"] == scene).map(|r| r["share"].as_f64().unwrap()).sum();
+        assert!((all - 1.0).abs() < 1e-9, "{scene}: {all}");
+        // time that was measured twice would leave less than nothing somewhere
+        assert!(rows.iter().all(|r| r["share"].as_f64().unwrap() >= 0.0));
+        assert!(of("certificate") > 0.0 && of("preparation") > 0.0);
+        let joined = |s: &str| rows.iter().find(|r| r["scene"] == s && r["phase"] == "joints").unwrap();
+        let chain = joined("chain of 100")["share"].as_f64().unwrap();
+        assert!(scene == "chain of 100" || of("joints") < chain, "{scene}: {}", of("joints"));
+    }
+    let drawn = std::fs::read_to_string(&picture).unwrap();
+    std::fs::remove_file(&picture).unwrap();
+    assert!(drawn.starts_with("<svg") && drawn.contains("post-stabilization"));
+}

@@ -215,6 +215,11 @@ fn in_plane(variant: Variant, links: u32) -> Result<planar::Model, Mistakes> {
     world.build()
 }
 
+/// An open chain in space.
+pub(super) fn open(links: u32) -> Result<spatial::Model, Mistakes> {
+    in_space(Variant::Open, links)
+}
+
 fn in_space(variant: Variant, links: u32) -> Result<spatial::Model, Mistakes> {
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
     let (points, push) = (joints(variant, links), push(variant, links));

@@ -9,6 +9,7 @@ use crate::enumerate::Enumerate;
 use crate::lemke::{Basis, End, Lemke, Run};
 use crate::newton;
 use crate::problem::{Contact, FrictionLaw, FrictionSet, Lcp, Prepared, Problem, StepProblem};
+use crate::profile::{Phase, Profile};
 use crate::proof::Farkas;
 use crate::solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
 use crate::structured;
@@ -130,6 +131,10 @@ impl<'a> Task<'a, '_> {
         &mut self.workspace.newton
     }
 
+    pub(crate) fn profile(&mut self) -> &mut Profile {
+        &mut self.workspace.profile
+    }
+
     pub(crate) fn structured(&mut self) -> &mut structured::Storage {
         &mut self.workspace.structured
     }
@@ -145,12 +150,17 @@ impl<'a> Task<'a, '_> {
 
     pub(crate) fn certify(&mut self, z: &[f64]) -> Candidate {
         let old = self.workspace.spare.pop().unwrap_or_default();
-        self.judge.certify(z, old)
+        let caller = self.workspace.profile.enter(Phase::Certificate);
+        let candidate = self.judge.certify(z, old);
+        self.workspace.profile.enter(caller);
+        candidate
     }
 
     /// The velocity of a step with the impulses `z`, as its certificate will see it.
     pub(crate) fn velocity(&mut self, z: &[f64], out: &mut Vec<f64>) {
+        let caller = self.workspace.profile.enter(Phase::Certificate);
         self.judge.velocity(z, out);
+        self.workspace.profile.enter(caller);
     }
 
     pub(crate) fn tolerance(&self) -> f64 {

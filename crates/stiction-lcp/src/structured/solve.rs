@@ -34,7 +34,7 @@ pub(super) struct Space<const T: usize> {
     pub(super) island: Island<T>,
     pub(super) at: Iterate<T>,
     pub(super) best: Iterate<T>,
-    equations: Equations,
+    pub(super) equations: Equations,
     spare: Iterate<T>,
     newton: semismooth::Storage<T>,
     interior: interior::Storage<T>,

@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, RowKind, Sweep, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Fallback, FrictionLaw, Guess, Solution, StepProblem};
+use stiction_lcp::{Fallback, FrictionLaw, Guess, Phase, Solution, StepProblem};
 
 /// Rounds of the position-level iteration at most.
 const ROUNDS: usize = 20;
@@ -76,6 +76,7 @@ pub(crate) fn step<S: System + ?Sized>(
     report: &mut StepReport,
 ) -> Result<(), StepError> {
     check(system, state, h)?;
+    workspace.lcp.profile().enter(Phase::Forces);
     let mut work = StepWork { converged: true, ..StepWork::default() };
     system.forces(state.t, &state.q, &state.v, &mut workspace.forces);
     if let Some(i) = workspace.forces.k.iter().position(|k| !k.is_finite()) {
@@ -110,6 +111,7 @@ pub(crate) fn step<S: System + ?Sized>(
         solution = iterate(system, scheme, state, h, reach, solution, &mut work, workspace)?;
     }
 
+    workspace.lcp.profile().enter(Phase::Report);
     let mut next = std::mem::take(&mut workspace.next);
     next.q.clone_from(&state.q);
     next.v.clear();
@@ -197,7 +199,10 @@ fn finish<S: System + ?Sized>(
     let before = violation(system, next.t, &next.q, workspace);
     reported.infeasibility = before;
     if scheme.passes > 0 {
-        let post = post_stabilize::run(system, scheme, next, h, reach, before, &mut work, workspace)?;
+        workspace.lcp.profile().hold(Phase::PostStabilization);
+        let post = post_stabilize::run(system, scheme, next, h, reach, before, &mut work, workspace);
+        workspace.lcp.profile().release();
+        let post = post?;
         reported.infeasibility = post.after;
         reported.post = Some(post);
     }
@@ -356,8 +361,10 @@ fn solve_with_all<S: System + ?Sized>(
     workspace: &mut Workspace,
 ) -> Result<Solution, StepError> {
     loop {
+        workspace.lcp.profile().enter(Phase::Joints);
         let Expansion { t, q, .. } = &workspace.expansion;
         system.joints(*t, q, &mut workspace.joints);
+        workspace.lcp.profile().enter(Phase::Detection);
         let near = Near { reach, sweep: workspace.sweep.as_ref(), wanted: &workspace.wanted };
         system.contacts(*t, q, &near, &mut workspace.bases, &mut workspace.contacts);
         if scheme.level == Level::Velocity && !looks_ahead(scheme) {
@@ -369,6 +376,7 @@ fn solve_with_all<S: System + ?Sized>(
         if !looks_ahead(scheme) {
             return Ok(solution);
         }
+        workspace.lcp.profile().enter(Phase::Detection);
         workspace.end.clone_from(&state.q);
         system.advance(&mut workspace.end, solution.velocity(), h);
         let Workspace { end, bases, after, .. } = &mut *workspace;
@@ -484,6 +492,7 @@ fn solve_once<S: System + ?Sized>(
     let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
     // a polygon that is turned along the slip stands for the circle, so contacts are compared before they are
     // turned; but to the convex relaxation every facet is a constraint of its own
+    lcp.profile().enter(Phase::Reduction);
     if scheme.friction == FrictionLaw::Convex {
         align(contacts, start, free);
     }
@@ -491,6 +500,7 @@ fn solve_once<S: System + ?Sized>(
     if scheme.friction == FrictionLaw::Coulomb {
         align(contacts, start, free);
     }
+    lcp.profile().enter(Phase::Assembly);
     assemble::rows(problem, places, h, joints, contacts, &offsets);
     problem.lay_out(layout);
     assemble::remembered(problem, layout, places, contacts, &state.memory, &mut guess.z);

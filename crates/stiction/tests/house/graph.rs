@@ -14,7 +14,7 @@ const CRATES: [(&str, &[&str]); 4] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 30] = [
+const MODULES: [(&str, &str, &[&str]); 31] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -27,8 +27,14 @@ const MODULES: [(&str, &str, &[&str]); 30] = [
     ("stiction-lcp", "lu", &[]),
     ("stiction-lcp", "sparse", &[]),
     ("stiction-lcp", "chain", &[]),
+    // what measures knows nothing of what it measures
+    ("stiction-lcp", "profile", &[]),
     // the structured methods and their chain are handed the task of a solve
-    ("stiction-lcp", "structured", &["certificate", "chain", "problem", "solution", "solve", "sparse"]),
+    (
+        "stiction-lcp",
+        "structured",
+        &["certificate", "chain", "problem", "profile", "solution", "solve", "sparse"],
+    ),
     ("stiction-lcp", "collection", &["problem"]),
     ("stiction-lcp", "ensemble", &["problem"]),
     // the oracle reports the residual of what it found
@@ -46,6 +52,7 @@ const MODULES: [(&str, &str, &[&str]); 30] = [
             "lemke",
             "newton",
             "problem",
+            "profile",
             "proof",
             "solution",
             "structured",
