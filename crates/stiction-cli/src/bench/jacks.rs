@@ -2,10 +2,10 @@
 
 use crate::heaps::{self, ARM};
 use crate::{BadInput, Outcome, print};
+use cpu_time::ProcessTime;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::Instant;
 use stiction::{Scheme, Simulation, StepReport, System};
 
 /// Jacks, three crossed boxes each, that fall into a heap: 10 s at h = 0.005 s for each of three seeds.
@@ -87,7 +87,7 @@ fn measure(arguments: &Arguments, seed: u64) -> Result<Measurement, Box<dyn std:
     let mut report = StepReport::default();
     let (mut before, mut contacts_max, mut loose, mut steps) = (start, 0, 0, 0);
     let (mut certificate, mut gain, mut penetration, mut kinetic) = (0.0, 0.0, 0.0, 0.0);
-    let begun = Instant::now();
+    let begun = ProcessTime::now();
     while simulation.state().t < arguments.time - 0.5 * H {
         simulation.step_into(H, &mut report)?;
         let energy = report.kinetic + report.potential;

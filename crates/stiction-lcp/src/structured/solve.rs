@@ -148,7 +148,7 @@ impl<const T: usize> Space<T> {
         let left = budget.saturating_sub(self.outcome.factorizations);
         let limits = self.limits(speed, tolerance);
         let factorizations = limits.factorizations.min(left);
-        self.newton(Some(&v), Limits { exact, factorizations, ..limits }, speed);
+        self.newton(Some(&v), Limits { factorizations, exact, ..limits }, speed);
         self.modes = v;
     }
 
