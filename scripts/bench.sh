@@ -12,7 +12,7 @@ python3 benches/scenes_csv.py out/bench/rates.json --csv benches/results/rates.c
 cargo run --locked --release -p stiction-cli -- bench chains --json out/bench/chains.json
 python3 benches/scenes_csv.py out/bench/chains.json --csv benches/results/chains.csv
 
-cargo run --locked --release -p stiction-cli -- bench profile --json out/bench/profile.json --svg out/bench/profile.svg
+cargo run --locked --release -p stiction-cli -- bench profile --json out/bench/profile.json --svg docs/profile.svg
 python3 benches/scenes_csv.py out/bench/profile.json --csv benches/results/profile.csv
 
 cargo run --locked --release -p stiction-cli -- bench scenes --json out/bench/scenes.json

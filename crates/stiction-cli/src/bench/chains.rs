@@ -2,11 +2,11 @@
 
 use super::growth;
 use crate::{BadInput, Outcome, print};
+use cpu_time::ProcessTime;
 use nalgebra::{Isometry2, Isometry3, Point2, Point3, UnitQuaternion, Vector2, Vector3};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::Instant;
 use stiction::{Mistakes, Scheme, Simulation, State, StepError, StepReport, System, planar, spatial};
 
 /// Chains of 10 to 10,000 links that swing from one end, in the plane (hinges) and in space (ball joints): time per link
@@ -63,7 +63,7 @@ struct Measurement {
     rows: usize,
     /// Step [s].
     h: f64,
-    /// The median of the steps, per link [µs].
+    /// CPU time, the median of the steps, per link [µs].
     us_per_link: f64,
     /// Problems solved per step, post-stabilization included.
     problems: f64,
@@ -133,7 +133,7 @@ fn timed<S: System>(
     steps: usize,
 ) -> Result<Measurement, StepError> {
     let mut simulation = Simulation::new(model, state, scheme);
-    let h = H.min(SWING * (2.0 * HALF / (f64::from(links) * G)).sqrt());
+    let h = step_size(links);
     let mut report = StepReport::default();
     for _ in 0..steps.div_ceil(10) {
         simulation.step_into(h, &mut report)?;
@@ -141,7 +141,7 @@ fn timed<S: System>(
     let mut times = Vec::new();
     let (mut problems, mut factorizations, mut certificate, mut infeasibility) = (0, 0, 0.0, 0.0);
     for _ in 0..steps {
-        let begun = Instant::now();
+        let begun = ProcessTime::now();
         simulation.step_into(h, &mut report)?;
         times.push(1e6 * begun.elapsed().as_secs_f64());
         problems += report.work.problems;
@@ -213,6 +213,11 @@ fn in_plane(variant: Variant, links: u32) -> Result<planar::Model, Mistakes> {
         }
     }
     world.build()
+}
+
+/// The step of a chain [s].
+pub(super) fn step_size(links: u32) -> f64 {
+    H.min(SWING * (2.0 * HALF / (f64::from(links) * G)).sqrt())
 }
 
 /// An open chain in space.
