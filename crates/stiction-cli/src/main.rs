@@ -7,6 +7,7 @@ mod bench;
 mod demo;
 mod draw;
 mod fuzz;
+mod heaps;
 mod mode;
 mod peer;
 mod plot;

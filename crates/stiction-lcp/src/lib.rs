@@ -29,6 +29,7 @@ mod lu;
 mod newton;
 pub mod pointed;
 pub mod problem;
+pub mod profile;
 pub mod proof;
 pub mod solution;
 pub mod solve;
@@ -46,6 +47,7 @@ pub use problem::{
     Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow, Pair,
     Problem, Row, StepProblem, Term,
 };
+pub use profile::{Phase, Profile};
 pub use proof::Farkas;
 pub use solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
 pub use solve::{Method, Solver, Workspace, solve};

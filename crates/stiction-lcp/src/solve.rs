@@ -11,6 +11,7 @@ use crate::lemke::{self, Lemke};
 use crate::local;
 use crate::newton::{self, ContactMode};
 use crate::problem::{FrictionLaw, Malformed, Prepared, Problem, StepProblem};
+use crate::profile::{Phase, Profile};
 use crate::solution::{Guess, LcpError, Solution};
 use crate::structured;
 use serde::{Deserialize, Serialize};
@@ -105,6 +106,7 @@ pub struct Workspace {
     structured: structured::Storage,
     z: Vec<f64>,
     spare: Vec<Candidate>,
+    profile: Profile,
 }
 
 impl Workspace {
@@ -153,6 +155,11 @@ impl Workspace {
         Ok(self.with_task(Problem::Step(step), &solver, |task| newton::in_modes(step, task, modes))?)
     }
 
+    /// Where the time of solves goes, once it is started.
+    pub fn profile(&mut self) -> &mut Profile {
+        &mut self.profile
+    }
+
     /// The answer of a solution with its residuals, without the claim; the rest is taken back.
     pub fn candidate_of(&mut self, solution: Solution) -> Candidate {
         let (candidate, basis) = solution.into_parts();
@@ -195,6 +202,7 @@ impl Workspace {
         solver: &'a Solver,
         work: impl FnOnce(&mut Task<'a, '_>) -> T,
     ) -> Result<T, Malformed> {
+        let caller = self.profile.enter(Phase::Preparation);
         let law = if let Problem::Step(step) = problem {
             if let Some(prepared) = Arc::get_mut(&mut self.prepared) {
                 prepared.prepare(step)?;
@@ -209,10 +217,12 @@ impl Workspace {
             FrictionLaw::Coulomb
         };
         let judge = Judge::new(problem, self.prepared.clone(), std::mem::take(&mut self.judge));
+        self.profile.enter(Phase::Methods);
         let mut task = Task { problem, solver, judge, law, workspace: self };
         let result = work(&mut task);
         let storage = task.judge.into_storage();
         self.judge = storage;
+        self.profile.enter(caller);
         Ok(result)
     }
 }

@@ -31,6 +31,7 @@ pub use scheme::{
 };
 pub use simulate::{Followed, Simulation, Stopped, Trajectory};
 pub use state::{Bearing, ContactMemory, Hold, Memory, State};
+pub use stiction_lcp::{Phase, Profile};
 pub use system::{
     Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Moments, Near, PairId, RowKind, Spring,
     Sweep, System,

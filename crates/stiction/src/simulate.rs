@@ -35,6 +35,11 @@ impl<S: System> Simulation<S> {
         &self.state
     }
 
+    /// Where the time of steps goes, once it is started; of schemes of the Euler family.
+    pub fn profile(&mut self) -> &mut stiction_lcp::Profile {
+        self.workspace.lcp.profile()
+    }
+
     /// Goes on from another state: a snapshot of this run, or one set by hand.
     pub fn restore(&mut self, state: State) {
         self.state = state;

@@ -33,7 +33,7 @@ pub(super) struct Island<const T: usize> {
     /// M̃ as blocks: (row body, column body, block by rows).
     pub(super) mass: Vec<(u32, u32, [Lane; 6])>,
     pub(super) momentum: Vec<Lane>,
-    /// Whether no two contacts are between the same bodies, as among balls.
+    /// Whether there are contacts, and no two of them between the same bodies, as among balls.
     pub(super) is_simple: bool,
 }
 
@@ -207,10 +207,8 @@ impl<const T: usize> Island<T> {
         // side by side, the contacts of two bodies are one block of the matrix
         self.touches.sort_unstable_by_key(|t| (t.bodies, t.contact));
         let bearing = |t: &Touch<T>| problem.contacts[t.contact].bearer.is_none();
-        self.is_simple = self
-            .touches
-            .windows(2)
-            .all(|t| t[0].bodies != t[1].bodies || !(bearing(&t[0]) && bearing(&t[1])));
+        let apart = |t: &[Touch<T>]| t[0].bodies != t[1].bodies || !(bearing(&t[0]) && bearing(&t[1]));
+        self.is_simple = !self.touches.is_empty() && self.touches.windows(2).all(apart);
         for i in 0..self.touches.len() {
             let Touch { contact, bodies, .. } = self.touches[i];
             if let Some(bearer) = problem.contacts[contact].bearer {

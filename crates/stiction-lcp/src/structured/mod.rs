@@ -15,6 +15,7 @@ mod sweep;
 use crate::certificate::Candidate;
 use crate::chain::{Chain, Trial};
 use crate::problem::StepProblem;
+use crate::profile::Phase;
 use crate::solution::{Guess, LcpError, Solution, Work};
 use crate::solve::Task;
 pub(crate) use island::unknown_feature;
@@ -43,6 +44,8 @@ pub(crate) struct Storage {
     response: Vec<f64>,
     z: Vec<f64>,
     v: Vec<f64>,
+    /// What factorizations took, where that is measured [s].
+    factoring: f64,
 }
 
 /// Solves the islands of `step` one by one, and certifies the whole.
@@ -54,6 +57,7 @@ pub(crate) fn solve(
 ) -> Result<Solution, LcpError> {
     let mut storage = std::mem::take(task.structured());
     let prepared = task.prepared();
+    storage.factoring = 0.0;
     storage.z.clear();
     match guess {
         Some(guess) => storage.z.extend_from_slice(&guess.z),
@@ -97,6 +101,7 @@ pub(crate) fn solve(
         }
         storage.v.clone_from(&found.velocity);
     }
+    task.profile().reassign(Phase::Factorization, storage.factoring);
     let best = best.unwrap_or_default();
     *task.structured() = storage;
     let spent = work.factorizations;
@@ -117,7 +122,7 @@ impl Storage {
     fn run<const T: usize>(
         &mut self,
         step: &StepProblem,
-        task: &Task,
+        task: &mut Task,
         chain: &Chain,
         guess: bool,
         (speed, tolerance): (f64, f64),
@@ -127,6 +132,7 @@ impl Storage {
         let prepared = task.prepared();
         let layout = &prepared.layout;
         let count = self.partition.len();
+        let timed = task.profile().is_running();
         if spaces.len() < count {
             spaces.resize_with(count, Space::default);
         }
@@ -134,6 +140,7 @@ impl Storage {
         for (i, space) in spaces.iter_mut().enumerate() {
             let parts = self.partition.island(i);
             space.island.take(step, &prepared, parts, &mut self.local, &mut self.response);
+            (space.equations.timed, space.equations.seconds) = (timed, 0.0);
             space.at_rest = speed <= 2.0 * step.speed_scale;
             space.best.read(&space.island, step, layout, &self.z);
             space.best.take_velocities(&space.island, layout, &self.v);
@@ -147,6 +154,7 @@ impl Storage {
         for space in spaces {
             space.best.write(&space.island, step, layout, &mut self.z);
             let Outcome { stage, factorizations, iterations, sweeps, .. } = space.outcome;
+            self.factoring += space.equations.seconds;
             work.stage = work.stage.max(stage);
             work.factorizations += factorizations;
             work.iterations += iterations;

@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::system::{Bases, ContactRow, Forces, JointRow, Moments, Near, PairId, RowKind, Sweep, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Fallback, FrictionLaw, Guess, Solution, StepProblem};
+use stiction_lcp::{Fallback, FrictionLaw, Guess, Phase, Solution, StepProblem};
 
 /// Rounds of the position-level iteration at most.
 const ROUNDS: usize = 20;
@@ -76,6 +76,7 @@ pub(crate) fn step<S: System + ?Sized>(
     report: &mut StepReport,
 ) -> Result<(), StepError> {
     check(system, state, h)?;
+    workspace.lcp.profile().enter(Phase::Forces);
     let mut work = StepWork { converged: true, ..StepWork::default() };
     system.forces(state.t, &state.q, &state.v, &mut workspace.forces);
     if let Some(i) = workspace.forces.k.iter().position(|k| !k.is_finite()) {
@@ -110,6 +111,7 @@ pub(crate) fn step<S: System + ?Sized>(
         solution = iterate(system, scheme, state, h, reach, solution, &mut work, workspace)?;
     }
 
+    workspace.lcp.profile().enter(Phase::Report);
     let mut next = std::mem::take(&mut workspace.next);
     next.q.clone_from(&state.q);
     next.v.clear();
@@ -189,17 +191,25 @@ fn finish<S: System + ?Sized>(
     reported.events.clear();
     reported.impacts.clear();
     reported.second_order = None;
+    if !looks_ahead(scheme) {
+        let Workspace { bases, after, .. } = &mut *workspace;
+        system.contacts(next.t, &next.q, &Near::within(0.0), bases, after);
+    }
+    // schemes that look ahead have looked for contacts there
+    let before = violation(system, next.t, &next.q, workspace);
+    reported.infeasibility = before;
     if scheme.passes > 0 {
-        match post_stabilize::run(system, scheme, next, h, reach, &mut work, workspace) {
-            Ok(post) => reported.post = Some(post),
-            Err(error) => return Err(error),
-        }
+        workspace.lcp.profile().hold(Phase::PostStabilization);
+        let post = post_stabilize::run(system, scheme, next, h, reach, before, &mut work, workspace);
+        workspace.lcp.profile().release();
+        let post = post?;
+        reported.infeasibility = post.after;
+        reported.post = Some(post);
     }
     (reported.t, reported.h) = (next.t, h);
     reported.kinetic = kinetic(system, (next.t, &next.q), &next.v);
     reported.potential = system.potential(next.t, &next.q);
     (reported.linear_momentum, reported.angular_momentum) = system.momentum(&next.q, &next.v);
-    reported.infeasibility = infeasibility(system, next.t, &next.q, workspace);
     reported.work = work;
     *report = reported;
     Ok(())
@@ -254,8 +264,13 @@ pub(crate) fn infeasibility<S: System + ?Sized>(
     q: &[f64],
     workspace: &mut Workspace,
 ) -> f64 {
-    system.joints(t, q, &mut workspace.joints);
     system.contacts(t, q, &Near::within(0.0), &mut workspace.bases, &mut workspace.after);
+    violation(system, t, q, workspace)
+}
+
+/// The same where contacts have been looked for.
+fn violation<S: System + ?Sized>(system: &S, t: f64, q: &[f64], workspace: &mut Workspace) -> f64 {
+    system.joints(t, q, &mut workspace.joints);
     let contacts = workspace.after.iter().map(|c| -c.gap);
     workspace.joints.iter().filter_map(JointRow::violation).chain(contacts).fold(0.0, f64::max)
 }
@@ -346,8 +361,10 @@ fn solve_with_all<S: System + ?Sized>(
     workspace: &mut Workspace,
 ) -> Result<Solution, StepError> {
     loop {
+        workspace.lcp.profile().enter(Phase::Joints);
         let Expansion { t, q, .. } = &workspace.expansion;
         system.joints(*t, q, &mut workspace.joints);
+        workspace.lcp.profile().enter(Phase::Detection);
         let near = Near { reach, sweep: workspace.sweep.as_ref(), wanted: &workspace.wanted };
         system.contacts(*t, q, &near, &mut workspace.bases, &mut workspace.contacts);
         if scheme.level == Level::Velocity && !looks_ahead(scheme) {
@@ -359,6 +376,7 @@ fn solve_with_all<S: System + ?Sized>(
         if !looks_ahead(scheme) {
             return Ok(solution);
         }
+        workspace.lcp.profile().enter(Phase::Detection);
         workspace.end.clone_from(&state.q);
         system.advance(&mut workspace.end, solution.velocity(), h);
         let Workspace { end, bases, after, .. } = &mut *workspace;
@@ -477,6 +495,7 @@ fn solve_once<S: System + ?Sized>(
     let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
     // a polygon that is turned along the slip stands for the circle, so contacts are compared before they are
     // turned; but to the convex relaxation every facet is a constraint of its own
+    lcp.profile().enter(Phase::Reduction);
     if scheme.friction == FrictionLaw::Convex {
         align(contacts, start, free);
     }
@@ -484,6 +503,7 @@ fn solve_once<S: System + ?Sized>(
     if scheme.friction == FrictionLaw::Coulomb {
         align(contacts, start, free);
     }
+    lcp.profile().enter(Phase::Assembly);
     assemble::rows(problem, places, h, joints, contacts, &offsets);
     problem.lay_out(layout);
     assemble::remembered(problem, layout, places, contacts, &state.memory, &mut guess.z);

@@ -16,19 +16,20 @@ const LEAP: f64 = 0.2;
 /// Errors of positions below this part of the size are round-off.
 const ROUND_OFF: f64 = 1e-12;
 
-/// Mends `state.q`; velocities are untouched.
+/// Mends `state.q`, whose I(q) is `before`; velocities are untouched.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn run<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
     state: &mut State,
     h: f64,
     reach: f64,
+    before: f64,
     work: &mut StepWork,
     workspace: &mut Workspace,
 ) -> Result<PostReport, StepError> {
     // below this positions are round-off
     let tolerance = ROUND_OFF * system.size();
-    let before = infeasibility(system, state.t, &state.q, workspace);
     let mut report = PostReport { passes: 0, before, after: before, infeasible: None };
     while report.after > tolerance && report.passes < scheme.passes {
         report.infeasible = displacement(system, scheme, state, h, reach, work, workspace)?;

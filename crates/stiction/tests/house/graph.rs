@@ -27,8 +27,14 @@ const MODULES: [(&str, &str, &[&str]); 31] = [
     ("stiction-lcp", "lu", &[]),
     ("stiction-lcp", "sparse", &[]),
     ("stiction-lcp", "chain", &[]),
+    // what measures knows nothing of what it measures
+    ("stiction-lcp", "profile", &[]),
     // the structured methods and their chain are handed the task of a solve
-    ("stiction-lcp", "structured", &["certificate", "chain", "problem", "solution", "solve", "sparse"]),
+    (
+        "stiction-lcp",
+        "structured",
+        &["certificate", "chain", "problem", "profile", "solution", "solve", "sparse"],
+    ),
     ("stiction-lcp", "collection", &["problem"]),
     ("stiction-lcp", "ensemble", &["problem"]),
     // the oracle reports the residual of what it found
@@ -47,6 +53,7 @@ const MODULES: [(&str, &str, &[&str]); 31] = [
             "local",
             "newton",
             "problem",
+            "profile",
             "proof",
             "solution",
             "structured",
