@@ -15,7 +15,7 @@ const DENSITY: f64 = 500.0;
 
 /// A shape of the one material.
 fn attached(shape: Shape) -> Attached {
-    Attached::new(shape).material(Material { friction: MU, restitution: 0.0 })
+    Attached::new(shape).material(Material { friction: MU, restitution: 0.0, ..Material::default() })
 }
 
 fn cuboid(name: String, half_extents: [f64; 3]) -> Body {

@@ -6,7 +6,7 @@ use stiction::{Accuracy, Material, Scheme, Simulation};
 
 /// A crate lands on a ramp, slides off its end, tips over the edge, hits the floor and comes to rest.
 fn tipping() -> Simulation<Model> {
-    let material = Material { friction: 0.2, restitution: 0.0 };
+    let material = Material { friction: 0.2, restitution: 0.0, ..Material::default() };
     let shape = |half| {
         let polygon = Polygon::rectangle(half).unwrap_or_else(|error| panic!("{error}"));
         Attached::new(Shape::Polygon(polygon)).material(material)
