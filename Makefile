@@ -1,7 +1,7 @@
 # Each target does its own set-up. Needed on the machine: Rust (cargo), and for `bench` and `bench-peers` Python 3.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers soak fuzz
+.PHONY: help demo test bench bench-long bench-peers soak fuzz
 
 # Problems that `make soak` solves.
 SOAK ?= 100000
@@ -24,11 +24,15 @@ test: ## formatting, clippy, documentation, tests and doc tests
 bench: ## time steps of scenes and what second order costs, gaps beside parry's, and Lemke's method beside quantecon's
 	@bash scripts/bench.sh
 
+bench-long: ## 100,000 steps of a wall at rest and of a tumbling drum, heaps of jacks, piles of 10,000: half an hour
+	@bash scripts/bench_long.sh
+
 bench-peers: ## this project beside six other engines on the same scenes (PEERS=folder for them, 4 GB)
 	@bash scripts/bench_peers.sh
 
 soak: ## solve and certify many random contact problems (SOAK=100000)
 	cargo run --locked --release -p stiction-cli -- soak --count $(SOAK)
+	cargo run --locked --release -p stiction-cli -- soak --count $(SOAK) --circles
 
 fuzz: ## random pairs of bodies measured in two ways, and broken scene files (FUZZ=1000000)
 	cargo run --locked --release -p stiction-cli -- fuzz ratio --count $(FUZZ)

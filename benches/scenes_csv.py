@@ -1,4 +1,4 @@
-"""Writes what `stiction bench scenes --json` or `stiction bench solver --json` measured as CSV, with the machine and the date.
+"""Writes what `stiction bench … --json` or `stiction soak --json` found as CSV, with the machine and the date.
 
     stiction bench scenes --json out/bench/scenes.json
     python3 benches/scenes_csv.py out/bench/scenes.json
@@ -24,13 +24,18 @@ def written(value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="the results of stiction bench scenes as CSV")
-    parser.add_argument("results", type=pathlib.Path, help="what stiction bench scenes --json wrote")
+    parser = argparse.ArgumentParser(description="the results of stiction bench or soak as CSV")
+    parser.add_argument("results", type=pathlib.Path, help="what --json wrote")
     parser.add_argument("--csv", type=pathlib.Path, default=HERE / "results" / "scenes.csv")
     arguments = parser.parse_args()
 
     where = {"machine": machine(), "date": datetime.date.today().isoformat()}
     measured = json.loads(arguments.results.read_text())
+    if isinstance(measured, dict):
+        # a soak: one row for each kind of problem, and their sum
+        kinds = measured["kinds"] | {"all": measured["total"]}
+        friction = "circle" if measured["circles"] else "polygon"
+        measured = [{"friction": friction, "kind": kind} | tally for kind, tally in kinds.items()]
     rows = [where | {key: written(value) for key, value in row.items()} for row in measured]
     write(arguments.csv, rows)
 

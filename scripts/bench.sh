@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The solver on heaps of boxes; steps of named scenes; those of second order beside AH04's; the ratio metric beside parry; then Lemke's method on stacked boxes: this library, and quantecon's on the same problems.
+# The solver on heaps of boxes; chains; steps of named scenes; those of second order beside AH04's; the ratio metric beside parry; then Lemke's method on stacked boxes: this library, and quantecon's on the same problems.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -8,6 +8,12 @@ python3 benches/scenes_csv.py out/bench/solver.json --csv benches/results/solver
 
 cargo run --locked --release -p stiction-cli -- bench rates --json out/bench/rates.json
 python3 benches/scenes_csv.py out/bench/rates.json --csv benches/results/rates.csv
+
+cargo run --locked --release -p stiction-cli -- bench chains --json out/bench/chains.json
+python3 benches/scenes_csv.py out/bench/chains.json --csv benches/results/chains.csv
+
+cargo run --locked --release -p stiction-cli -- bench profile --json out/bench/profile.json --svg docs/profile.svg
+python3 benches/scenes_csv.py out/bench/profile.json --csv benches/results/profile.csv
 
 cargo run --locked --release -p stiction-cli -- bench scenes --json out/bench/scenes.json
 python3 benches/scenes_csv.py out/bench/scenes.json

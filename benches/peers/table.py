@@ -1,6 +1,6 @@
 """Says what benches/results/peers.csv holds, as Markdown: rows of every scene, and what they mean for this project.
 
-    python3 benches/peers/table.py [--rows]
+    python3 benches/peers/table.py [--rows] [--short]
 
 Needs nothing but Python. A row beats another when it is both cheaper and more accurate.
 """
@@ -11,6 +11,7 @@ import math
 import pathlib
 
 RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results" / "peers.csv"
+SETTINGS = RESULTS.with_name("peers_settings.csv")
 OURS = "stiction"
 
 
@@ -24,6 +25,7 @@ class Row:
         self.error, self.cost = number("error"), number("cpu_s_per_s")
         # of all steps where the engine says so
         self.infeasibility = number("infeasibility")
+        self.measured, self.date, self.machine = line["error_is"], line["date"], line["machine"]
 
     def beats(self, other):
         return self.error < other.error and self.cost < other.cost
@@ -108,6 +110,24 @@ def verdict(scenes):
         "peer rows that beat all of ours",
     ]
     return table([*head, "peer rows on the front"], lines)
+
+
+def short(scenes):
+    """What the README shows: the best row of this project and of the peers, when, where and against which versions."""
+    lines = []
+    for scene, all_rows in scenes.items():
+        mine = best([row for row in all_rows if row.engine == OURS])
+        theirs = best([row for row in all_rows if row.engine != OURS])
+        if mine is None or theirs is None:
+            continue
+        figures = lambda row, name: f"{row.error:.0e} @ {row.cost:.2g} ({name})"
+        lines.append([scene, mine.measured, figures(mine, mine.settings), figures(theirs, theirs.engine)])
+    head = ["scene", "error", "Stiction's best @ cost", "the others' best @ cost"]
+    with SETTINGS.open(newline="") as file:
+        versions = {line["engine"]: line["version"] for line in csv.DictReader(file)}
+    named = ", ".join(f"{engine} {version}" for engine, version in versions.items())
+    first = next(iter(scenes.values()))[0]
+    return table(head, lines) + f"\nCost: CPU seconds per simulated second. {first.date}, {first.machine}: {named}.\n"
 
 
 def find(scenes, scene, engine, settings, h):
@@ -198,8 +218,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--csv", type=pathlib.Path, default=RESULTS)
     parser.add_argument("--rows", action="store_true", help="all rows of every scene too")
+    parser.add_argument("--short", action="store_true", help="the table of the README, and the aims, alone")
     arguments = parser.parse_args()
     scenes = read(arguments.csv)
+    if arguments.short:
+        print(short(scenes))
+        print(targets(scenes))
+        return
     if arguments.rows:
         print("Error @ CPU seconds per simulated second.\n\n" + rows(scenes))
     print(verdict(scenes))

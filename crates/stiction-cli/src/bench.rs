@@ -1,8 +1,13 @@
 //! `stiction bench`: how long solvers, steps and gaps take.
 
+mod chains;
+mod jacks;
+mod long;
 mod peers;
+mod profile;
 mod rates;
 mod ratio;
+mod scaling;
 mod scenes;
 mod second_order;
 mod solver;
@@ -19,10 +24,15 @@ use stiction_lcp::{Condensed, Problem, Solver, Workspace, solve};
 /// Time solvers, steps and gaps.
 #[derive(clap::Subcommand)]
 pub(crate) enum Benchmark {
+    Chains(chains::Arguments),
+    Jacks(jacks::Arguments),
     Lemke(Arguments),
+    Long(long::Arguments),
     Peers(peers::Arguments),
+    Profile(profile::Arguments),
     Rates(rates::Arguments),
     Ratio(ratio::Arguments),
+    Scaling(scaling::Arguments),
     Scenes(scenes::Arguments),
     SecondOrder(second_order::Arguments),
     Solver(solver::Arguments),
@@ -97,10 +107,15 @@ impl Times {
 /// Runs the command.
 pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
     match benchmark {
+        Benchmark::Chains(arguments) => chains::run(arguments),
+        Benchmark::Jacks(arguments) => jacks::run(arguments),
         Benchmark::Lemke(arguments) => lemke(arguments),
+        Benchmark::Long(arguments) => long::run(arguments),
         Benchmark::Peers(arguments) => peers::run(arguments),
+        Benchmark::Profile(arguments) => profile::run(arguments),
         Benchmark::Rates(arguments) => rates::run(arguments),
         Benchmark::Ratio(arguments) => ratio::run(arguments),
+        Benchmark::Scaling(arguments) => scaling::run(arguments),
         Benchmark::Scenes(arguments) => scenes::run(arguments),
         Benchmark::SecondOrder(arguments) => second_order::run(arguments),
         Benchmark::Solver(arguments) => solver::run(arguments),
@@ -123,6 +138,23 @@ fn lemke(arguments: &Arguments) -> Result<Outcome, BadInput> {
     write_json(arguments.json.as_deref(), &measurements)?;
     print(&table(&measurements))?;
     Ok(Outcome::Solved)
+}
+
+/// The exponent of the power of x that y grows as, fitted to all points.
+fn growth(points: &[(f64, f64)]) -> f64 {
+    let count = points.len() as f64;
+    let mean = |pick: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(pick).sum::<f64>() / count;
+    let (x, y) = (mean(&|p| p.0.ln()), mean(&|p| p.1.ln()));
+    let along = |p: &(f64, f64)| p.0.ln() - x;
+    mean(&|p| along(p) * (p.1.ln() - y)) / mean(&|p| along(p) * along(p))
+}
+
+/// Memory of this process [MB], where the system tells.
+fn resident() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes / 1e3)
 }
 
 /// Writes what was measured, if asked for.

@@ -3,7 +3,7 @@
 
 use crate::draw;
 use crate::mode::{ContactState, Mode, contact_states};
-use crate::report::{certificate_lines, found_by, residual};
+use crate::report::{Kind, certificate_lines, found_by, residual};
 use crate::{BadInput, Outcome, print, wrecking, write_file};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -175,6 +175,7 @@ impl Scene {
                 set: FrictionSet::line(),
                 mu: MU,
                 kappa: 0.0,
+                bearer: None,
             });
         }
         Self { crates, touches, problem }
@@ -289,7 +290,7 @@ fn report(scene: &Scene, solution: &Solution, states: &[ContactState]) -> String
     );
     let _ = writeln!(text, "solved by {}\n", found_by(solution.work()));
     text += "certificate: every residual recomputed from the problem and the impulses alone\n";
-    text += &certificate_lines(certificate, true);
+    text += &certificate_lines(certificate, Kind::Step);
     let _ = writeln!(
         text,
         "  {:<22}{:>9}  the largest of momentum, joints, natural map and cone; at most {:.0e} is solved\n",

@@ -10,6 +10,7 @@ mod convert;
 mod demo;
 mod draw;
 mod fuzz;
+mod heaps;
 mod mode;
 mod peer;
 mod plot;

@@ -30,14 +30,14 @@ impl fmt::Display for Mode {
 }
 
 /// One contact of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ContactState {
     /// What it does.
     pub(crate) mode: Mode,
     /// Normal impulse [N s]; `None` for a friction block without a normal row.
     pub(crate) normal: Option<f64>,
-    /// Impulse along each tangent row [N s].
-    pub(crate) friction: [f64; 2],
+    /// Impulse along each tangent row [N s], two at least.
+    pub(crate) friction: Vec<f64>,
     /// Speed of the normal row, offset included [m/s].
     pub(crate) opening: Option<f64>,
     /// Speed of slip as the friction set measures it [m/s].
@@ -58,7 +58,7 @@ pub(crate) fn contact_states(step: &StepProblem, solution: &Solution) -> Vec<Con
             ContactState {
                 mode: Mode::Open,
                 normal: normal.first().copied(),
-                friction: contact.tangent_impulse(friction),
+                friction: contact.tangent_impulse(friction)[..contact.tangents.len().max(2)].to_vec(),
                 opening: contact.normal.as_ref().and_then(|_| solution.w().get(start).copied()),
                 slip: residual.lambda,
             }
@@ -80,6 +80,6 @@ pub(crate) fn contact_states(step: &StepProblem, solution: &Solution) -> Vec<Con
 impl ContactState {
     /// The larger of the normal impulse and friction [N s].
     fn impulse(&self) -> f64 {
-        self.friction[0].hypot(self.friction[1]).max(self.normal.unwrap_or(0.0).abs())
+        self.friction.iter().fold(0.0, |size: f64, p| size.hypot(*p)).max(self.normal.unwrap_or(0.0).abs())
     }
 }

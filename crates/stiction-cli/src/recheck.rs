@@ -1,7 +1,8 @@
 //! A second opinion on answers: the mixed problem written out densely, row by row, with plain loops.
 //!
 //! Shares nothing with the certificate but the problem's fields: velocities come from a dense factorization
-//! of M̃, and every residual is written here once more from AH04 (2.10)–(2.11). For polygonal friction sets.
+//! of M̃, and every residual is written here once more from AH04 (2.10)–(2.11). Circular friction is judged by what it
+//! says, a bound, its use where there is slip, and its direction, not by the projection the certificate takes.
 
 use nalgebra::{DMatrix, DVector};
 use stiction_lcp::{Farkas, FrictionLaw, FrictionSet, OffsetRow, Row, StepProblem};
@@ -66,7 +67,7 @@ impl<'a> Dense<'a> {
 
     /// Largest residual of any row, in units of the largest speed at which joints or closing contacts go wrong
     /// when no impulse acts (at least the problem's own scale). `None` where this opinion knows no law:
-    /// elliptic friction, the convex relaxation, a mass matrix that is singular, sizes that do not fit.
+    /// the convex relaxation, a mass matrix that is singular, sizes that do not fit.
     pub(crate) fn residual(&self, z: &[f64]) -> Option<f64> {
         if self.step.law != FrictionLaw::Coulomb || z.len() != self.step.layout().impulses {
             return None;
@@ -87,7 +88,7 @@ impl<'a> Dense<'a> {
                 p += self.row(&normal.row) * z[at];
                 at += 1;
             }
-            for f in generators(contact)? {
+            for f in directions(contact) {
                 for (k, tangent) in contact.tangents.iter().enumerate() {
                     p += self.row(&tangent.row) * (f[k] * z[at]);
                 }
@@ -103,7 +104,8 @@ impl<'a> Dense<'a> {
             scale = scale.max(speed_of(&joint.row, &free).abs());
         }
         for contact in &self.step.contacts {
-            let closing = contact.normal.as_ref().map(|n| -speed_of(n, &free));
+            let bearer = contact.bearer.map_or(contact, |i| &self.step.contacts[i]);
+            let closing = bearer.normal.as_ref().map(|n| -speed_of(n, &free));
             if closing.is_none_or(|c| c > 0.0) {
                 let slip = contact.tangents.iter().map(|t| speed_of(t, &free).powi(2)).sum::<f64>().sqrt();
                 scale = scale.max(closing.unwrap_or(0.0)).max(slip);
@@ -123,7 +125,8 @@ impl<'a> Dense<'a> {
             at += 1;
         }
         for contact in &self.step.contacts {
-            let mut bound = contact.kappa;
+            let first = contact.bearer.map(|i| self.step.layout().contact[i]);
+            let mut bound = contact.kappa + first.map_or(0.0, |first| contact.mu * z[first]);
             let mut normal_answer = 0.0;
             if let Some(normal) = &contact.normal {
                 normal_answer = answer(&self.row(&normal.row))?;
@@ -131,16 +134,28 @@ impl<'a> Dense<'a> {
                 bound += contact.mu * z[at];
                 at += 1;
             }
-            let set = generators(contact)?;
+            let set = directions(contact);
             if set.is_empty() {
                 continue;
             }
             let tangents: Vec<DVector<f64>> = contact.tangents.iter().map(|t| self.row(&t.row)).collect();
             let slip: Vec<f64> = contact.tangents.iter().map(|t| speed_of(t, &v)).collect();
-            let along = |f: &[f64; 2]| slip.iter().zip(f).map(|(s, f)| s * f).sum::<f64>();
+            let mut mean = 0.0;
+            for t in &tangents {
+                mean += answer(t)? / tangents.len() as f64;
+            }
+            let mean = if mean > 0.0 { mean } else { normal_answer };
+            if let FrictionSet::Ellipse(axes) = &contact.set {
+                let own: Vec<f64> = set.iter().enumerate().map(|(k, _)| z[at + k] / axes[k]).collect();
+                let slip: Vec<f64> = slip.iter().zip(axes).map(|(u, a)| u * a).collect();
+                circle(&own, &slip, bound, mean).into_iter().for_each(&mut judge);
+                at += set.len();
+                continue;
+            }
+            let along = |f: &[f64; 3]| slip.iter().zip(f).map(|(s, f)| s * f).sum::<f64>();
             let lambda = set.iter().map(|f| -along(f)).fold(0.0, f64::max);
             let mut zeta = bound;
-            for f in set {
+            for f in &set {
                 let mut direction = DVector::zeros(v.len());
                 for (t, f) in tangents.iter().zip(f) {
                     direction += t * *f;
@@ -149,11 +164,7 @@ impl<'a> Dense<'a> {
                 zeta -= z[at];
                 at += 1;
             }
-            let mut mean = 0.0;
-            for t in &tangents {
-                mean += answer(t)? / tangents.len() as f64;
-            }
-            judge(minimum(lambda, if mean > 0.0 { mean } else { normal_answer } * zeta));
+            judge(minimum(lambda, mean * zeta));
         }
         Some(worst)
     }
@@ -190,13 +201,28 @@ impl<'a> Dense<'a> {
     }
 }
 
-/// The generators of a contact's friction set, none without tangents; `None` for an ellipse.
-fn generators(contact: &stiction_lcp::Contact) -> Option<&[[f64; 2]]> {
+/// What the friction unknowns of a contact are along: the generators of a polygon, the tangents for an ellipse.
+fn directions(contact: &stiction_lcp::Contact) -> Vec<[f64; 3]> {
     match &contact.set {
-        _ if contact.tangents.is_empty() => Some(&[]),
-        FrictionSet::Polygon(f) => Some(f),
-        FrictionSet::Ellipse(_) => None,
+        FrictionSet::Polygon(f) if !contact.tangents.is_empty() => f.to_vec(),
+        _ => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]][..contact.tangents.len()].to_vec(),
     }
+}
+
+/// What is wrong with friction `p` of a circle of radius `bound` at slip `u`, in units of speed: beyond the bound, slip
+/// with friction left over, and not against the slip.
+fn circle(p: &[f64], u: &[f64], bound: f64, mobility: f64) -> [f64; 3] {
+    let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let (size, speed) = (length(p), length(u));
+    let excess = mobility * (size - bound).max(0.0);
+    let unused = minimum(speed, mobility * (bound - size));
+    // bound · u + ‖u‖ p = 0, as an error of the slip or of the impulse, whichever is the smaller: what hardly slips
+    // has no direction, and neither has what hardly presses
+    let crooked: Vec<f64> = p.iter().zip(u).map(|(p, u)| bound * u + speed * p).collect();
+    let crooked = length(&crooked);
+    let crooked =
+        if crooked > 0.0 { minimum(crooked / bound.max(0.0), mobility * crooked / speed) } else { crooked };
+    [excess, unused, crooked]
 }
 
 /// The smaller of two numbers, and not a number if either is not.
@@ -227,6 +253,31 @@ mod tests {
                 assert!(residual > 1e-9, "{} {seed}, unknown {i}: {residual:e}", kind.name());
             }
         }
+    }
+
+    #[test]
+    fn circles_are_judged_by_their_own_law() {
+        for seed in 0..200 {
+            let (kind, step) = mixture(seed);
+            let step = crate::soak::circular(&step);
+            let Ok(solution) = solve(&step, &Solver::default(), None) else { continue };
+            let dense = Dense::new(&step);
+            let residual = dense.residual(solution.z()).unwrap();
+            assert!(residual < 1e-7, "{} {seed}: {residual:e}", kind.name());
+            let largest = solution.z().iter().fold(0.0, |a: f64, z| a.max(z.abs()));
+            for i in step.joints.len()..solution.z().len() {
+                let mut z = solution.z().to_vec();
+                z[i] += 1e-3 * largest.max(1e-3);
+                let residual = dense.residual(&z).unwrap();
+                assert!(residual > 1e-7, "{} {seed}, unknown {i}: {residual:e}", kind.name());
+            }
+        }
+        // too much, too little, and aside, each at unit slip and bound
+        let wrong = |p: [f64; 2]| circle(&p, &[1.0, 0.0], 1.0, 1.0);
+        assert_eq!(wrong([-1.0, 0.0]), [0.0; 3]);
+        assert!((wrong([-1.1, 0.0])[0] - 0.1).abs() < 1e-12);
+        assert!((wrong([-0.9, 0.0])[1] - 0.1).abs() < 1e-12);
+        assert!((wrong([-(0.99_f64.sqrt()), 0.1])[2] - 0.1).abs() < 1e-2);
     }
 
     #[test]

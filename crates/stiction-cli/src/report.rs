@@ -6,7 +6,7 @@ use crate::solve::Answer;
 use std::fmt::Write;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::solution::Stage;
-use stiction_lcp::{Certificate, Fallback, FrictionLaw, StepProblem, Work};
+use stiction_lcp::{Certificate, Contact, Fallback, FrictionLaw, StepProblem, Work};
 
 /// The answer in words.
 pub(crate) fn report(file: &ProblemFile, answer: &Answer) -> String {
@@ -44,7 +44,7 @@ pub(crate) fn report(file: &ProblemFile, answer: &Answer) -> String {
     if let Some(certificate) = answer.certificate {
         let whose = if solved { "certificate" } else { "certificate of the best iterate" };
         let _ = writeln!(text, "\n{whose}, recomputed from the problem and z alone");
-        text += &certificate_lines(certificate, matches!(file.problem, AnyProblem::Step(_)));
+        text += &certificate_lines(certificate, Kind::of(&file.problem));
     }
     if let Some(states) = &answer.contacts {
         text += &contact_table(states);
@@ -55,6 +55,9 @@ pub(crate) fn report(file: &ProblemFile, answer: &Answer) -> String {
     }
     if let (AnyProblem::Step(step), Some(v)) = (&file.problem, answer.velocity) {
         text += &velocity_table(step, v);
+    }
+    if let (AnyProblem::Local(local), Some(r), Some(u)) = (&file.problem, &answer.r, answer.u) {
+        text += &local_table(local.dim, r, u);
     }
     if let Some(proof) = answer.proof {
         text += "\nproof that no solution exists: a combination y of the rows that nothing can satisfy\n";
@@ -88,6 +91,19 @@ fn describe(problem: &AnyProblem) -> String {
                 count(layout.impulses, "unknown impulse", "unknown impulses"),
             ];
             format!("time step: {}", parts.join(", "))
+        }
+        AnyProblem::Local(local) => {
+            let friction = match (local.dim, local.facets) {
+                (2, _) => "in the plane".into(),
+                (_, None) => "friction circles".into(),
+                (_, Some(n)) => format!("friction polygons of {n} directions"),
+            };
+            let parts = [
+                count(local.mu.len(), "contact", "contacts"),
+                friction,
+                count(local.size(), "unknown impulse", "unknown impulses"),
+            ];
+            format!("local form: {}", parts.join(", "))
         }
     }
 }
@@ -136,33 +152,55 @@ fn fallback_words(fallback: Fallback) -> &'static str {
     }
 }
 
+/// What the residuals of a certificate are of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Dense,
+    Step,
+    Local,
+}
+
+impl Kind {
+    fn of(problem: &AnyProblem) -> Self {
+        match problem {
+            AnyProblem::Lcp(_) | AnyProblem::Mlcp(_) => Self::Dense,
+            AnyProblem::Step(_) => Self::Step,
+            AnyProblem::Local(_) => Self::Local,
+        }
+    }
+}
+
 /// The residuals, one a line, each with what it says.
-pub(crate) fn certificate_lines(certificate: &Certificate, step: bool) -> String {
+pub(crate) fn certificate_lines(certificate: &Certificate, kind: Kind) -> String {
     let mut text = String::new();
     let mut scale = |label: &str, words: &str| {
         let _ = writeln!(text, "  {label:<22}{:>9}  {words}", significant(certificate.speed));
     };
-    if step {
-        scale("scale [m/s]", "V₀: the speed by which the bodies would go wrong if nothing pushed");
-    } else {
-        scale("scale", "largest entry of q, by which the rest is measured");
+    match kind {
+        Kind::Step => {
+            scale("scale [m/s]", "V₀: the speed by which the bodies would go wrong if nothing pushed");
+        }
+        Kind::Local => scale("scale [m/s]", "V₀: the largest speed of q at a contact that closes"),
+        Kind::Dense => scale("scale", "largest entry of q, by which the rest is measured"),
     }
     let mut line = |label: &str, value: f64, words: &str| {
         let _ = writeln!(text, "  {label:<22}{:>9}  {words}", residual(value));
     };
     let Certificate { momentum, joints, natural_map, cone, complementarity, dissipation, .. } = certificate;
-    if step {
+    if kind == Kind::Step {
         line("momentum", *momentum, "mass × velocity − impulses, against the size of its terms");
         line("joints", *joints, "speed at which joints come apart / V₀");
-        line("natural map", *natural_map, "pushing and opening, or sticking and slipping, at once / V₀");
-        line("cone", *cone, "pulling, or friction above its bound / V₀");
-        line("complementarity", *complementarity, "work done where none can be / V₀², second order");
-        line("maximum dissipation", *dissipation, "friction short of braking the most / V₀², second order");
-    } else {
+    }
+    if kind == Kind::Dense {
         line("free rows", *joints, "largest |w| where it must be zero");
         line("natural map", *natural_map, "largest |min(z, w)|, z in units of w");
         line("cone", *cone, "largest negative z");
         line("complementarity", *complementarity, "largest |z w|, second order");
+    } else {
+        line("natural map", *natural_map, "pushing and opening, or sticking and slipping, at once / V₀");
+        line("cone", *cone, "pulling, or friction above its bound / V₀");
+        line("complementarity", *complementarity, "work done where none can be / V₀², second order");
+        line("maximum dissipation", *dissipation, "friction short of braking the most / V₀², second order");
     }
     text
 }
@@ -183,19 +221,19 @@ fn contact_table(states: &[ContactState]) -> String {
         return String::new();
     }
     let mut text = String::from("\ncontacts\n");
+    let width = 17 * states.iter().map(|s| s.friction.len()).max().unwrap_or(2) - 1;
     let _ = writeln!(
         text,
-        "  {:>4}  {:<5}  {:>15}  {:>32}  {:>15}  {:>15}",
+        "  {:>4}  {:<5}  {:>15}  {:>width$}  {:>15}  {:>15}",
         "", "mode", "normal [N s]", "friction along the tangents [N s]", "opening [m/s]", "slip [m/s]"
     );
     let or_none = |x: Option<f64>| x.map_or("none".into(), short);
     for (i, ContactState { mode, normal, friction, opening, slip }) in states.iter().enumerate() {
         let _ = writeln!(
             text,
-            "  {i:>4}  {mode:<5}  {:>15}  {:>16} {:>16}  {:>15}  {:>15}",
+            "  {i:>4}  {mode:<5}  {:>15}  {:<width$}  {:>15}  {:>15}",
             or_none(*normal),
-            short(friction[0]),
-            short(friction[1]),
+            friction.iter().map(|p| format!("{:>16}", short(*p))).collect::<Vec<_>>().join(" "),
             or_none(*opening),
             short(*slip),
         );
@@ -223,21 +261,41 @@ fn labels(problem: &AnyProblem) -> Vec<String> {
         }
         AnyProblem::Step(step) => {
             let mut labels: Vec<String> = (0..step.joints.len()).map(|i| format!("joint {i}")).collect();
-            for (i, contact) in step.contacts.iter().enumerate() {
-                let normals = usize::from(contact.normal.is_some());
-                if normals > 0 {
-                    labels.push(format!("contact {i} normal"));
-                }
-                labels.extend((0..contact.unknowns() - normals).map(|k| format!("contact {i} friction {k}")));
-            }
+            label_contacts(&step.contacts, &mut labels);
+            labels
+        }
+        AnyProblem::Local(local) => {
+            let mut labels = Vec::new();
+            label_contacts(&local.contacts(&local.q), &mut labels);
             labels
         }
     }
 }
 
+fn label_contacts(contacts: &[Contact], labels: &mut Vec<String>) {
+    for (i, contact) in contacts.iter().enumerate() {
+        let normals = usize::from(contact.normal.is_some());
+        if normals > 0 {
+            labels.push(format!("contact {i} normal"));
+        }
+        labels.extend((0..contact.unknowns() - normals).map(|k| format!("contact {i} friction {k}")));
+    }
+}
+
+/// r and u of contacts in local form, one row a line.
+fn local_table(dim: usize, r: &[f64], u: &[f64]) -> String {
+    let mut text = String::from("\nimpulse and speed of each row\n");
+    let _ = writeln!(text, "  {:>4}  {:>15}  {:>15}", "", "r [N s]", "u [m/s]");
+    for (i, (r, u)) in r.iter().zip(u).enumerate() {
+        let row = if i % dim == 0 { "normal".into() } else { format!("tangent {}", i % dim - 1) };
+        let _ = writeln!(text, "  {i:>4}  {:>15}  {:>15}  contact {} {row}", short(*r), short(*u), i / dim);
+    }
+    text
+}
+
 fn unknown_table(problem: &AnyProblem, z: &[f64], w: &[f64], whose: &str) -> String {
     let (z_unit, w_unit) = match problem {
-        AnyProblem::Step(_) => ("z [N s]", "w [m/s]"),
+        AnyProblem::Step(_) | AnyProblem::Local(_) => ("z [N s]", "w [m/s]"),
         _ => ("z", "w"),
     };
     let mut text = format!("\nunknowns and their complements{whose}\n");

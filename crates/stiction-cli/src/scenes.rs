@@ -63,7 +63,7 @@ fn pendulum() -> planar::World {
 
 /// ST00's rod, which falls and slides.
 fn rod() -> planar::World {
-    let material = Material { friction: 0.6, restitution: 0.0 };
+    let material = Material { friction: 0.6, restitution: 0.0, ..Material::default() };
     let mut world = planar::World::new(Vector2::new(0.0, -G));
     let table = planar::Attached::new(planar::Shape::HalfPlane).material(material);
     world.add(planar::Body::fixed("table").with(table));
@@ -77,7 +77,7 @@ fn rod() -> planar::World {
 }
 
 fn table(friction: f64) -> (spatial::World, Material) {
-    let material = Material { friction, restitution: 0.0 };
+    let material = Material { friction, restitution: 0.0, ..Material::default() };
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
     let plane = spatial::Attached::new(spatial::Shape::HalfSpace).material(material);
     world.add(spatial::Body::fixed("table").with(plane));
@@ -129,7 +129,7 @@ fn break_shot() -> spatial::World {
     const MASS: f64 = 0.17;
     let (mut world, _) = table(0.2);
     let mut add = |name: String, x: f64, y: f64, velocity: f64| {
-        let material = Material { friction: 0.05, restitution: 0.9 };
+        let material = Material { friction: 0.05, restitution: 0.9, ..Material::default() };
         let inertia = 0.4 * MASS * RADIUS * RADIUS;
         // rolling
         let twist = spatial::Twist::new(velocity * Vector3::x(), velocity / RADIUS * Vector3::y());

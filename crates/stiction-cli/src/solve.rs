@@ -147,6 +147,11 @@ pub(crate) struct Answer<'a> {
     pub(crate) z: Option<&'a [f64]>,
     pub(crate) w: Option<&'a [f64]>,
     pub(crate) velocity: Option<&'a [f64]>,
+    /// Impulse and speed of each row of a problem in local form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) r: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) u: Option<&'a [f64]>,
     pub(crate) certificate: Option<&'a Certificate>,
     /// Largest residual of the certificate.
     pub(crate) worst: Option<f64>,
@@ -178,6 +183,8 @@ impl<'a> Answer<'a> {
             z: None,
             w: None,
             velocity: None,
+            r: None,
+            u: None,
             certificate: None,
             worst: None,
             contacts: None,
@@ -205,23 +212,28 @@ impl<'a> Answer<'a> {
         let best = result.as_ref().err().and_then(LcpError::best);
         let solution = result.as_ref().ok();
         let certificate = solution.map(Solution::certificate).or(best.map(|b| &b.certificate));
+        let local = if let AnyProblem::Local(local) = problem { Some(local) } else { None };
+        // contacts in local form are a step's without its bodies
+        let of_local =
+            local.map(|local| StepProblem { contacts: local.contacts(&local.q), ..StepProblem::default() });
         let step = match problem {
             AnyProblem::Step(step) => Some(step),
-            _ => None,
+            _ => of_local.as_ref(),
         };
         let contacts = step.and_then(|step| states(step, result));
+        let z = solution.map(Solution::z).or(best.map(|b| &*b.z));
+        let velocity = solution.map(Solution::velocity).or(best.map(|b| &*b.velocity));
         Self {
             status,
             message,
             solver: solver.method.name(),
             tolerance: solver.tolerance,
             law: step.and(solution).map(Solution::law),
-            z: solution.map(Solution::z).or(best.map(|b| &*b.z)),
+            z,
             w: solution.map(Solution::w).or(best.map(|b| &*b.w)),
-            velocity: solution
-                .map(Solution::velocity)
-                .or(best.map(|b| &*b.velocity))
-                .filter(|v| !v.is_empty()),
+            velocity: velocity.filter(|v| !v.is_empty() && local.is_none()),
+            r: local.and_then(|local| z.map(|z| local.impulses(z).as_slice().to_vec())),
+            u: velocity.filter(|_| local.is_some()),
             certificate,
             worst: certificate.map(Certificate::worst),
             contacts,

@@ -30,7 +30,7 @@ struct Scene {
 }
 
 fn scene() -> Result<Scene, Mistakes> {
-    let material = Material { friction: 0.5, restitution: 0.0 };
+    let material = Material { friction: 0.5, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -9.81));
     world.add(Body::fixed("ground").with(Attached::new(Shape::HalfPlane).material(material)));
     let crane = world.add(Body::fixed("crane"));

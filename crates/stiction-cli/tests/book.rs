@@ -57,7 +57,8 @@ fn commands_run_as_they_are_written() {
         }
         for line in blocks(&text, "sh").into_iter().flat_map(str::lines) {
             let words: Vec<&str> = line.split_whitespace().collect();
-            let Some(("stiction", arguments)) = words.split_first().map(|(first, rest)| (*first, rest)) else {
+            let Some(("stiction", arguments)) = words.split_first().map(|(first, rest)| (*first, rest))
+            else {
                 panic!("{name}: not a command of this program: {line}");
             };
             let output = Command::new(env!("CARGO_BIN_EXE_stiction"))

@@ -150,6 +150,44 @@ fn an_infeasible_problem_exits_with_1_and_shows_the_proof() {
 }
 
 #[test]
+fn contacts_in_local_form_are_answered_with_impulses_speeds_and_modes() {
+    let text = r#"{"dim": 3, "w": {"triplets": [[0, 0, 0.5], [1, 1, 0.5], [2, 2, 0.5]]}, "q": [-0.5, 3, 4], "mu": [0.4]}"#;
+    let output = with_input(&["solve", "-"], text);
+    assert_eq!(code(&output), 0);
+    let words = stdout(&output);
+    for part in [
+        "local form: 1 contact, friction circles, 3 unknown impulses",
+        "slip",
+        "r [N s]",
+        "contact 0 tangent 1",
+        "natural map",
+    ] {
+        assert!(words.contains(part), "{part} is not in\n{words}");
+    }
+    assert!(!words.contains("momentum"), "{words}");
+    let answer = json(&with_input(&["solve", "-", "--json"], text));
+    let near = |key: &str, k: usize, x: f64| (answer[key][k].as_f64().unwrap() - x).abs() < 1e-10;
+    assert!(near("r", 0, 1.0) && near("r", 1, -0.24) && near("r", 2, -0.32), "{answer}");
+    assert!(near("u", 0, 0.0) && near("u", 1, 2.88) && near("u", 2, 3.84), "{answer}");
+    assert_eq!(answer["contacts"][0]["mode"], "slip");
+    assert!(answer["worst"].as_f64().unwrap() <= 1e-8);
+
+    let jam = concat!(env!("CARGO_MANIFEST_DIR"), "/../../problems/local-jam.json");
+    let output = stiction(&["solve", jam]);
+    assert_eq!(code(&output), 1);
+    assert!(stdout(&output).contains("proof that no solution exists"), "{}", stdout(&output));
+
+    let lopsided = text.replace("[1, 1, 0.5]", "[1, 1, 0.5], [2, 0, 0.1]");
+    let output = with_input(&["solve", "-"], &lopsided);
+    assert_eq!(code(&output), 2);
+    assert!(
+        stderr(&output).contains("w[2][0]: is 0.1, and w[0][2] is 0: W must be symmetric"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn what_a_solver_does_not_know_exits_with_1() {
     let output = with_input(&["solve", "-", "--solver", "convex", "--json"], SOLVABLE);
     assert_eq!(code(&output), 1);

@@ -7,9 +7,15 @@ use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 use stiction_lcp::ensemble::mixture;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
-use stiction_lcp::{Enumerate, LcpError, Lemke, Method, Solver, solve};
+use stiction_lcp::{Chain, Enumerate, LcpError, Lemke, Method, Solver, solve};
 
-const SEEDS: [&str; 4] = [
+const SEEDS: [&str; 7] = [
+    r#"{"dim": 2, "w": [[1, 0.3], [0.3, 2]], "q": [-1, 0.1], "mu": [0.5]}"#,
+    r#"{"dim": 3, "w": {"triplets": [[0, 0, 0.5], [1, 1, 0.5], [2, 2, 0.5]]}, "q": [-0.5, 3, 4], "mu": [0.4],
+        "facets": 6}"#,
+    r#"{"step": {"bodies": [{"mass": [[2, 0, 0], [0, 2, 0], [0, 0, 0.3]], "momentum": [2, -0.2, -1]}], "contacts": [
+        {"normal": {"row": [{"body": 0, "j": [0, 1, 0]}]}, "tangents": [{"row": [{"body": 0, "j": [1, 0, 0.5]}]}], "mu": 0.4},
+        {"tangents": [{"row": [{"body": 0, "j": [0, 0, 0.02]}]}], "mu": 1, "bearer": 0}]}}"#,
     r#"{"m": [[2, 1], [1, 2]], "q": [-5, -6]}"#,
     r#"{"name": "n", "m": [[0, 1, 0], [-1, 2, 1], [0, 0, 1]], "q": [1, -3, -0.5], "free": [0]}"#,
     r#"{"step": {"bodies": [{"mass": [[2, 0], [0, 2]], "momentum": [1.0, -0.2]}, {"mass": [[1]], "momentum": [0]}],
@@ -110,6 +116,7 @@ fn mutated_problem_files_never_panic() {
         Method::Enumerate(Enumerate { budget: 100_000, ..Enumerate::default() }),
         Method::Convex(Lemke::default()),
         Method::FixedPoint(5),
+        Method::Chain(Chain::default()),
     ];
     let (mut refused, mut solved, mut unsolved) = (0, 0, 0);
     let mut panicked: Vec<String> = Vec::new();

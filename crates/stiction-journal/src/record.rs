@@ -208,6 +208,7 @@ fn contacts(reports: &[ContactReport]) -> Vec<ContactMemory> {
         point: c.point,
         normal: c.normal_impulse,
         friction: c.friction_impulse,
+        moment: c.moment.map_or([0.0; 3], |m| m.impulse),
     };
     let mut contacts: Vec<ContactMemory> = reports.iter().map(remembered).collect();
     contacts.sort_by_key(|c| c.id);

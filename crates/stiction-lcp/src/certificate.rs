@@ -4,10 +4,12 @@
 //! cannot talk its way past: whatever it believes, only impulses go in.
 
 mod dense;
+mod local;
 mod step;
 
 use crate::problem::{Lcp, Malformed, Mlcp, Prepared, Problem, StepProblem};
 use dense::DenseJudge;
+use local::LocalJudge;
 use serde::Serialize;
 use std::sync::Arc;
 use step::{Mobility, StepJudge};
@@ -69,6 +71,15 @@ impl Certificate {
         *self = Self { speed, momentum, joints, natural_map, cone, complementarity, dissipation, contacts };
     }
 
+    /// Adds the residuals of a contact.
+    fn take(&mut self, own: ContactResidual, complementarity: f64) {
+        self.natural_map = larger(self.natural_map, own.natural_map);
+        self.cone = larger(self.cone, own.cone);
+        self.dissipation = larger(self.dissipation, own.dissipation);
+        self.complementarity = larger(self.complementarity, complementarity);
+        self.contacts.push(own);
+    }
+
     /// `true` when every residual is at most `tolerance`.
     pub fn passes(&self, tolerance: f64) -> bool {
         self.worst() <= tolerance
@@ -82,7 +93,7 @@ pub struct Candidate {
     pub z: Vec<f64>,
     /// The complements: w, or the speed of each row [m/s] (with λ at its minimal value).
     pub w: Vec<f64>,
-    /// Velocities of a step problem, recomputed from the impulses.
+    /// Velocities of a step problem, recomputed from the impulses; u of a problem in local form.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub velocity: Vec<f64>,
     /// The residuals.
@@ -116,6 +127,7 @@ pub fn certify_motion(problem: &StepProblem, z: &[f64], velocity: &[f64]) -> Res
 pub(crate) enum Judge<'a> {
     Dense(DenseJudge<'a>),
     Step(StepJudge<'a>),
+    Local(LocalJudge<'a>),
 }
 
 /// Storage of a judge, kept from problem to problem.
@@ -134,6 +146,7 @@ impl<'a> Judge<'a> {
             Problem::Lcp(Lcp { m, q }) => Self::Dense(DenseJudge::new(m, q, &[], storage)),
             Problem::Mlcp(Mlcp { m, q, free }) => Self::Dense(DenseJudge::new(m, q, free, storage)),
             Problem::Step(step) => Self::Step(StepJudge::new(step, prepared, storage)),
+            Problem::Local(local) => Self::Local(LocalJudge::new(local, storage)),
         }
     }
 
@@ -142,6 +155,7 @@ impl<'a> Judge<'a> {
         match self {
             Self::Dense(judge) => judge.certify(z, &mut old),
             Self::Step(judge) => judge.certify(z, None, &mut old),
+            Self::Local(judge) => judge.certify(z, &mut old),
         }
         old
     }
@@ -151,6 +165,7 @@ impl<'a> Judge<'a> {
         match self {
             Self::Dense(_) => 1.0,
             Self::Step(judge) => judge.speed,
+            Self::Local(judge) => judge.speed,
         }
     }
 
@@ -167,6 +182,7 @@ impl<'a> Judge<'a> {
         match self {
             Self::Dense(judge) => judge.storage,
             Self::Step(judge) => judge.storage,
+            Self::Local(judge) => judge.storage,
         }
     }
 }
@@ -190,17 +206,17 @@ impl Rows {
     }
 
     /// The circle's natural map |W p − P(W p − u)|, P the projection onto the disc of radius W·bound.
-    fn disc(&mut self, w: f64, p: [f64; 2], u: [f64; 2], bound: f64) {
-        let x = [w * p[0] - u[0], w * p[1] - u[1]];
+    fn disc(&mut self, w: f64, p: [f64; 3], u: [f64; 3], bound: f64) {
+        let x: [f64; 3] = std::array::from_fn(|k| w * p[k] - u[k]);
         let radius = (w * bound).max(0.0);
-        let length = x[0].hypot(x[1]);
+        let length = norm(x);
         let shrink = if length > radius { radius / length } else { 1.0 };
-        let distance = (w * p[0] - shrink * x[0]).hypot(w * p[1] - shrink * x[1]);
+        let distance = norm(std::array::from_fn(|k| w * p[k] - shrink * x[k]));
         self.natural_map = larger(self.natural_map, distance / self.speed);
-        let outside = w * (p[0].hypot(p[1]) - bound);
+        let outside = w * (norm(p) - bound);
         self.cone = larger(self.cone, outside.max(0.0) / self.speed);
-        let zeta = w * (bound - p[0].hypot(p[1]));
-        let lambda = u[0].hypot(u[1]);
+        let zeta = w * (bound - norm(p));
+        let lambda = norm(u);
         self.complementarity =
             larger(self.complementarity, (zeta / self.speed * (lambda / self.speed)).abs());
     }
@@ -223,6 +239,12 @@ impl Candidate {
         contacts.clear();
         self.certificate = Certificate { speed, contacts, ..Certificate::default() };
     }
+}
+
+/// The length of an impulse or a slip along up to three tangent rows.
+fn norm(x: [f64; 3]) -> f64 {
+    let [a, b, c] = x;
+    if c == 0.0 { a.hypot(b) } else { a.hypot(b).hypot(c) }
 }
 
 /// The larger of two residuals; one that is not a number is infinite.

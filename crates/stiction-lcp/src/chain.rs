@@ -30,7 +30,7 @@ const LENGTH: usize = 8;
 #[serde(from = "File", into = "File")]
 pub struct Chain {
     trials: [Option<Trial>; LENGTH],
-    /// Factorizations at most for an island; the trial under way when they are used up is the last.
+    /// Factorizations at most for an island, but for those of an interior method that is under way.
     pub budget: usize,
     /// Contacts up to which a problem without friction circles is first given to Lemke's method, which is exact.
     pub pivots_below: usize,

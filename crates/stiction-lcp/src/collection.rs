@@ -1,10 +1,11 @@
-//! The problems of the folder `problems/`, built from their formulas: textbook systems and time steps of
-//! rigid bodies with known solutions, or with none.
+//! The problems of the folder `problems/`, built from their formulas: textbook systems, time steps of
+//! rigid bodies and contacts in local form with known solutions, or with none.
 //!
 //! The files are what this module makes; a test holds the two against each other, and the expectations
 //! against [`Enumerate`](crate::Enumerate) and the certificate.
 
 mod build;
+mod local;
 mod mechanism;
 mod plane;
 mod rod;
@@ -16,7 +17,8 @@ use crate::problem::{AnyProblem, Expected, ProblemFile, StepProblem};
 
 /// Every problem, with the name of its file in `problems/` without the ending.
 pub fn all() -> Vec<(String, ProblemFile)> {
-    [textbook::all(), rod::all(), plane::all(), space::all(), stack::all(), mechanism::all()].concat()
+    [textbook::all(), rod::all(), plane::all(), space::all(), stack::all(), mechanism::all(), local::all()]
+        .concat()
 }
 
 /// A file's name and words, before it is known what it holds.

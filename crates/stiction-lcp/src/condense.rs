@@ -223,7 +223,7 @@ impl<'a> Condensed<'a> {
             }
             if has_friction(a) {
                 lcp.q[start[i + 1] - 1] = a.kappa;
-                couple(&mut lcp.m, start[i], start[i + 1] - 1, a, self.problem.law);
+                couple(&mut lcp.m, self.problem, start, i);
             }
         }
         let n = rows.len();
@@ -233,9 +233,9 @@ impl<'a> Condensed<'a> {
                 let first_row = &delassus[(first[j] + column) * n..][..n];
                 speeds.clear();
                 speeds.extend(first_row.iter().map(|w| g[0] * w));
-                if g[1] != 0.0 {
-                    let second_row = &delassus[(first[j] + column + 1) * n..][..n];
-                    speeds.iter_mut().zip(second_row).for_each(|(s, w)| *s += g[1] * w);
+                for k in (1..3).filter(|&k| g[k] != 0.0) {
+                    let further_row = &delassus[(first[j] + column + k) * n..][..n];
+                    speeds.iter_mut().zip(further_row).for_each(|(s, w)| *s += g[k] * w);
                 }
                 let size = lcp.q.len();
                 let into = &mut lcp.m.as_mut_slice()[(start[j] + l) * size..][..size];
@@ -257,9 +257,12 @@ fn expand(contact: &Contact, rows: &[f64], out: &mut [f64]) {
         let (out, tangents) = (&mut out[normal..], &rows[normal..]);
         if contact.tangents.len() == 1 {
             out.iter_mut().zip(&**generators).for_each(|(o, f)| *o += f[0] * tangents[0]);
-        } else {
+        } else if contact.tangents.len() == 2 {
             let (x, y) = (tangents[0], tangents[1]);
             out.iter_mut().zip(&**generators).for_each(|(o, f)| *o += f[0] * x + f[1] * y);
+        } else {
+            let (x, y, z) = (tangents[0], tangents[1], tangents[2]);
+            out.iter_mut().zip(&**generators).for_each(|(o, f)| *o += f[0] * x + f[1] * y + f[2] * z);
         }
     }
 }
@@ -295,17 +298,19 @@ fn resized(old: Lcp, n: usize) -> Lcp {
     }
 }
 
-/// The entries that tie λ to β and c_n.
-fn couple(m: &mut DMatrix<f64>, start: usize, lambda: usize, contact: &Contact, law: FrictionLaw) {
-    let friction = start + usize::from(contact.normal.is_some());
+/// The entries that tie λ of contact `i` to β and to the c_n that bounds them.
+fn couple(m: &mut DMatrix<f64>, problem: &StepProblem, start: &[usize], i: usize) {
+    let contact = &problem.contacts[i];
+    let friction = start[i] + usize::from(contact.normal.is_some());
+    let lambda = start[i + 1] - 1;
     for beta in friction..lambda {
         m[(beta, lambda)] = 1.0;
         m[(lambda, beta)] = -1.0;
     }
-    if contact.normal.is_some() {
-        m[(lambda, start)] = contact.mu;
-        if law == FrictionLaw::Convex {
-            m[(start, lambda)] = -contact.mu;
+    if let Some(normal) = problem.bearer(i).map(|bearer| start[bearer]) {
+        m[(lambda, normal)] = contact.mu;
+        if problem.law == FrictionLaw::Convex {
+            m[(normal, lambda)] = -contact.mu;
         }
     }
 }
@@ -330,8 +335,8 @@ fn unknowns(contact: &Contact) -> usize {
 }
 
 /// The impulses of a contact as coefficients of its rows: (coefficients, first row).
-fn directions(contact: &Contact) -> impl Iterator<Item = ([f64; 2], usize)> {
-    let normal = contact.normal.as_ref().map(|_| ([1.0, 0.0], 0));
+fn directions(contact: &Contact) -> impl Iterator<Item = ([f64; 3], usize)> {
+    let normal = contact.normal.as_ref().map(|_| ([1.0, 0.0, 0.0], 0));
     let first = usize::from(contact.normal.is_some());
     let generators = match &contact.set {
         FrictionSet::Polygon(generators) if has_friction(contact) => &generators[..],
@@ -340,7 +345,7 @@ fn directions(contact: &Contact) -> impl Iterator<Item = ([f64; 2], usize)> {
     normal.into_iter().chain(generators.iter().map(move |f| (*f, first)))
 }
 
-/// `f₀ x(0) + f₁ x(1)`, without asking for what is not there.
-fn combine(f: [f64; 2], x: impl Fn(usize) -> f64) -> f64 {
-    if f[1] == 0.0 { f[0] * x(0) } else { f[0] * x(0) + f[1] * x(1) }
+/// `f₀ x(0) + f₁ x(1) + f₂ x(2)`, without asking for what is not there.
+fn combine(f: [f64; 3], x: impl Fn(usize) -> f64) -> f64 {
+    (1..3).filter(|&k| f[k] != 0.0).fold(f[0] * x(0), |sum, k| sum + f[k] * x(k))
 }

@@ -40,8 +40,12 @@ pub(crate) fn fixed_point(
     Err(LcpError::Budget { spent: rounds, unit: "rounds", best: Box::new(best) })
 }
 
-/// Γ = μλ.
+/// Γ = Σ μλ over a contact and the friction blocks that rest on it.
 fn shift(step: &StepProblem, lambda: impl Iterator<Item = f64>, gamma: &mut [f64]) {
-    let slips = step.contacts.iter().zip(lambda);
-    gamma.iter_mut().zip(slips).for_each(|(gamma, (contact, lambda))| *gamma = contact.mu * lambda);
+    gamma.fill(0.0);
+    for (i, lambda) in lambda.enumerate() {
+        if let Some(bearer) = step.bearer(i) {
+            gamma[bearer] += step.contacts[i].mu * lambda;
+        }
+    }
 }

@@ -143,7 +143,7 @@ fn row(a: Side, b: Side, direction: Vector3<f64>) -> Row {
 fn contact(a: Side, b: Side, normal: Vector3<f64>, offset: f64, friction: &Friction) -> Contact {
     let aside = if normal.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() };
     let first = (aside - normal * normal.dot(&aside)).normalize();
-    let tangents: ArrayVec<OffsetRow, 2> = [first, normal.cross(&first)]
+    let tangents: ArrayVec<OffsetRow, 3> = [first, normal.cross(&first)]
         .into_iter()
         .map(|t| OffsetRow { row: row(a, b, t), offset: 0.0 })
         .collect();
@@ -153,6 +153,7 @@ fn contact(a: Side, b: Side, normal: Vector3<f64>, offset: f64, friction: &Frict
         set: friction.set.clone(),
         mu: friction.mu,
         kappa: 0.0,
+        bearer: None,
     }
 }
 
@@ -256,4 +257,32 @@ fn chain(rng: &mut ChaCha8Rng) -> StepProblem {
         }
     }
     problem
+}
+
+/// The same bodies with contacts that resist spin, with this torsional radius [m], and rolling, with this rolling
+/// length [m]; 0 is none. For bodies in space, (x, y, z, turning).
+#[must_use]
+pub fn with_moments(step: &StepProblem, torsion: f64, rolling: f64) -> StepProblem {
+    // how fast b turns against a about the direction of a row, times a length
+    let turn = |row: &OffsetRow, length: f64| {
+        let mut row = row.clone();
+        if let Row::Bodies(terms) = &mut row.row {
+            terms.iter_mut().for_each(|t| t.j = [0.0, 0.0, 0.0, t.j[0], t.j[1], t.j[2]].map(|x| length * x));
+        }
+        OffsetRow { offset: 0.0, ..row }
+    };
+    let mut with = step.clone();
+    for (i, contact) in step.contacts.iter().enumerate() {
+        let Some(normal) = contact.normal.as_ref().filter(|_| contact.tangents.len() == 2) else { continue };
+        if torsion > 0.0 {
+            with.contacts[i].tangents.push(turn(normal, torsion));
+            with.contacts[i].set = contact.set.with_spin();
+        }
+        if rolling > 0.0 {
+            let tangents = contact.tangents.iter().map(|t| turn(t, rolling)).collect();
+            let set = contact.set.clone();
+            with.contacts.push(Contact { normal: None, tangents, set, mu: 1.0, kappa: 0.0, bearer: Some(i) });
+        }
+    }
+    with
 }

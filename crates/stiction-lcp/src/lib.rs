@@ -1,7 +1,7 @@
 //! Complementarity problems of rigid bodies with contact and friction, solved and certified.
 //!
-//! Three problems, one judge: a dense [`Lcp`] `w = M z + q`, a dense [`Mlcp`] with free rows, and the
-//! structured [`StepProblem`] that every time-stepping scheme poses. [`solve()`] answers any of them with a
+//! Four problems, one judge: a dense [`Lcp`] `w = M z + q`, a dense [`Mlcp`] with free rows, the structured
+//! [`StepProblem`] that every time-stepping scheme poses, and contacts alone in local form, [`LocalProblem`]. [`solve()`] answers any of them with a
 //! [`Solution`], which cannot exist without a [`Certificate`] recomputed from the original data.
 //!
 //! ```
@@ -24,10 +24,12 @@ mod convex;
 pub mod ensemble;
 pub mod enumerate;
 pub mod lemke;
+mod local;
 mod lu;
 mod newton;
 pub mod pointed;
 pub mod problem;
+pub mod profile;
 pub mod proof;
 pub mod solution;
 pub mod solve;
@@ -42,9 +44,10 @@ pub use lemke::{Basis, Lemke};
 pub use newton::ContactMode;
 pub use pointed::Pointed;
 pub use problem::{
-    Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, Malformed, Mlcp, OffsetRow, Pair, Problem, Row,
-    StepProblem, Term,
+    Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow, Pair,
+    Problem, Row, StepProblem, Term,
 };
+pub use profile::{Phase, Profile};
 pub use proof::Farkas;
 pub use solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
 pub use solve::{Method, Solver, Workspace, solve};

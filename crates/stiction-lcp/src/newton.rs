@@ -110,7 +110,12 @@ pub(crate) fn in_modes(step: &StepProblem, task: &mut Task, modes: &[ContactMode
 
 /// A solution near `start`, if Newton's method finds one.
 pub(crate) fn polish(step: &StepProblem, task: &mut Task, start: &[f64], work: &Work) -> Option<Solution> {
-    let polygons = |c: &Contact| c.tangents.is_empty() || matches!(c.set, FrictionSet::Polygon(_));
+    // corners and edges are those of polygons over two rows at most; what spins or rolls is left to other methods
+    let polygons = |c: &Contact| {
+        c.tangents.len() < 3
+            && c.bearer.is_none()
+            && (c.tangents.is_empty() || matches!(c.set, FrictionSet::Polygon(_)))
+    };
     let velocities = task.prepared().layout.velocities();
     if step.law != FrictionLaw::Coulomb || velocities > LIMIT || !step.contacts.iter().all(polygons) {
         return None;
@@ -408,7 +413,7 @@ impl Storage {
                 own
             };
             if !contact.tangents.is_empty() {
-                contact.friction_unknowns([p, q], friction);
+                contact.friction_unknowns([p, q, 0.0], friction);
             }
         }
     }
@@ -444,7 +449,7 @@ enum Slip {
 /// Where friction that seeks an impulse beyond its bound slips; `None` when it sticks.
 fn slip(contact: &Contact, sought: [f64; 2], bound: f64) -> Option<Slip> {
     let FrictionSet::Polygon(f) = &contact.set else { return None };
-    let (size, [(i, _), (k, _)]) = contact.least_sum(sought);
+    let (size, [(i, _), (k, _), _]) = contact.least_sum([sought[0], sought[1], 0.0]);
     if size <= bound {
         return None;
     }
@@ -452,14 +457,14 @@ fn slip(contact: &Contact, sought: [f64; 2], bound: f64) -> Option<Slip> {
     let edge = [a[0] - b[0], a[1] - b[1]];
     let length = edge[0].hypot(edge[1]);
     if i == k || bound == 0.0 {
-        return Some(Slip::Corner(a));
+        return Some(Slip::Corner([a[0], a[1]]));
     }
     let along = [edge[0] / length, edge[1] / length];
     let past = (sought[0] / bound - b[0]) * along[0] + (sought[1] / bound - b[1]) * along[1];
     Some(if past <= 0.0 {
-        Slip::Corner(b)
+        Slip::Corner([b[0], b[1]])
     } else if past >= length {
-        Slip::Corner(a)
+        Slip::Corner([a[0], a[1]])
     } else {
         Slip::Edge { middle: [0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])], along }
     })

@@ -33,8 +33,7 @@ impl StepProblem {
     pub fn pointed(&self) -> Result<Pointed, LcpError> {
         self.check()?;
         let layout = self.layout();
-        let mut edges: Vec<Edge> =
-            self.contacts.iter().enumerate().flat_map(|(i, c)| first_edges(i, c)).collect();
+        let mut edges: Vec<Edge> = (0..self.contacts.len()).flat_map(|i| self.first_edges(i)).collect();
         if edges.is_empty() {
             return Ok(Pointed::Yes { velocity: vec![0.0; layout.velocities()] });
         }
@@ -69,7 +68,7 @@ impl StepProblem {
             |joint: &Joint| Joint { row: OffsetRow { offset: 0.0, ..joint.row.clone() }, compliance: 0.0 };
         opening.joints = self.joints.iter().map(still).collect();
         for edge in edges {
-            opening.contacts.push(Contact::frictionless(edge.row(&self.contacts[edge.contact], layout), 0.0));
+            opening.contacts.push(Contact::frictionless(edge.row(self, layout), 0.0));
         }
         let speeds = opening.unit_speeds();
         for (contact, speed) in opening.contacts.iter_mut().zip(speeds) {
@@ -88,23 +87,80 @@ impl StepProblem {
         (0..self.contacts.len()).map(unit).collect()
     }
 
+    /// Contact `i`, if there is friction at it, and the friction blocks that rest on it.
+    fn blocks(&self, i: usize) -> impl Iterator<Item = usize> {
+        let rests = move |k: &usize| self.bearer(*k) == Some(i);
+        let rubs = |k: &usize| !self.contacts[*k].tangents.is_empty() && self.contacts[*k].mu > 0.0;
+        (0..self.contacts.len()).filter(rests).filter(rubs)
+    }
+
+    /// The edges of a polygonal cone, the normal alone without friction, two per row to begin with for an ellipse.
+    fn first_edges(&self, i: usize) -> Vec<Edge> {
+        if self.contacts[i].normal.is_none() {
+            return Vec::new();
+        }
+        let mut edges = vec![Edge { contact: i, friction: Vec::new() }];
+        for block in self.blocks(i) {
+            let contact = &self.contacts[block];
+            let parts: Vec<Part> = match &contact.set {
+                FrictionSet::Polygon(f) => f
+                    .iter()
+                    .enumerate()
+                    .map(|(k, f)| Part { block, direction: *f, generator: Some(k) })
+                    .collect(),
+                FrictionSet::Ellipse(axes) => (0..contact.tangents.len())
+                    .flat_map(|k| [(k, axes[k]), (k, -axes[k])])
+                    .map(|(k, x)| {
+                        let mut direction = [0.0; 3];
+                        direction[k] = x;
+                        Part { block, direction, generator: None }
+                    })
+                    .collect(),
+            };
+            // friction of several blocks at once: every edge of one with every edge of the others
+            edges = edges.iter().flat_map(|edge| parts.iter().map(|part| edge.with(*part))).collect();
+        }
+        edges
+    }
+
     /// Edges of elliptic cones that `v` does not open.
     fn missed_edges(&self, layout: &Layout, v: &[f64]) -> Vec<Edge> {
         let missed = |(i, contact): (usize, &Contact)| {
-            let (Some(normal), FrictionSet::Ellipse(axes)) = (&contact.normal, &contact.set) else {
+            let normal = contact.normal.as_ref()?;
+            if !self.blocks(i).any(|k| matches!(self.contacts[k].set, FrictionSet::Ellipse(_))) {
                 return None;
-            };
-            let stretched: Vec<f64> = (contact.tangents.iter().zip(axes))
-                .map(|(t, a)| a * t.row.dot(&layout.velocity, v))
-                .collect();
-            let slip = stretched.iter().map(|u| u * u).sum::<f64>().sqrt();
-            let open = normal.row.dot(&layout.velocity, v) - contact.mu * slip;
-            (open <= 0.0 && slip > 0.0).then(|| {
-                let direction = [-axes[0] * stretched[0] / slip, -axes[1] * stretched[1] / slip];
-                Edge { contact: i, direction, generator: None }
-            })
+            }
+            let mut edge = Edge { contact: i, friction: Vec::new() };
+            let mut open = normal.row.dot(&layout.velocity, v);
+            for block in self.blocks(i) {
+                let (slip, part) = self.steepest(block, layout, v);
+                open -= self.contacts[block].mu * slip;
+                edge.friction.extend(part);
+            }
+            (open <= 0.0 && !edge.friction.is_empty()).then_some(edge)
         };
         self.contacts.iter().enumerate().filter_map(missed).collect()
+    }
+
+    /// How fast a friction block slips at `v` as its set measures it, and the friction that opposes it most.
+    fn steepest(&self, block: usize, layout: &Layout, v: &[f64]) -> (f64, Option<Part>) {
+        let contact = &self.contacts[block];
+        let mut u = [0.0; 3];
+        u.iter_mut().zip(&contact.tangents).for_each(|(u, t)| *u = t.row.dot(&layout.velocity, v));
+        match &contact.set {
+            FrictionSet::Polygon(f) => {
+                let along = |f: &[f64; 3]| (0..3).map(|k| f[k] * u[k]).sum::<f64>();
+                let least = f.iter().enumerate().min_by(|a, b| along(a.1).total_cmp(&along(b.1)));
+                let part = least.map(|(k, f)| Part { block, direction: *f, generator: Some(k) });
+                (least.map_or(0.0, |(_, f)| -along(f)), part)
+            }
+            FrictionSet::Ellipse(axes) => {
+                let stretched: [f64; 3] = std::array::from_fn(|k| axes[k] * u[k]);
+                let slip = stretched.iter().map(|u| u * u).sum::<f64>().sqrt();
+                let direction = std::array::from_fn(|k| -axes[k] * stretched[k] / slip);
+                (slip, (slip > 0.0).then_some(Part { block, direction, generator: None }))
+            }
+        }
     }
 
     /// Impulses of this problem from the weights of the edges and the joints' part of the proof.
@@ -112,57 +168,55 @@ impl StepProblem {
         let mut z = vec![0.0; layout.impulses];
         z[..self.joints.len()].copy_from_slice(&y[..self.joints.len()]);
         for (edge, &weight) in edges.iter().zip(&y[self.joints.len()..]) {
-            let (start, mu) = (layout.contact[edge.contact], self.contacts[edge.contact].mu);
-            z[start] += weight;
-            match edge.generator {
-                Some(k) => z[start + 1 + k] += mu * weight,
-                None if edge.direction != [0.0; 2] => {
-                    z[start + 1] += mu * weight * edge.direction[0];
-                    z[start + 2] += mu * weight * edge.direction[1];
+            z[layout.contact[edge.contact]] += weight;
+            for part in &edge.friction {
+                let contact = &self.contacts[part.block];
+                let start = layout.contact[part.block] + usize::from(contact.normal.is_some());
+                match part.generator {
+                    Some(k) => z[start + k] += contact.mu * weight,
+                    None => (0..contact.tangents.len())
+                        .for_each(|k| z[start + k] += contact.mu * weight * part.direction[k]),
                 }
-                None => {}
             }
         }
         z
     }
 }
 
-/// An edge of a contact's cone: n + μ T f.
+/// An edge of a contact's cone: n + Σ μ T f over its own friction and that of blocks that rest on it.
 struct Edge {
     contact: usize,
+    friction: Vec<Part>,
+}
+
+/// Friction along one direction.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The contact or block.
+    block: usize,
     /// f.
-    direction: [f64; 2],
+    direction: [f64; 3],
     /// Which generator of a polygon f is.
     generator: Option<usize>,
 }
 
 impl Edge {
-    fn row(&self, contact: &Contact, layout: &Layout) -> Row {
+    fn with(&self, part: Part) -> Self {
+        let friction = self.friction.iter().copied().chain([part]).collect();
+        Self { contact: self.contact, friction }
+    }
+
+    fn row(&self, problem: &StepProblem, layout: &Layout) -> Row {
         let mut dense = vec![0.0; layout.velocities()];
-        if let Some(normal) = &contact.normal {
+        if let Some(normal) = &problem.contacts[self.contact].normal {
             normal.row.add_transposed(&layout.velocity, 1.0, &mut dense);
         }
-        for (tangent, f) in contact.tangents.iter().zip(self.direction) {
-            tangent.row.add_transposed(&layout.velocity, contact.mu * f, &mut dense);
+        for part in &self.friction {
+            let contact = &problem.contacts[part.block];
+            for (tangent, f) in contact.tangents.iter().zip(part.direction) {
+                tangent.row.add_transposed(&layout.velocity, contact.mu * f, &mut dense);
+            }
         }
         Row::Sparse(dense.into_iter().enumerate().filter(|(_, x)| *x != 0.0).collect())
-    }
-}
-
-/// The edges of a polygonal cone, the normal alone without friction, four edges to begin with for an ellipse.
-fn first_edges(i: usize, contact: &Contact) -> Vec<Edge> {
-    if contact.normal.is_none() {
-        return Vec::new();
-    }
-    if contact.tangents.is_empty() || contact.mu == 0.0 {
-        return vec![Edge { contact: i, direction: [0.0; 2], generator: None }];
-    }
-    match &contact.set {
-        FrictionSet::Polygon(f) => {
-            (0..f.len()).map(|k| Edge { contact: i, direction: f[k], generator: Some(k) }).collect()
-        }
-        FrictionSet::Ellipse([a, b]) => [[*a, 0.0], [-a, 0.0], [0.0, *b], [0.0, -b]]
-            .map(|direction| Edge { contact: i, direction, generator: None })
-            .into(),
     }
 }

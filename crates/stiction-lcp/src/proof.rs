@@ -1,6 +1,6 @@
 //! Proofs that no solution exists.
 
-use crate::problem::{Lcp, Malformed, MassFactor, Mlcp, OffsetRow, Problem, StepProblem};
+use crate::problem::{Lcp, LocalProblem, Malformed, MassFactor, Mlcp, OffsetRow, Problem, StepProblem};
 use serde::Serialize;
 
 /// A Farkas vector: a combination of rows that no unknown can satisfy.
@@ -33,6 +33,7 @@ impl Farkas {
                 strength_dense(&Lcp { m: m.clone(), q: q.clone() }, free, &mut y)
             }
             Problem::Step(step) => strength_of_step(step, &mut y).ok()?,
+            Problem::Local(local) => strength_of_local(local, &mut y),
         };
         (strength >= Self::STRENGTH).then_some(Self { y, strength })
     }
@@ -56,6 +57,21 @@ fn strength_dense(lcp: &Lcp, free: &[bool], y: &mut [f64]) -> f64 {
         way_out += slope / column.amax().max(f64::MIN_POSITIVE);
     }
     if need > 0.0 { need / way_out / q.amax() } else { 0.0 }
+}
+
+/// The same of y·(W r + q), y ≥ 0 on the normal rows and zero elsewhere: W = J M̃⁻¹ Jᵀ, so |Jᵀy|² is y·W y.
+fn strength_of_local(local: &LocalProblem, y: &mut [f64]) -> f64 {
+    if y.len() != local.size() {
+        return 0.0;
+    }
+    let size = local.unknowns();
+    y.iter_mut().enumerate().for_each(|(i, y)| *y = if i.is_multiple_of(size) { y.max(0.0) } else { 0.0 });
+    let r = local.impulses(y);
+    let way_out = r.dot(&(&local.w * &r)).max(0.0).sqrt();
+    let asks = |i: usize| local.q[i].abs() / local.w[(i, i)].max(f64::MIN_POSITIVE).sqrt();
+    let asked = (0..r.len()).filter(|&i| r[i] > 0.0).map(asks).fold(0.0, f64::max);
+    let need = -r.dot(&local.q);
+    if need > 0.0 { need / way_out / asked } else { 0.0 }
 }
 
 /// From 0 ≤ y·(J v + offset): r·v ≥ −y·offset with r = Jᵀy, so v measured by its kinetic energy is at least

@@ -8,8 +8,10 @@ use crate::condense;
 use crate::convex;
 use crate::enumerate::Enumerate;
 use crate::lemke::{self, Lemke};
+use crate::local;
 use crate::newton::{self, ContactMode};
 use crate::problem::{FrictionLaw, Malformed, Prepared, Problem, StepProblem};
+use crate::profile::{Phase, Profile};
 use crate::solution::{Guess, LcpError, Solution};
 use crate::structured;
 use serde::{Deserialize, Serialize};
@@ -104,6 +106,7 @@ pub struct Workspace {
     structured: structured::Storage,
     z: Vec<f64>,
     spare: Vec<Candidate>,
+    profile: Profile,
 }
 
 impl Workspace {
@@ -114,7 +117,11 @@ impl Workspace {
         solver: &Solver,
         guess: Option<&Guess>,
     ) -> Result<Solution, LcpError> {
-        match (solver.method, problem.into()) {
+        let problem = problem.into();
+        if let Problem::Local(problem) = problem {
+            return local::solve(problem, self, solver, guess);
+        }
+        match (solver.method, problem) {
             (Method::Convex(lemke), Problem::Step(step)) => {
                 let relaxed = step.relaxed(&[]);
                 self.run(Problem::Step(&relaxed), solver, guess, |task| task.lemke(&lemke, guess))
@@ -146,6 +153,11 @@ impl Workspace {
     pub fn in_modes(&mut self, step: &StepProblem, modes: &[ContactMode]) -> Result<Candidate, LcpError> {
         let solver = Solver::default();
         Ok(self.with_task(Problem::Step(step), &solver, |task| newton::in_modes(step, task, modes))?)
+    }
+
+    /// Where the time of solves goes, once it is started.
+    pub fn profile(&mut self) -> &mut Profile {
+        &mut self.profile
     }
 
     /// The answer of a solution with its residuals, without the claim; the rest is taken back.
@@ -190,6 +202,7 @@ impl Workspace {
         solver: &'a Solver,
         work: impl FnOnce(&mut Task<'a, '_>) -> T,
     ) -> Result<T, Malformed> {
+        let caller = self.profile.enter(Phase::Preparation);
         let law = if let Problem::Step(step) = problem {
             if let Some(prepared) = Arc::get_mut(&mut self.prepared) {
                 prepared.prepare(step)?;
@@ -204,10 +217,12 @@ impl Workspace {
             FrictionLaw::Coulomb
         };
         let judge = Judge::new(problem, self.prepared.clone(), std::mem::take(&mut self.judge));
+        self.profile.enter(Phase::Methods);
         let mut task = Task { problem, solver, judge, law, workspace: self };
         let result = work(&mut task);
         let storage = task.judge.into_storage();
         self.judge = storage;
+        self.profile.enter(caller);
         Ok(result)
     }
 }

@@ -23,10 +23,11 @@ fn disk(omega: f64) -> StepProblem {
         )],
         contacts: vec![Contact {
             normal: Some(normal),
-            tangents: [tangent].into_iter().collect::<ArrayVec<_, 2>>(),
+            tangents: [tangent].into_iter().collect::<ArrayVec<_, 3>>(),
             set: FrictionSet::line(),
             mu: 0.3,
             kappa: 0.0,
+            bearer: None,
         }],
         speed_scale: G * H,
         ..StepProblem::default()
@@ -139,6 +140,7 @@ fn pointed_cones_come_with_their_proof() {
         set: FrictionSet::line(),
         mu,
         kappa: 0.0,
+        bearer: None,
     };
     let wedge = |mu: f64| StepProblem {
         bodies: vec![Body::new(2, &[1.0, 0.0, 0.0, 1.0], &[0.0, 0.0])],
@@ -174,6 +176,7 @@ fn a_friction_block_without_a_normal_row_is_a_limited_motor() {
             set: FrictionSet::line(),
             mu: 0.0,
             kappa,
+            bearer: None,
         }],
         speed_scale: 1.0,
         ..StepProblem::default()

@@ -105,7 +105,7 @@ fn dense_expectations_hold_over_all_bases() {
         let found = match &file.problem {
             AnyProblem::Lcp(lcp) => Enumerate::default().all(lcp),
             AnyProblem::Mlcp(mlcp) => Enumerate::default().mixed(mlcp),
-            AnyProblem::Step(_) => continue,
+            AnyProblem::Step(_) | AnyProblem::Local(_) => continue,
         };
         let (found, expected) = (found.unwrap(), file.expected.unwrap());
         assert!(found.complete() && found.residual <= 1e-9, "{name}: {found:?}");
@@ -189,6 +189,7 @@ fn literal(step: &StepProblem) -> Option<(Mlcp, Vec<usize>)> {
         q[*k] = joint.row.offset;
     }
     let mut at = velocities + joints;
+    let mut normals = Vec::new();
     for contact in &step.contacts {
         let normal = contact.normal.as_ref().map(|row| {
             add(&mut m, at, &row.row, 1.0);
@@ -197,6 +198,8 @@ fn literal(step: &StepProblem) -> Option<(Mlcp, Vec<usize>)> {
             at += 1;
             at - 1
         });
+        normals.push(normal);
+        let normal = normal.or_else(|| contact.bearer.and_then(|bearer| normals[bearer]));
         if contact.tangents.is_empty() {
             continue;
         }

@@ -9,7 +9,7 @@ use stiction_lcp::{
 fn dense(problem: &AnyProblem) -> Option<Lcp> {
     match problem {
         AnyProblem::Lcp(lcp) => Some(lcp.clone()),
-        AnyProblem::Mlcp(_) => None,
+        AnyProblem::Mlcp(_) | AnyProblem::Local(_) => None,
         AnyProblem::Step(step) => Condensed::new(step).ok().map(|c| c.lcp().clone()),
     }
 }

@@ -277,14 +277,14 @@ impl Look<'_> {
             return;
         }
         for contact in contacts {
-            let mut tangents = contact.tangents.clone();
-            tangents.truncate(if contact.mu > 0.0 { 2 } else { 0 });
+            let count = if contact.mu > 0.0 { 2 } else { 0 };
             problem.contacts.push(Contact {
                 normal: Some(OffsetRow { row: contact.normal.clone(), offset: 0.0 }),
-                tangents,
+                tangents: contact.tangents.iter().take(count).cloned().collect(),
                 set: contact.set.clone(),
                 mu: contact.mu,
                 kappa: 0.0,
+                bearer: None,
             });
         }
         if let Ok(Pointed::No { impulses }) = problem.pointed() {

@@ -71,6 +71,8 @@ fn material(reader: &Reader) -> Material {
     Material {
         friction: reader.number("friction").unwrap_or(usual.friction),
         restitution: reader.number("restitution").unwrap_or(usual.restitution),
+        torsion: reader.number("torsion").unwrap_or(usual.torsion),
+        rolling: reader.number("rolling").unwrap_or(usual.rolling),
     }
 }
 

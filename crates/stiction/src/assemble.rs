@@ -1,8 +1,8 @@
 //! Rows and forces become a step problem.
 
-use crate::report::{ContactReport, JointReport, Mode};
+use crate::report::{ContactReport, JointReport, Mode, MomentReport};
 use crate::state::{ContactMemory, Memory, State};
-use crate::system::{ContactRow, Forces, JointRow, RowKind, Spring, System};
+use crate::system::{ContactRow, Forces, JointRow, Moments, RowKind, Spring, System};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
@@ -84,6 +84,15 @@ pub(crate) struct Places {
     pub(crate) joints: Vec<Place>,
     /// First contact of the step problem that is a contact of the model.
     pub(crate) first_contact: usize,
+    /// Contacts of the model that resist rolling, each with the friction block that does.
+    pub(crate) rolling: Vec<(usize, usize)>,
+}
+
+impl Places {
+    /// The block of the step problem that resists the rolling of contact `k` of the model.
+    fn rolling(&self, k: usize) -> Option<usize> {
+        self.rolling.binary_search_by_key(&k, |r| r.0).ok().map(|at| self.rolling[at].1)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +134,7 @@ pub(crate) fn rows(
                     set: FrictionSet::line(),
                     mu: 0.0,
                     kappa: force * h,
+                    bearer: None,
                 });
             }
         }
@@ -132,15 +142,59 @@ pub(crate) fn rows(
     places.first_contact = problem.contacts.len();
     for contact in contacts {
         let normal = OffsetRow { row: contact.normal.clone(), offset: (offsets.contact)(contact) };
-        let tangents = if contact.mu > 0.0 { contact.tangents.clone() } else { ArrayVec::new() };
+        let mut tangents = ArrayVec::new();
+        if contact.mu > 0.0 {
+            tangents.extend(contact.tangents.iter().chain(&contact.moments.spin).cloned());
+        }
         problem.contacts.push(Contact {
             normal: Some(normal),
             tangents,
             set: contact.set.clone(),
             mu: contact.mu,
             kappa: 0.0,
+            bearer: None,
         });
     }
+    places.rolling.clear();
+    for (k, contact) in contacts.iter().enumerate().filter(|(_, c)| !c.moments.rolls.is_empty()) {
+        places.rolling.push((k, problem.contacts.len()));
+        problem.contacts.push(Contact {
+            normal: None,
+            tangents: contact.moments.rolls.iter().cloned().collect(),
+            set: contact.moments.set.clone(),
+            mu: 1.0,
+            kappa: 0.0,
+            bearer: Some(places.first_contact + k),
+        });
+    }
+}
+
+/// The axes about which the rows of `moments` turn, spin first, with the length of each.
+fn turning_axes(row: &ContactRow) -> ArrayVec<([f64; 3], f64), 3> {
+    let Moments { torsion, rolling, spin, rolls, .. } = &row.moments;
+    let planar = row.tangents.len() < 2;
+    let axes = if planar { [[0.0, 0.0, 1.0]; 2] } else { row.tangent_directions };
+    let about = spin.iter().map(|_| (row.direction, *torsion));
+    about.chain(axes.into_iter().take(rolls.len()).map(|axis| (axis, *rolling))).collect()
+}
+
+/// What resisted the turning of a contact did, from the impulses and speeds along its rows.
+fn moment_report(
+    row: &ContactRow,
+    spin: (f64, f64),
+    rolling: Option<([f64; 3], [f64; 3])>,
+    mode: Option<Mode>,
+) -> MomentReport {
+    let mut report = MomentReport { impulse: [0.0; 3], turn: [0.0; 3], rolling: mode };
+    let rows = row.moments.spin.iter().map(|_| spin);
+    let rolls = rolling.into_iter().flat_map(|(p, u)| p.into_iter().zip(u));
+    for ((p, u), (axis, length)) in rows.chain(rolls).zip(turning_axes(row)) {
+        for c in 0..3 {
+            report.impulse[c] += length * p * axis[c];
+            report.turn[c] += u / length * axis[c];
+        }
+    }
+    report
 }
 
 /// What each contact did in an answer (z, v); slip slower than `still` is none.
@@ -157,20 +211,35 @@ pub(crate) fn contact_reports(
         let contact = &problem.contacts[i];
         let own = &z[layout.contact[i]..layout.contact[i + 1]];
         let p = contact.tangent_impulse(&own[1..]);
-        let along = |x: [f64; 2]| -> [f64; 3] {
+        let along = |x: [f64; 3]| -> [f64; 3] {
             std::array::from_fn(|c| x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c])
         };
-        let mut slip = [0.0; 2];
-        for (u, tangent) in slip.iter_mut().zip(&row.tangents) {
-            *u = tangent.row.dot(&layout.velocity, v) + tangent.offset;
-        }
-        let mode = if own[0] <= 0.0 {
-            Mode::Open
-        } else if slip[0].hypot(slip[1]) > still {
-            Mode::Slip
-        } else {
-            Mode::Stick
+        let speeds = |rows: &mut dyn Iterator<Item = &OffsetRow>| {
+            let mut speeds = [0.0; 3];
+            for (u, row) in speeds.iter_mut().zip(rows) {
+                *u = row.row.dot(&layout.velocity, v) + row.offset;
+            }
+            speeds
         };
+        let Moments { spin, rolls, .. } = &row.moments;
+        let slip = speeds(&mut row.tangents.iter().chain(spin));
+        let mode = |[x, y, z]: [f64; 3]| {
+            if own[0] <= 0.0 {
+                Mode::Open
+            } else if x.hypot(y).max(z.abs()) > still {
+                Mode::Slip
+            } else {
+                Mode::Stick
+            }
+        };
+        let moment = (!row.moments.is_none()).then(|| {
+            let block = places.rolling(k);
+            let impulse =
+                |i: usize| problem.contacts[i].tangent_impulse(&z[layout.contact[i]..layout.contact[i + 1]]);
+            let rolling = block.map(|i| (impulse(i), speeds(&mut rolls.iter())));
+            let rolls = rolling.map(|(_, u)| mode(u));
+            moment_report(row, (p[2], slip[2]), rolling, rolls)
+        });
         ContactReport {
             id: row.id,
             bodies: row.bodies,
@@ -181,7 +250,8 @@ pub(crate) fn contact_reports(
             normal_impulse: own[0],
             friction_impulse: along(p),
             slip: along(slip),
-            mode,
+            mode: mode(slip),
+            moment,
         }
     };
     out.clear();
@@ -221,8 +291,9 @@ pub(crate) fn remember(contacts: &[ContactReport], joints: &[JointReport], memor
         point: c.point,
         normal: c.normal_impulse,
         friction: c.friction_impulse,
+        moment: c.moment.map_or([0.0; 3], |m| m.impulse),
     }));
-    memory.contacts.sort_by_key(|c| c.id);
+    memory.contacts.sort_unstable_by_key(|c| c.id);
     memory.joints.clear();
     memory.joints.extend(joints.iter().map(|j| j.impulse));
 }
@@ -241,7 +312,7 @@ pub(crate) fn joint_unknowns(
             let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
             match problem.contacts[i].normal {
                 Some(_) => own[0] = impulse,
-                None => problem.contacts[i].friction_unknowns([impulse, 0.0], own),
+                None => problem.contacts[i].friction_unknowns([impulse, 0.0, 0.0], own),
             }
         }
     }
@@ -278,14 +349,27 @@ pub(crate) fn remembered(
             let i = places.first_contact + from + nearest;
             let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
             own[0] += old.normal;
+            let row = &rows[nearest];
+            let along = |t: [f64; 3], x: &[f64; 3]| (0..3).map(|c| t[c] * x[c]).sum::<f64>();
+            let mut turns = turning_axes(row).into_iter().map(|(axis, l)| along(axis, &old.moment) / l);
+            let spin = row.moments.spin.as_ref().and_then(|_| turns.next()).unwrap_or(0.0);
             if own.len() > 1 {
-                let before = problem.contacts[i].tangent_impulse(&own[1..]);
-                let along = |t: [f64; 3]| (0..3).map(|c| t[c] * old.friction[c]).sum::<f64>();
-                let added = rows[nearest].tangent_directions.map(along);
-                let sum = [before[0] + added[0], before[1] + added[1]];
-                problem.contacts[i].friction_unknowns(sum, &mut own[1..]);
+                let [x, y] = row.tangent_directions.map(|t| along(t, &old.friction));
+                add_friction(&problem.contacts[i], [x, y, spin], &mut own[1..]);
+            }
+            if let Some(block) = places.rolling(from + nearest) {
+                let mut rolls = [0.0; 3];
+                rolls.iter_mut().zip(turns).for_each(|(p, turn)| *p = turn);
+                let own = &mut z[layout.contact[block]..layout.contact[block + 1]];
+                add_friction(&problem.contacts[block], rolls, own);
             }
         }
         from += count;
     }
+}
+
+/// Adds an impulse along the tangent rows to the friction unknowns of a contact.
+fn add_friction(contact: &Contact, impulse: [f64; 3], own: &mut [f64]) {
+    let before = contact.tangent_impulse(own);
+    contact.friction_unknowns(std::array::from_fn(|k| before[k] + impulse[k]), own);
 }

@@ -1,5 +1,6 @@
 //! Errors: all mistakes at once, with names; failed steps with their problem.
 
+use crate::system::ContactId;
 use stiction_lcp::{LcpError, StepProblem};
 
 /// One mistake in a model.
@@ -81,6 +82,22 @@ pub enum StepError {
         t: f64,
         /// What is not finite.
         what: String,
+    },
+    /// Two features that bear on each other no longer face each other, and nothing takes over.
+    #[error("the step at t = {t} s: the features of contact {contact:?} no longer face each other")]
+    Lost {
+        /// Time of the state in which they do not [s].
+        t: f64,
+        /// Which contact.
+        contact: ContactId,
+    },
+    /// The scheme does not know something of the model.
+    #[error("the step at t = {t} s: the second-order schemes do not know {what}; the Euler schemes do")]
+    Unsupported {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// What it does not know.
+        what: &'static str,
     },
     /// A joint does not hold at the start of a run by a scheme that would keep its error.
     #[error(

@@ -23,8 +23,8 @@ pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode, Part, Pass,
-    PostReport, SecondOrderReport, StepReport, StepWork,
+    AccuracyReport, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode, MomentReport,
+    Part, Pass, PostReport, SecondOrderReport, StepReport, StepWork,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
@@ -32,8 +32,10 @@ pub use scheme::{
 };
 pub use simulate::{Followed, Simulation, Stopped, Trajectory};
 pub use state::{Bearing, ContactMemory, Hold, Memory, State};
+pub use stiction_lcp::{Phase, Profile};
 pub use system::{
-    Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Near, PairId, RowKind, Spring, Sweep, System,
+    Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Moments, Near, PairId, RowKind, Spring,
+    Sweep, System,
 };
 pub use verify::{Check, Finding, Verdict, verify};
 

@@ -10,23 +10,43 @@ pub struct Material {
     pub friction: f64,
     /// Coefficient of restitution e, 0 to 1. Default 0.
     pub restitution: f64,
+    /// Torsional radius ℓ_t ≥ 0 [m]: a contact in space resists spin about its normal with a moment of at most
+    /// μ ℓ_t N. It shares that bound with sliding, |(f, m/ℓ_t)| ≤ μ N: what spins slides farther. For a round patch of
+    /// radius a under even pressure it is 2a/3. The plane has no such spin. Default 0: none.
+    pub torsion: f64,
+    /// Rolling length ℓ_r ≥ 0 [m]: a contact resists rolling with a moment of at most ℓ_r N, whatever slips. A ball of
+    /// radius R stays on inclines up to tan θ = ℓ_r / R. Default 0: none.
+    pub rolling: f64,
 }
 
 impl Default for Material {
     fn default() -> Self {
-        Self { friction: 0.5, restitution: 0.0 }
+        Self { friction: 0.5, restitution: 0.0, torsion: 0.0, rolling: 0.0 }
     }
 }
 
 impl Material {
     /// Two materials in contact: μ = √(μ_a μ_b), so that two of a kind keep theirs and one without friction has
-    /// none with anything; e = max(e_a, e_b). A pair that should be otherwise is given its own material.
+    /// none with anything, and so for ℓ_t and ℓ_r; e = max(e_a, e_b). A pair that should be otherwise is given its own
+    /// material.
     #[must_use]
     pub fn combined(&self, other: &Self) -> Self {
         Self {
             friction: (self.friction * other.friction).sqrt(),
             restitution: self.restitution.max(other.restitution),
+            torsion: (self.torsion * other.torsion).sqrt(),
+            rolling: (self.rolling * other.rolling).sqrt(),
         }
+    }
+
+    /// Whether any two of these surfaces, or a pair with a material of its own, resist what `length` is the length of:
+    /// the combination of two does where both do.
+    pub(crate) fn any_pair<'a>(
+        surfaces: impl Iterator<Item = &'a Self>,
+        mut pairs: impl Iterator<Item = &'a Self>,
+        length: impl Fn(&Self) -> f64,
+    ) -> bool {
+        pairs.any(|m| length(m) > 0.0) || surfaces.filter(|m| length(m) > 0.0).nth(1).is_some()
     }
 
     /// What is wrong with it, if anything: field and reason.
@@ -35,7 +55,13 @@ impl Material {
             .then(|| ("friction", format!("μ = {} must be finite and not negative", self.friction)));
         let restitution = (!(0.0..=1.0).contains(&self.restitution))
             .then(|| ("restitution", format!("e = {} must lie between 0 and 1", self.restitution)));
-        friction.into_iter().chain(restitution)
+        let length = |name: &'static str, symbol: &str, length: f64| {
+            let fits = length.is_finite() && length >= 0.0;
+            (!fits).then(|| (name, format!("{symbol} = {length} m must be finite and not negative")))
+        };
+        let torsion = length("torsion", "ℓ_t", self.torsion);
+        let rolling = length("rolling", "ℓ_r", self.rolling);
+        friction.into_iter().chain(restitution).chain(torsion).chain(rolling)
     }
 }
 

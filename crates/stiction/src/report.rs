@@ -228,8 +228,23 @@ pub struct ContactReport {
     pub friction_impulse: [f64; 3],
     /// Slip velocity of the second body against the first at the end of the step [m/s].
     pub slip: [f64; 3],
-    /// Open, stick or slip.
+    /// Open, stick or slip; what spins against friction about the normal slips.
     pub mode: Mode,
+    /// What resists spin and rolling did; `None` where nothing does.
+    pub moment: Option<MomentReport>,
+}
+
+/// What resists the turning of a contact did.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MomentReport {
+    /// Moment impulse on the second body [N m s]: along the normal what resists spin, across it what resists rolling;
+    /// in the plane along z.
+    pub impulse: [f64; 3],
+    /// Angular velocity of the second body against the first about the same axes, where they have rows, at the end of
+    /// the step [rad/s].
+    pub turn: [f64; 3],
+    /// Open, stick (it does not roll) or slip (it rolls); `None` where nothing resists rolling.
+    pub rolling: Option<Mode>,
 }
 
 /// What a contact does in a step.

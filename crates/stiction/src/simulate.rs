@@ -36,6 +36,11 @@ impl<S: System> Simulation<S> {
         &self.state
     }
 
+    /// Where the time of steps goes, once it is started; of schemes of the Euler family.
+    pub fn profile(&mut self) -> &mut stiction_lcp::Profile {
+        self.workspace.lcp.profile()
+    }
+
     /// Goes on from another state: a snapshot of this run, or one set by hand.
     pub fn restore(&mut self, state: State) {
         self.state = state;
@@ -50,7 +55,9 @@ impl<S: System> Simulation<S> {
     /// The figures of the state now, as a step that ended here would report them.
     pub fn observe(&self) -> StepReport {
         let mut report = StepReport::default();
-        euler::observe(&self.system, &self.state, &mut Pose::default(), &mut report);
+        euler::observe(&self.system, &self.state, &mut report);
+        let State { t, q, .. } = &self.state;
+        report.infeasibility = Pose::default().infeasibility(&self.system, *t, q);
         report
     }
 

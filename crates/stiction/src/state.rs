@@ -102,4 +102,7 @@ pub struct ContactMemory {
     pub normal: f64,
     /// Friction impulse on the second body [N s].
     pub friction: [f64; 3],
+    /// Moment impulse on the second body: spin about the normal, rolling across it [N m s].
+    #[serde(default)]
+    pub moment: [f64; 3],
 }

@@ -103,6 +103,11 @@ pub trait System {
         0.0
     }
 
+    /// Whether two surfaces may meet that resist spin or rolling.
+    fn resists_turning(&self) -> bool {
+        false
+    }
+
     /// The size of the smallest body [m]: what a tolerance on gaps is measured by.
     fn size(&self) -> f64;
 
@@ -250,6 +255,38 @@ pub struct ContactRow {
     pub direction: [f64; 3],
     /// Unit tangents of the tangent rows.
     pub tangent_directions: [[f64; 3]; 2],
+    /// What resists spin and rolling.
+    pub moments: Moments,
+}
+
+/// The rows of a contact that resists turning: the moments of a distributed contact, ST00 §2.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moments {
+    /// Torsional radius ℓ_t [m]; 0 where nothing resists spin. The moment about the normal and the sliding friction
+    /// share one bound: (f, m/ℓ_t) lies in μ N times the friction set.
+    pub torsion: f64,
+    /// Rolling length ℓ_r [m]; 0 where nothing resists rolling. The moment across the normal is at most ℓ_r N,
+    /// whatever μ is.
+    pub rolling: f64,
+    /// ℓ_t times the angular velocity of the second body against the first about the normal, where there is friction
+    /// [m/s].
+    pub spin: Option<OffsetRow>,
+    /// ℓ_r times that about the tangents, in the plane about the axis that points out of it [m/s].
+    pub rolls: ArrayVec<OffsetRow, 2>,
+    /// The set of the moments that resist rolling.
+    pub set: FrictionSet,
+}
+
+impl Moments {
+    /// Nothing resists turning.
+    pub fn none() -> Self {
+        Self { torsion: 0.0, rolling: 0.0, spin: None, rolls: ArrayVec::new(), set: FrictionSet::circle() }
+    }
+
+    /// `true` when nothing resists turning.
+    pub fn is_none(&self) -> bool {
+        self.spin.is_none() && self.rolls.is_empty()
+    }
 }
 
 impl ContactRow {
@@ -258,6 +295,9 @@ impl ContactRow {
         let (first, second) = (self.tangents[0].clone(), self.tangents[1].clone());
         self.tangents[0] = combined(cos, &first, sin, &second);
         self.tangents[1] = combined(-sin, &first, cos, &second);
+        if let [first, second] = &mut self.moments.rolls[..] {
+            (*first, *second) = (combined(cos, first, sin, second), combined(-sin, first, cos, second));
+        }
         let [a, b] = self.tangent_directions;
         self.tangent_directions = [
             std::array::from_fn(|i| cos * a[i] + sin * b[i]),

@@ -6,12 +6,12 @@ use stiction::{Material, Scheme, Simulation};
 use stiction_geometry::spatial::Polyhedron;
 
 fn ground(world: &mut World, friction: f64) {
-    let material = Material { friction, restitution: 0.0 };
+    let material = Material { friction, restitution: 0.0, ..Material::default() };
     world.add(Body::fixed("ground").with(Attached::new(Shape::HalfSpace).material(material)));
 }
 
 fn cuboid(name: String, half_extents: [f64; 3], pose: Isometry3<f64>, friction: f64) -> Body {
-    let material = Material { friction, restitution: 0.0 };
+    let material = Material { friction, restitution: 0.0, ..Material::default() };
     let shape = Attached::new(Shape::Cuboid { half_extents }).material(material);
     Body::rigid(name, Mass::Density(100.0)).at(pose).with(shape)
 }
@@ -93,7 +93,7 @@ fn stone(i: u32) -> Body {
         .flat_map(|k| [1.0, 1.4].map(|r| (r * angle(k).cos(), r * angle(k).sin())))
         .flat_map(|(x, z)| [-0.2, 0.2].map(|y| Point3::new(x, y, z)))
         .collect();
-    let material = Material { friction: 0.8, restitution: 0.0 };
+    let material = Material { friction: 0.8, restitution: 0.0, ..Material::default() };
     let shape = Shape::Polyhedron(Polyhedron::new(&corners).unwrap().into());
     Body::rigid(format!("stone {i}"), Mass::Density(100.0)).with(Attached::new(shape).material(material))
 }

@@ -113,7 +113,7 @@ impl Scene {
         if self.samples == 0 {
             return Err("samples must be at least 1".into());
         }
-        let material = Material { friction: self.mu, restitution: self.e };
+        let material = Material { friction: self.mu, restitution: self.e, ..Material::default() };
         let shaped = |body: Body, shape: Shape| {
             if self.collide { body.with(Attached::new(shape).material(material)) } else { body }
         };

@@ -18,20 +18,25 @@ pub(super) struct Mobility {
     /// W_nn of the normal row.
     normal: f64,
     /// The tangent rows' block of W.
-    tangent: [[f64; 2]; 2],
+    tangent: [[f64; 3]; 3],
 }
 
 impl Mobility {
+    /// From a contact's block of W, normal row first.
+    pub(super) fn of_block(w: impl Fn(usize, usize) -> f64, rows: usize) -> Self {
+        let own = |i: usize, k: usize| if i + 1 < rows && k + 1 < rows { w(i + 1, k + 1) } else { 0.0 };
+        Self { normal: w(0, 0), tangent: std::array::from_fn(|i| std::array::from_fn(|k| own(i, k))) }
+    }
+
     /// One number for the tangent rows: the mean of their diagonal, or of the normal row's where they are 0.
     fn of_tangents(&self, tangents: usize) -> f64 {
-        let trace = self.tangent[0][0] + self.tangent[1][1];
+        let trace = self.tangent[0][0] + self.tangent[1][1] + self.tangent[2][2];
         if trace > 0.0 { trace / tangents as f64 } else { self.normal }
     }
 
     /// f·W f for a generator f.
-    fn along(&self, f: [f64; 2]) -> f64 {
-        let [[a, b], [c, d]] = self.tangent;
-        f[0] * (a * f[0] + b * f[1]) + f[1] * (c * f[0] + d * f[1])
+    fn along(&self, f: [f64; 3]) -> f64 {
+        product(f, self.tangent.map(|row| product(row, f)))
     }
 }
 
@@ -59,9 +64,10 @@ impl<'a> StepJudge<'a> {
         let speed = |row: &OffsetRow| row.row.dot(start, &v) + row.offset;
         let joints = self.problem.joints.iter().map(|j| speed(&j.row).abs());
         let contacts = self.problem.contacts.iter().map(|c| {
-            let closing = c.normal.as_ref().map_or(0.0, |n| -speed(n));
+            let bearer = c.bearer.map_or(c, |i| &self.problem.contacts[i]);
+            let closing = bearer.normal.as_ref().map_or(0.0, |n| -speed(n));
             // separated pairs must not make the scale lax
-            if c.normal.is_some() && closing <= 0.0 {
+            if bearer.normal.is_some() && closing <= 0.0 {
                 return 0.0;
             }
             let slip = c.tangents.iter().map(|t| speed(t).powi(2)).sum::<f64>().sqrt();
@@ -166,16 +172,27 @@ impl<'a> StepJudge<'a> {
         for (i, contact) in self.problem.contacts.iter().enumerate() {
             let range = layout.contact[i]..layout.contact[i + 1];
             let (own, complementarity) = self.judge_contact(contact, i, z, velocity, &mut w[range]);
-            residual.natural_map = larger(residual.natural_map, own.natural_map);
-            residual.cone = larger(residual.cone, own.cone);
-            residual.dissipation = larger(residual.dissipation, own.dissipation);
-            residual.complementarity = larger(residual.complementarity, complementarity);
-            residual.contacts.push(own);
+            residual.take(own, complementarity);
         }
     }
 
     fn row_speed(&self, row: &OffsetRow, v: &[f64]) -> f64 {
         row.row.dot(&self.prepared.layout.velocity, v) + row.offset
+    }
+
+    /// The speeds along a contact's tangent rows.
+    fn slip(&self, contact: &Contact, v: &[f64]) -> [f64; 3] {
+        let mut slip = [0.0; 3];
+        for (u, tangent) in slip.iter_mut().zip(&contact.tangents) {
+            *u = self.row_speed(tangent, v);
+        }
+        slip
+    }
+
+    /// Σ μ λ of the friction blocks that rest on contact `i`.
+    fn resting_slip(&self, i: usize, v: &[f64]) -> f64 {
+        let resting = self.problem.contacts.iter().filter(|c| c.bearer == Some(i));
+        resting.map(|c| c.mu * c.slip_speed(self.slip(c, v))).sum()
     }
 
     /// Residuals of contact `i` and its complementarity; fills its part of `w`.
@@ -187,52 +204,81 @@ impl<'a> StepJudge<'a> {
         v: &[f64],
         w: &mut [f64],
     ) -> (ContactResidual, f64) {
-        let mobility = self.storage.contacts[i];
-        let mut slip = [0.0; 2];
-        for (u, tangent) in slip.iter_mut().zip(&contact.tangents) {
-            *u = self.row_speed(tangent, v);
-        }
         let (normal, friction) = self.split(contact, i, z);
-        let bound = contact.mu * normal + contact.kappa;
-        let lambda = contact.slip_speed(slip);
-        let mut rows = Rows { speed: self.speed, ..Rows::default() };
-        let (w_normal, w_friction) = w.split_at_mut(usize::from(contact.normal.is_some()));
-        if let Some(row) = &contact.normal {
-            let mut rho = self.row_speed(row, v);
-            if self.problem.law == FrictionLaw::Convex {
-                // the relaxation opens sliding contacts: nᵀv + μ dᵢᵀv + Δ ≥ 0, AH04 (2.13)
-                rho -= contact.mu * lambda;
-            }
-            w_normal[0] = rho;
-            rows.pair(mobility.normal * normal, rho);
-        }
-        if contact.tangents.is_empty() {
-            return (rows.residual(lambda, 0.0), rows.complementarity);
-        }
-        let w_tt = mobility.of_tangents(contact.tangents.len());
-        match &contact.set {
-            FrictionSet::Polygon(generators) => {
-                for (k, f) in generators.iter().enumerate() {
-                    let sigma = f[0] * slip[0] + f[1] * slip[1] + lambda;
-                    w_friction[k] = sigma;
-                    rows.pair(mobility.along(*f) * friction[k], sigma);
-                }
-                let zeta = bound - friction.iter().sum::<f64>();
-                rows.pair(w_tt * zeta, lambda);
-            }
-            FrictionSet::Ellipse(axes) => {
-                w_friction.copy_from_slice(&slip[..w_friction.len()]);
-                // stretched so that the ellipse is a circle, which leaves p·u as it is
-                let p: [f64; 2] = std::array::from_fn(|k| friction[k] / axes[k]);
-                let u: [f64; 2] = std::array::from_fn(|k| slip[k] * axes[k]);
-                rows.disc(w_tt, p, u, bound);
-            }
-        }
-        let impulse = contact.tangent_impulse(friction);
-        let work = bound * lambda + impulse[0] * slip[0] + impulse[1] * slip[1];
-        let dissipation = w_tt / self.speed * (work / self.speed).abs();
-        (rows.residual(lambda, dissipation), rows.complementarity)
+        let law = self.problem.law;
+        let rows = ContactRows {
+            normal,
+            bound: self.problem.bound(&self.prepared.layout, i, z),
+            friction,
+            opening: contact.normal.as_ref().map(|row| self.row_speed(row, v)),
+            slip: self.slip(contact, v),
+            further_slip: if law == FrictionLaw::Convex { self.resting_slip(i, v) } else { 0.0 },
+        };
+        judge_contact(contact, &self.storage.contacts[i], (self.speed, law), &rows, w)
     }
+}
+
+/// The impulses of a contact, and the speeds of its rows.
+pub(super) struct ContactRows<'a> {
+    pub(super) normal: f64,
+    /// μ c_n + κ.
+    pub(super) bound: f64,
+    /// The friction unknowns.
+    pub(super) friction: &'a [f64],
+    /// The speed of the normal row, if there is one.
+    pub(super) opening: Option<f64>,
+    pub(super) slip: [f64; 3],
+    /// Σ μ λ of what rests on it.
+    pub(super) further_slip: f64,
+}
+
+/// Residuals of a contact and its complementarity; fills its part of `w`.
+#[inline]
+pub(super) fn judge_contact(
+    contact: &Contact,
+    mobility: &Mobility,
+    (speed, law): (f64, FrictionLaw),
+    at: &ContactRows,
+    w: &mut [f64],
+) -> (ContactResidual, f64) {
+    let ContactRows { normal, bound, friction, slip, .. } = *at;
+    let lambda = contact.slip_speed(slip);
+    let mut rows = Rows { speed, ..Rows::default() };
+    let (w_normal, w_friction) = w.split_at_mut(usize::from(at.opening.is_some()));
+    if let Some(mut rho) = at.opening {
+        if law == FrictionLaw::Convex {
+            // the relaxation opens sliding contacts: nᵀv + μ dᵢᵀv + Δ ≥ 0, AH04 (2.13)
+            rho -= contact.mu * lambda + at.further_slip;
+        }
+        w_normal[0] = rho;
+        rows.pair(mobility.normal * normal, rho);
+    }
+    if contact.tangents.is_empty() {
+        return (rows.residual(lambda, 0.0), rows.complementarity);
+    }
+    let w_tt = mobility.of_tangents(contact.tangents.len());
+    match &contact.set {
+        FrictionSet::Polygon(generators) => {
+            for (k, f) in generators.iter().enumerate() {
+                let sigma = product(*f, slip) + lambda;
+                w_friction[k] = sigma;
+                rows.pair(mobility.along(*f) * friction[k], sigma);
+            }
+            let zeta = bound - friction.iter().sum::<f64>();
+            rows.pair(w_tt * zeta, lambda);
+        }
+        FrictionSet::Ellipse(axes) => {
+            w_friction.copy_from_slice(&slip[..w_friction.len()]);
+            // stretched so that the ellipse is a circle, which leaves p·u as it is
+            let p = std::array::from_fn(|k| friction.get(k).map_or(0.0, |p| p / axes[k]));
+            let u = std::array::from_fn(|k| slip[k] * axes[k]);
+            rows.disc(w_tt, p, u, bound);
+        }
+    }
+    let impulse = contact.tangent_impulse(friction);
+    let work = bound * lambda + product(impulse, slip);
+    let dissipation = w_tt / speed * (work / speed).abs();
+    (rows.residual(lambda, dissipation), rows.complementarity)
 }
 
 /// The mobility of a contact's rows; `response` is zero before and after.
@@ -252,4 +298,7 @@ fn mobility(contact: &Contact, prepared: &Prepared, response: &mut [f64]) -> Mob
         mass.clear(&tangent.row, start, response);
     }
     mobility
+}
+fn product(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

@@ -61,12 +61,12 @@ pub(super) fn touching(
     mu: f64,
 ) -> Contact {
     let tangents = tangents.into_iter().map(at_rest).collect();
-    Contact { normal: Some(at_rest(normal)), tangents, set, mu, kappa: 0.0 }
+    Contact { normal: Some(at_rest(normal)), tangents, set, mu, kappa: 0.0, bearer: None }
 }
 
 /// Four directions: +x, +y, −x, −y.
 pub(super) fn square() -> FrictionSet {
-    FrictionSet::Polygon([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]].into())
+    FrictionSet::polygon([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 }
 
 /// Normal impulses of the rear and front corners of a box that slides without tipping, of n corners.

@@ -22,7 +22,7 @@ fn on_floor(r: [f64; 3], set: FrictionSet, mu: f64) -> Contact {
 fn octagon() -> FrictionSet {
     let s = FRAC_1_SQRT_2;
     let half = [[1.0, 0.0], [s, s], [0.0, 1.0], [-s, s]];
-    FrictionSet::Polygon(half.into_iter().chain(half.map(|[x, y]| [-x, -y])).collect())
+    FrictionSet::polygon(half.into_iter().chain(half.map(|[x, y]| [-x, -y])))
 }
 
 const BOX: [f64; 3] = [0.5, 0.4, 0.25];
@@ -155,7 +155,7 @@ fn particle(set: FrictionSet, mu: f64, [x, y]: [f64; 2]) -> StepProblem {
 
 fn anisotropic_polygon() -> File {
     let mu = 0.4;
-    let set = FrictionSet::Polygon([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.5], [0.0, -0.5]].into());
+    let set = FrictionSet::polygon([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.5], [0.0, -0.5]]);
     let p = mu * FALL;
     Entry::new(
         "anisotropic-polygon",
@@ -177,7 +177,7 @@ fn ellipse() -> File {
         "Maximum dissipation over an ellipse: friction is not opposite to slip. Not a linear problem; small variant: anisotropic-polygon.",
     )
     .step(
-        particle(FrictionSet::Ellipse([1.0, 0.5]), 0.4, [3.0 - friction[0], 4.0 - friction[1]]),
+        particle(FrictionSet::Ellipse([1.0, 0.5, 1.0]), 0.4, [3.0 - friction[0], 4.0 - friction[1]]),
         exactly(&[&[FALL, friction[0], friction[1]]]).moving(&[3.0, 4.0, 0.0]),
     )
 }

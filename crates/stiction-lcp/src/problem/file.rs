@@ -1,11 +1,14 @@
 //! Problems as JSON files: what `problems/` holds and `stiction solve` reads. The format is described in
 //! `problems/README.md`.
 
+mod local;
+
 use super::{
-    Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, Malformed, Mlcp, OffsetRow, Pair, Problem, Row,
-    StepProblem, Term,
+    Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow, Pair,
+    Problem, Row, StepProblem, Term,
 };
 use arrayvec::ArrayVec;
+use local::MatrixRaw;
 use nalgebra::{DMatrix, Matrix6};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +21,8 @@ pub enum AnyProblem {
     Mlcp(Mlcp),
     /// One time step of rigid bodies.
     Step(StepProblem),
+    /// Contacts in their own coordinates.
+    Local(LocalProblem),
 }
 
 impl<'a> From<&'a AnyProblem> for Problem<'a> {
@@ -26,6 +31,7 @@ impl<'a> From<&'a AnyProblem> for Problem<'a> {
             AnyProblem::Lcp(lcp) => lcp.into(),
             AnyProblem::Mlcp(mlcp) => mlcp.into(),
             AnyProblem::Step(step) => step.into(),
+            AnyProblem::Local(local) => local.into(),
         }
     }
 }
@@ -80,13 +86,20 @@ impl ProblemFile {
             let end = what.rfind(" at line ").unwrap_or(what.len());
             Malformed::at(place, &what[..end])
         })?;
-        let Raw { name, source, note, expected, m, q, free, step } = raw;
-        let problem = match (m, q, free, step) {
-            (Some(m), Some(q), None, None) => AnyProblem::Lcp(dense(&m, &q)?),
-            (Some(m), Some(q), Some(free), None) => AnyProblem::Mlcp(mixed(&m, &q, &free)?),
-            (None, None, None, Some(step)) => AnyProblem::Step(step.try_into()?),
+        let Raw { name, source, note, expected, m, q, free, step, dim, w, mu, facets } = raw;
+        let local = (dim, w, mu, facets);
+        let problem = match (m, q, free, step, local) {
+            (Some(m), Some(q), None, None, (None, None, None, None)) => AnyProblem::Lcp(dense(&m, &q)?),
+            (Some(m), Some(q), Some(free), None, (None, None, None, None)) => {
+                AnyProblem::Mlcp(mixed(&m, &q, &free)?)
+            }
+            (None, None, None, Some(step), (None, None, None, None)) => AnyProblem::Step(step.try_into()?),
+            (None, Some(q), None, None, (Some(dim), Some(w), Some(mu), facets)) => {
+                AnyProblem::Local(local::read(dim, &w, q, mu, facets)?)
+            }
             _ => {
-                let what = "a problem is \"m\" and \"q\" (with \"free\" for free rows), or \"step\"";
+                let what = "a problem is \"m\" and \"q\" (with \"free\" for free rows), or \"step\", \
+                            or \"dim\", \"w\", \"q\" and \"mu\" (with \"facets\" for polygons)";
                 return Err(Malformed::at("the file", what));
             }
         };
@@ -105,6 +118,10 @@ impl ProblemFile {
                 raw.free = Some((0..mlcp.free.len()).filter(|&i| mlcp.free[i]).collect());
             }
             AnyProblem::Step(step) => raw.step = Some(StepRaw::from(&step)),
+            AnyProblem::Local(LocalProblem { dim, w, q, mu, facets }) => {
+                (raw.dim, raw.w) = (Some(dim), Some(MatrixRaw::Rows(rows(&w))));
+                (raw.q, raw.mu, raw.facets) = (Some(q.as_slice().to_vec()), Some(mu), facets);
+            }
         }
         serde_json::to_string_pretty(&raw).unwrap_or_default()
     }
@@ -129,6 +146,14 @@ struct Raw {
     free: Option<Vec<usize>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<StepRaw>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dim: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    w: Option<MatrixRaw>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mu: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    facets: Option<usize>,
 }
 
 fn dense(m: &[Vec<f64>], q: &[f64]) -> Result<Lcp, Malformed> {
@@ -212,6 +237,8 @@ struct ContactRaw {
     mu: f64,
     #[serde(default)]
     kappa: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bearer: Option<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -239,8 +266,40 @@ struct TermRaw {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum SetRaw {
-    Polygon(Vec<[f64; 2]>),
-    Ellipse([f64; 2]),
+    Polygon(Vec<Vec<f64>>),
+    Ellipse(Vec<f64>),
+}
+
+/// A component per tangent row, and `rest` past them; with one row a generator may have a second one.
+fn padded(
+    given: &[f64],
+    tangents: usize,
+    rest: f64,
+    place: impl Fn() -> String,
+) -> Result<[f64; 3], Malformed> {
+    if given.len() != tangents.max(2) {
+        let what =
+            format!("has {} entries, with {tangents} tangent rows it has {}", given.len(), tangents.max(2));
+        return Err(Malformed::at(place(), what));
+    }
+    let mut padded = [rest; 3];
+    padded[..given.len()].copy_from_slice(given);
+    Ok(padded)
+}
+
+fn friction_set(raw: Option<SetRaw>, tangents: usize, place: &str) -> Result<FrictionSet, Malformed> {
+    match raw {
+        Some(SetRaw::Polygon(generators)) => {
+            let generator = |(k, g): (usize, &Vec<f64>)| padded(g, tangents, 0.0, || format!("{place}[{k}]"));
+            let padded: Result<Vec<_>, _> = generators.iter().enumerate().map(generator).collect();
+            Ok(FrictionSet::Polygon(padded?.into()))
+        }
+        Some(SetRaw::Ellipse(axes)) => {
+            Ok(FrictionSet::Ellipse(padded(&axes, tangents, 1.0, || place.into())?))
+        }
+        None if tangents < 2 => Ok(FrictionSet::line()),
+        None => Err(Malformed::at(place, "two or more tangent rows need a friction set")),
+    }
 }
 
 impl TryFrom<StepRaw> for StepProblem {
@@ -277,26 +336,17 @@ impl TryFrom<StepRaw> for StepProblem {
                 Ok(OffsetRow { row: row(raw.row, size, &place)?, offset: raw.offset })
             };
             let normal = c.normal.map(|n| offset_row(n, format!("{place}.normal"))).transpose()?;
-            if c.tangents.len() > 2 {
-                let what = format!("{} rows, at most two", c.tangents.len());
+            if c.tangents.len() > 3 {
+                let what = format!("{} rows, at most three", c.tangents.len());
                 return Err(Malformed::at(format!("{place}.tangents"), what));
             }
             let mut tangents = ArrayVec::new();
             for (k, tangent) in c.tangents.into_iter().enumerate() {
                 tangents.push(offset_row(tangent, format!("{place}.tangents[{k}]"))?);
             }
-            let set = match c.set {
-                Some(SetRaw::Polygon(generators)) => FrictionSet::Polygon(generators.into()),
-                Some(SetRaw::Ellipse(axes)) => FrictionSet::Ellipse(axes),
-                None if tangents.len() < 2 => FrictionSet::line(),
-                None => {
-                    return Err(Malformed::at(
-                        format!("{place}.set"),
-                        "two tangent rows need a friction set",
-                    ));
-                }
-            };
-            step.contacts.push(Contact { normal, tangents, set, mu: c.mu, kappa: c.kappa });
+            let set = friction_set(c.set, tangents.len(), &format!("{place}.set"))?;
+            let (mu, kappa, bearer) = (c.mu, c.kappa, c.bearer);
+            step.contacts.push(Contact { normal, tangents, set, mu, kappa, bearer });
         }
         Ok(step)
     }
@@ -375,11 +425,17 @@ impl From<&StepProblem> for StepRaw {
                     normal: c.normal.as_ref().map(offset_row),
                     tangents: c.tangents.iter().map(offset_row).collect(),
                     set: (!c.tangents.is_empty()).then(|| match &c.set {
-                        FrictionSet::Polygon(generators) => SetRaw::Polygon(generators.to_vec()),
-                        FrictionSet::Ellipse(axes) => SetRaw::Ellipse(*axes),
+                        FrictionSet::Polygon(generators) => {
+                            let shown = c.tangents.len().max(2);
+                            SetRaw::Polygon(generators.iter().map(|g| g[..shown].to_vec()).collect())
+                        }
+                        FrictionSet::Ellipse(axes) => {
+                            SetRaw::Ellipse(axes[..c.tangents.len().max(2)].to_vec())
+                        }
                     }),
                     mu: c.mu,
                     kappa: c.kappa,
+                    bearer: c.bearer,
                 })
                 .collect(),
             law: step.law,

@@ -6,13 +6,18 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// The set of tangential impulses per unit of the bound μ c_n + κ.
+///
+/// A third tangent row is a spin about the normal, times the torsional radius: the moment of a distributed contact,
+/// ST00 §2. It shares the bound with the two others, so that what slips and spins is slowed less in each.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FrictionSet {
-    /// The convex hull of the generators (columns of F): unit vectors for isotropic friction, of different
-    /// lengths for anisotropic friction. Each generator has its negative among them.
-    Polygon(Arc<[[f64; 2]]>),
-    /// An ellipse with these semi-axes along the two tangent rows; (1, 1) is the circle.
-    Ellipse([f64; 2]),
+    /// The convex hull of the generators (columns of F), with a component per tangent row and zeros past them: unit
+    /// vectors for isotropic friction, of different lengths for anisotropic friction. Each generator has its
+    /// negative among them.
+    Polygon(Arc<[[f64; 3]]>),
+    /// An ellipse, with three tangent rows an ellipsoid, with these semi-axes along the tangent rows; those past them
+    /// are not used. (1, 1, 1) is the circle, or the ball.
+    Ellipse([f64; 3]),
 }
 
 /// How friction and the normal velocity are coupled.
@@ -30,7 +35,7 @@ pub enum FrictionLaw {
 impl FrictionSet {
     /// Friction along one tangent row: generators ±1.
     pub fn line() -> Self {
-        Self::Polygon(Arc::new([[1.0, 0.0], [-1.0, 0.0]]))
+        Self::Polygon(Arc::new([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
     }
 
     /// A regular polygon with an even number of facet directions, the first along the first tangent row.
@@ -44,12 +49,28 @@ impl FrictionSet {
         let half = directions / 2;
         let first = (0..half).map(|k| unit(k, directions));
         let second = (0..half).map(|k| unit(k, directions)).map(|[x, y]| [-x, -y]);
-        Some(Self::Polygon(first.chain(second).collect()))
+        Some(Self::polygon(first.chain(second)))
     }
 
-    /// The circle: isotropic friction in space.
+    /// The convex hull of generators along two tangent rows.
+    pub fn polygon(generators: impl IntoIterator<Item = [f64; 2]>) -> Self {
+        Self::Polygon(generators.into_iter().map(|[x, y]| [x, y, 0.0]).collect())
+    }
+
+    /// The ball over three tangent rows as a polyhedron: this polygon of two rows at latitude 0, smaller ones at ±45°,
+    /// and the poles. An ellipse becomes an ellipsoid whose third semi-axis is 1.
+    #[must_use]
+    pub fn with_spin(&self) -> Self {
+        let Self::Polygon(generators) = self else { return self.clone() };
+        let half = std::f64::consts::FRAC_1_SQRT_2;
+        let ring = |z: f64| generators.iter().map(move |[x, y, _]| [half * x, half * y, z]);
+        let poles = [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]];
+        Self::Polygon(generators.iter().copied().chain(ring(half)).chain(ring(-half)).chain(poles).collect())
+    }
+
+    /// The circle, or with three tangent rows the ball: isotropic friction in space.
     pub fn circle() -> Self {
-        Self::Ellipse([1.0, 1.0])
+        Self::Ellipse([1.0; 3])
     }
 
     /// Number of friction unknowns of a contact with this many tangent rows: one per generator, or one per
@@ -66,11 +87,11 @@ impl FrictionSet {
         match self {
             Self::Polygon(generators) => check_polygon(generators, tangents, place),
             Self::Ellipse(axes) => {
-                if tangents != 2 {
-                    let what = format!("an ellipse needs two tangent rows, not {tangents}");
+                if tangents < 2 {
+                    let what = format!("an ellipse needs two or three tangent rows, not {tangents}");
                     return Err(Malformed::at(place(), what));
                 }
-                match axes.iter().find(|a| !(a.is_finite() && **a > 0.0)) {
+                match axes[..tangents].iter().find(|a| !(a.is_finite() && **a > 0.0)) {
                     Some(a) => Err(Malformed::at(place(), format!("semi-axis {a} must be positive"))),
                     None => Ok(()),
                 }
@@ -100,28 +121,74 @@ fn unit_in_quadrant(angle: usize, n: usize) -> [f64; 2] {
     }
 }
 
-fn check_polygon(generators: &[[f64; 2]], tangents: usize, place: Named) -> Result<(), Malformed> {
+fn check_polygon(generators: &[[f64; 3]], tangents: usize, place: Named) -> Result<(), Malformed> {
     if generators.len() < 2 {
         return Err(Malformed::at(place(), "a polygon needs at least two generators"));
     }
     for (k, g) in generators.iter().enumerate() {
         let here = || format!("{}[{k}]", place());
-        finite(g[0], here)?;
-        finite(g[1], here)?;
-        let size = g[0].abs().max(g[1].abs());
+        g.iter().try_for_each(|x| finite(*x, here))?;
+        let size = g.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
         if size == 0.0 {
             return Err(Malformed::at(here(), "a generator must not be zero"));
         }
-        if tangents == 1 && g[1] != 0.0 {
-            return Err(Malformed::at(here(), "with one tangent row the second component must be 0"));
+        if let Some(k) = (tangents..3).find(|&k| g[k] != 0.0) {
+            let (rows, which) = (["no", "one", "two"][tangents], ["first", "second", "third"][k]);
+            let plural = if tangents == 1 { "row" } else { "rows" };
+            let what = format!("with {rows} tangent {plural} the {which} component must be 0");
+            return Err(Malformed::at(here(), what));
         }
         // 1e-12 of its length: the generators of a rotated polygon are negatives up to round-off
-        let opposite = |o: &[f64; 2]| (o[0] + g[0]).abs().max((o[1] + g[1]).abs()) <= 1e-12 * size;
+        let opposite = |o: &[f64; 3]| (0..3).all(|k| (o[k] + g[k]).abs() <= 1e-12 * size);
         if !generators.iter().any(opposite) {
             return Err(Malformed::at(here(), "its negative is not among the generators"));
         }
     }
     Ok(())
+}
+
+/// The least Σβ ≥ 0 with Σ β f = `impulse` along `rows` tangent rows, and the generators that give it: as many as
+/// there are rows.
+pub(super) fn least_sum(f: &[[f64; 3]], rows: usize, impulse: [f64; 3]) -> (f64, [(usize, f64); 3]) {
+    let mut least = (f64::INFINITY, [(0, 0.0); 3]);
+    let mut take = |parts: [(usize, f64); 3]| {
+        let sum = parts.iter().map(|p| p.1).sum::<f64>();
+        if parts.iter().all(|p| p.1 >= 0.0) && sum < least.0 {
+            least = (sum, parts);
+        }
+    };
+    // p = x fᵢ + y fₖ + z fₗ over all sets of as many generators as rows
+    for (i, a) in f.iter().enumerate() {
+        if rows == 1 {
+            take([(i, impulse[0] / a[0]), (i, 0.0), (i, 0.0)]);
+            continue;
+        }
+        for (k, b) in f.iter().enumerate().skip(i + 1) {
+            if rows == 2 {
+                let cross = a[0] * b[1] - a[1] * b[0];
+                let x = (impulse[0] * b[1] - impulse[1] * b[0]) / cross;
+                let y = (impulse[1] * a[0] - impulse[0] * a[1]) / cross;
+                take([(i, x), (k, y), (k, 0.0)]);
+                continue;
+            }
+            let ab = cross(a, b);
+            let pa = cross(&impulse, a);
+            for (l, c) in f.iter().enumerate().skip(k + 1) {
+                let volume = dot(&ab, c);
+                let (x, y) = (dot(&impulse, &cross(b, c)) / volume, dot(&pa, c) / -volume);
+                take([(i, x), (k, y), (l, dot(&ab, &impulse) / volume)]);
+            }
+        }
+    }
+    least
+}
+
+fn cross(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 #[cfg(test)]
@@ -133,13 +200,16 @@ mod tests {
         for n in (2..=64).step_by(2) {
             let Some(FrictionSet::Polygon(f)) = FrictionSet::regular(n) else { panic!("{n} directions") };
             assert_eq!(f.len(), n);
-            assert_eq!(f[0], [1.0, 0.0]);
+            assert_eq!(f[0], [1.0, 0.0, 0.0]);
             for (k, g) in f.iter().enumerate() {
                 assert!((g[0].hypot(g[1]) - 1.0).abs() < 1e-15);
                 let angle = std::f64::consts::TAU * k as f64 / n as f64;
                 assert!((g[0] - angle.cos()).abs() < 2e-15 && (g[1] - angle.sin()).abs() < 2e-15);
-                assert!(f.contains(&[-g[0], -g[1]]) && f.contains(&[g[0], -g[1]]), "{n} directions, {k}");
-                assert_eq!(f.contains(&[g[1], g[0]]), n % 4 == 0);
+                assert!(
+                    f.contains(&[-g[0], -g[1], 0.0]) && f.contains(&[g[0], -g[1], 0.0]),
+                    "{n} directions, {k}"
+                );
+                assert_eq!(f.contains(&[g[1], g[0], 0.0]), n % 4 == 0);
             }
         }
         assert_eq!(FrictionSet::regular(0), None);

@@ -3,6 +3,7 @@
 mod dense;
 mod file;
 mod friction;
+mod local;
 mod mass;
 mod row;
 mod step;
@@ -10,6 +11,7 @@ mod step;
 pub use dense::{Lcp, Mlcp};
 pub use file::{AnyProblem, Expected, ProblemFile};
 pub use friction::{FrictionLaw, FrictionSet};
+pub use local::LocalProblem;
 pub use mass::MassFactor;
 pub use row::{OffsetRow, Row, Term};
 pub(crate) use step::Prepared;
@@ -51,6 +53,8 @@ pub enum Problem<'a> {
     Mlcp(&'a Mlcp),
     /// One time step of rigid bodies.
     Step(&'a StepProblem),
+    /// Contacts in their own coordinates, u = W r + q.
+    Local(&'a LocalProblem),
 }
 
 impl<'a> From<&'a Lcp> for Problem<'a> {
@@ -71,6 +75,12 @@ impl<'a> From<&'a StepProblem> for Problem<'a> {
     }
 }
 
+impl<'a> From<&'a LocalProblem> for Problem<'a> {
+    fn from(local: &'a LocalProblem) -> Self {
+        Self::Local(local)
+    }
+}
+
 impl Problem<'_> {
     /// Checks every entry; the error names the first one at fault.
     pub fn check(&self) -> Result<(), Malformed> {
@@ -78,6 +88,7 @@ impl Problem<'_> {
             Self::Lcp(lcp) => lcp.check(),
             Self::Mlcp(mlcp) => mlcp.check(),
             Self::Step(step) => step.check(),
+            Self::Local(local) => local.check(),
         }
     }
 
@@ -87,6 +98,7 @@ impl Problem<'_> {
             Self::Lcp(lcp) => lcp.q.len(),
             Self::Mlcp(mlcp) => mlcp.q.len(),
             Self::Step(step) => step.layout().impulses,
+            Self::Local(local) => local.size(),
         }
     }
 }

@@ -68,19 +68,24 @@ pub struct Joint {
     pub compliance: f64,
 }
 
-/// A contact, or a friction block without a normal row (a force-limited motor, dry joint friction).
+/// A contact, or a friction block without a normal row (a force-limited motor, dry joint friction, the rolling
+/// friction of a contact).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contact {
     /// Normal row nᵀ and its offset Δ [m/s].
     pub normal: Option<OffsetRow>,
-    /// Tangent rows Tᵀ with their offsets τ [m/s]; none for a frictionless contact.
-    pub tangents: ArrayVec<OffsetRow, 2>,
+    /// Tangent rows Tᵀ with their offsets τ [m/s]; none for a frictionless contact. A third one is a spin about the
+    /// normal times the torsional radius.
+    pub tangents: ArrayVec<OffsetRow, 3>,
     /// The tangential impulses one unit of bound allows.
     pub set: FrictionSet,
     /// Coulomb coefficient μ ≥ 0.
     pub mu: f64,
     /// Part κ ≥ 0 of the friction bound that does not depend on the normal impulse [N s].
     pub kappa: f64,
+    /// For a block without a normal row: the contact whose normal impulse is the c_n of its bound μ c_n + κ. Rolling
+    /// friction, whose rows are turns about the tangents times the rolling length, rests on its contact with μ = 1.
+    pub bearer: Option<usize>,
 }
 
 impl Body {
@@ -107,6 +112,7 @@ impl Contact {
             set: FrictionSet::line(),
             mu: 0.0,
             kappa: 0.0,
+            bearer: None,
         }
     }
 
@@ -121,32 +127,34 @@ impl Contact {
     }
 
     /// Impulse along each tangent row from the friction unknowns: F β for a polygon.
-    pub fn tangent_impulse(&self, friction: &[f64]) -> [f64; 2] {
+    pub fn tangent_impulse(&self, friction: &[f64]) -> [f64; 3] {
         match &self.set {
-            FrictionSet::Polygon(f) => {
-                f.iter().zip(friction).fold([0.0; 2], |p, (f, beta)| [p[0] + f[0] * beta, p[1] + f[1] * beta])
-            }
+            FrictionSet::Polygon(f) => f
+                .iter()
+                .zip(friction)
+                .fold([0.0; 3], |p, (f, beta)| std::array::from_fn(|k| p[k] + f[k] * beta)),
             FrictionSet::Ellipse(_) => std::array::from_fn(|i| friction.get(i).copied().unwrap_or(0.0)),
         }
     }
 
     /// λ at its minimal value: how fast the contact slips as its friction set measures it, from the slip along each
     /// tangent row [m/s]. AH04 Lemma 2.2
-    pub fn slip_speed(&self, slip: [f64; 2]) -> f64 {
+    pub fn slip_speed(&self, slip: [f64; 3]) -> f64 {
         if self.tangents.is_empty() {
             return 0.0;
         }
+        let along = |f: &[f64; 3]| f.iter().zip(slip).map(|(f, u)| f * u).sum::<f64>();
         match &self.set {
-            FrictionSet::Polygon(f) => {
-                f.iter().map(|f| -(f[0] * slip[0] + f[1] * slip[1])).fold(0.0, f64::max)
+            FrictionSet::Polygon(f) => f.iter().map(|f| -along(f)).fold(0.0, f64::max),
+            FrictionSet::Ellipse(axes) => {
+                axes.iter().zip(slip).map(|(a, u)| (a * u).powi(2)).sum::<f64>().sqrt()
             }
-            FrictionSet::Ellipse(axes) => (axes[0] * slip[0]).hypot(axes[1] * slip[1]),
         }
     }
 
     /// Friction unknowns with this tangential impulse, of the least sum: the way back of
     /// [`Contact::tangent_impulse`].
-    pub fn friction_unknowns(&self, impulse: [f64; 2], out: &mut [f64]) {
+    pub fn friction_unknowns(&self, impulse: [f64; 3], out: &mut [f64]) {
         if let FrictionSet::Ellipse(_) = self.set {
             out.iter_mut().zip(impulse).for_each(|(out, p)| *out = p);
             return;
@@ -158,28 +166,9 @@ impl Contact {
     }
 
     /// The least Σβ with this tangential impulse, and the generators of a polygon that give it.
-    pub(crate) fn least_sum(&self, impulse: [f64; 2]) -> (f64, [(usize, f64); 2]) {
-        let mut least = (f64::INFINITY, [(0, 0.0), (0, 0.0)]);
-        let FrictionSet::Polygon(f) = &self.set else { return least };
-        // p = x fᵢ + y fₖ over all pairs; along one tangent row one generator is enough
-        for (i, a) in f.iter().enumerate() {
-            if self.tangents.len() == 1 {
-                let x = impulse[0] / a[0];
-                if x >= 0.0 && x < least.0 {
-                    least = (x, [(i, x), (i, 0.0)]);
-                }
-                continue;
-            }
-            for (k, b) in f.iter().enumerate().skip(i + 1) {
-                let cross = a[0] * b[1] - a[1] * b[0];
-                let x = (impulse[0] * b[1] - impulse[1] * b[0]) / cross;
-                let y = (impulse[1] * a[0] - impulse[0] * a[1]) / cross;
-                if x >= 0.0 && y >= 0.0 && x + y < least.0 {
-                    least = (x + y, [(i, x), (k, y)]);
-                }
-            }
-        }
-        least
+    pub(crate) fn least_sum(&self, impulse: [f64; 3]) -> (f64, [(usize, f64); 3]) {
+        let FrictionSet::Polygon(f) = &self.set else { return (f64::INFINITY, [(0, 0.0); 3]) };
+        super::friction::least_sum(f, self.tangents.len(), impulse)
     }
 }
 
@@ -224,6 +213,19 @@ impl StepProblem {
         sums(0, self.bodies.iter().map(|b| b.velocities), &mut layout.velocity);
         let counts = self.contacts.iter().map(Contact::unknowns);
         layout.impulses = sums(self.joints.len(), counts, &mut layout.contact);
+    }
+
+    /// The contact whose normal impulse bounds the friction of contact `i`: itself, or its bearer.
+    pub fn bearer(&self, i: usize) -> Option<usize> {
+        let contact = &self.contacts[i];
+        if contact.normal.is_some() { Some(i) } else { contact.bearer }
+    }
+
+    /// The friction bound μ c_n + κ of contact `i` with the impulses `z` [N s].
+    #[inline]
+    pub(crate) fn bound(&self, layout: &Layout, i: usize, z: &[f64]) -> f64 {
+        let normal = self.bearer(i).map_or(0.0, |bearer| z[layout.contact[bearer]]);
+        self.contacts[i].mu * normal + self.contacts[i].kappa
     }
 
     /// `true` when M̃ is symmetric.
@@ -295,6 +297,7 @@ impl StepProblem {
             }
             None => {}
         }
+        self.check_bearer(contact, place)?;
         for (k, tangent) in contact.tangents.iter().enumerate() {
             self.check_row(tangent, layout, &|| format!("{}.tangents[{k}]", place()))?;
         }
@@ -302,6 +305,17 @@ impl StepProblem {
             return Ok(());
         }
         contact.set.check(contact.tangents.len(), &|| format!("{}.set", place()))
+    }
+
+    fn check_bearer(&self, contact: &Contact, place: Named) -> Result<(), Malformed> {
+        let Some(bearer) = contact.bearer else { return Ok(()) };
+        let what = match self.contacts.get(bearer) {
+            _ if contact.normal.is_some() => "a contact with a normal row rests on none but itself".into(),
+            None => format!("contact {bearer} of {}", self.contacts.len()),
+            Some(other) if other.normal.is_none() => format!("contact {bearer} has no normal row"),
+            Some(_) => return Ok(()),
+        };
+        Err(Malformed::at(format!("{}.bearer", place()), what))
     }
 
     fn check_row(&self, row: &OffsetRow, layout: &Layout, place: Named) -> Result<(), Malformed> {

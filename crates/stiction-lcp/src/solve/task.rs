@@ -9,6 +9,7 @@ use crate::enumerate::Enumerate;
 use crate::lemke::{Basis, End, Lemke, Run};
 use crate::newton;
 use crate::problem::{Contact, FrictionLaw, FrictionSet, Lcp, Prepared, Problem, StepProblem};
+use crate::profile::{Phase, Profile};
 use crate::proof::Farkas;
 use crate::solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
 use crate::structured;
@@ -29,6 +30,13 @@ pub(crate) const IDLE: f64 = 1e-3;
 /// Contacts up to which Lemke's method is asked where the structured methods fail, for an answer or a proof that there
 /// is none: beyond, it takes seconds.
 const ARBITER: usize = 100;
+
+/// The same of joint rows, which are eliminated from a dense matrix first.
+const ARBITER_JOINTS: usize = 600;
+
+/// Joint rows up to which a dense elimination, which knows the redundant ones, is about as quick as a sparse one, alone
+/// and beside contacts, limits and drives, where pivots are worth more: they are exact to round-off.
+const PIVOTS_BELOW: [usize; 2] = [20, 40];
 
 /// One solve under way.
 pub(crate) struct Task<'a, 'w> {
@@ -95,6 +103,7 @@ impl<'a> Task<'a, '_> {
         if let Problem::Step(step) = self.problem
             && worst > newton::ROUND_OFF
             && worst <= NEAR
+            && (!step.contacts.is_empty() || few_joints(step))
             && let Some(solution) = newton::polish(step, self, &guess.z, &Work::default())
         {
             self.recycle(candidate);
@@ -122,6 +131,10 @@ impl<'a> Task<'a, '_> {
         &mut self.workspace.newton
     }
 
+    pub(crate) fn profile(&mut self) -> &mut Profile {
+        &mut self.workspace.profile
+    }
+
     pub(crate) fn structured(&mut self) -> &mut structured::Storage {
         &mut self.workspace.structured
     }
@@ -137,12 +150,17 @@ impl<'a> Task<'a, '_> {
 
     pub(crate) fn certify(&mut self, z: &[f64]) -> Candidate {
         let old = self.workspace.spare.pop().unwrap_or_default();
-        self.judge.certify(z, old)
+        let caller = self.workspace.profile.enter(Phase::Certificate);
+        let candidate = self.judge.certify(z, old);
+        self.workspace.profile.enter(caller);
+        candidate
     }
 
     /// The velocity of a step with the impulses `z`, as its certificate will see it.
     pub(crate) fn velocity(&mut self, z: &[f64], out: &mut Vec<f64>) {
+        let caller = self.workspace.profile.enter(Phase::Certificate);
         self.judge.velocity(z, out);
+        self.workspace.profile.enter(caller);
     }
 
     pub(crate) fn tolerance(&self) -> f64 {
@@ -165,6 +183,8 @@ impl<'a> Task<'a, '_> {
         let dense = match self.problem {
             Problem::Lcp(lcp) => Ok(Dense::Lcp(lcp)),
             Problem::Mlcp(mlcp) => Ok(Dense::Free(FreeRows::new(mlcp))),
+            // solved as steps
+            Problem::Local(_) => Err("a problem in local form"),
             Problem::Step(step) => {
                 let storage = std::mem::take(&mut self.workspace.condense);
                 match Condensed::in_storage(step, self.workspace.prepared.clone(), storage) {
@@ -190,7 +210,7 @@ impl<'a> Task<'a, '_> {
         let curved = |c: &Contact| !c.tangents.is_empty() && matches!(c.set, FrictionSet::Ellipse(_));
         let flat = !step.contacts.iter().any(curved);
         let mut pivoting = None;
-        if flat && step.contacts.len() <= chain.pivots_below {
+        if flat && step.contacts.len() <= chain.pivots_below && few_joints(step) {
             match self.pivoted(&lemke, guess) {
                 Err(error) if !matches!(error, LcpError::Ray { proof: Some(_), .. }) => {
                     pivoting = Some(error);
@@ -203,7 +223,7 @@ impl<'a> Task<'a, '_> {
             Ok(solution) => return Ok(solution),
             Err(error) => error,
         };
-        if step.contacts.len() > ARBITER {
+        if step.contacts.len() > ARBITER || step.joints.len() > ARBITER_JOINTS {
             return Err(error);
         }
         match (pivoting, error) {
@@ -418,6 +438,11 @@ impl<'a> Task<'a, '_> {
             Farkas::check(step, &y).or_else(|| Farkas::check(step, &minus))
         })
     }
+}
+
+/// Whether the joint rows are few enough to be eliminated from a dense matrix.
+fn few_joints(step: &StepProblem) -> bool {
+    step.joints.len() <= PIVOTS_BELOW[usize::from(!step.contacts.is_empty())]
 }
 
 /// A combination of normal and joint rows that no velocity satisfies, if there is one.

@@ -3,6 +3,7 @@
 
 use super::island::{Island, Lane, WORLD, number, scaled, wide};
 use crate::sparse::{BlockMatrix, Node, Slot};
+use std::time::Instant;
 
 /// The proximal term of joint rows, as a part of their diagonal of W. Redundant rows make the equations singular
 /// without it; repeated steps leave no trace of it.
@@ -33,11 +34,15 @@ pub(super) struct Equations {
     holds: Vec<[Slot; 5]>,
     /// Unknowns and right-hand side, node after node.
     x: Vec<f64>,
+    /// Whether to measure, and what layouts and factorizations took then [s].
+    pub(super) timed: bool,
+    pub(super) seconds: f64,
 }
 
 impl Equations {
     /// Prepares the pattern of an island.
     pub(super) fn lay_out<const T: usize>(&mut self, island: &Island<T>) {
+        let begun = self.timed.then(Instant::now);
         let bodies = island.bodies.len();
         self.nodes.clear();
         self.nodes.extend(island.start.windows(2).map(|s| Node { size: s[1] - s[0], saddle: false }));
@@ -84,10 +89,12 @@ impl Equations {
                 slot(node, second),
             ]);
         }
+        self.seconds += elapsed(begun);
     }
 
     /// Assembles and factors; `false` when the matrix is singular or not finite.
     pub(super) fn factor<const T: usize>(&mut self, island: &Island<T>, answers: &[Answer<T>]) -> bool {
+        let begun = self.timed.then(Instant::now);
         self.matrix.clear();
         for (slot, (_, _, block)) in self.mass.iter().zip(&island.mass) {
             let lanes = if slot.is_transposed() { *block } else { transposed(block) };
@@ -112,7 +119,9 @@ impl Equations {
                 self.matrix.add_lanes(row, if row.is_transposed() { &rows } else { &turned });
             }
         }
-        self.matrix.factor_on(rayon::current_num_threads())
+        let regular = self.matrix.factor_on(rayon::current_num_threads());
+        self.seconds += elapsed(begun);
+        regular
     }
 
     /// Adds Jᵀ S J of all contacts.
@@ -169,6 +178,10 @@ impl Equations {
     }
 }
 
+fn elapsed(begun: Option<Instant>) -> f64 {
+    begun.map_or(0.0, |begun| begun.elapsed().as_secs_f64())
+}
+
 fn transposed(block: &[Lane; 6]) -> [Lane; 6] {
     std::array::from_fn(|i| std::array::from_fn(|j| if j < 6 { block[j][i] } else { 0.0 }))
 }
@@ -183,7 +196,7 @@ fn outer<const T: usize, const B: usize>(
 ) {
     for q in 0..B {
         // S J
-        let n = scaled(s.nn, &touch.n[q]);
+        let n = scaled(if touch.rests() { 0.0 } else { s.nn }, &touch.n[q]);
         let mut t = [[0.0; 8]; T];
         for k in 0..T {
             for i in 0..8 {

@@ -9,6 +9,9 @@ pub(super) type Lane = [f64; 8];
 /// No body: the world.
 pub(super) const WORLD: u32 = u32::MAX;
 
+/// No other touch: a touch rests on itself.
+pub(super) const OWN: u32 = u32::MAX;
+
 /// The number of a body or joint in an island: their blocks fill the memory long before numbers end.
 #[allow(clippy::cast_possible_truncation, reason = "see above")]
 pub(super) fn number(i: usize) -> u32 {
@@ -30,7 +33,7 @@ pub(super) struct Island<const T: usize> {
     /// M̃ as blocks: (row body, column body, block by rows).
     pub(super) mass: Vec<(u32, u32, [Lane; 6])>,
     pub(super) momentum: Vec<Lane>,
-    /// Whether no two contacts are between the same bodies, as among balls.
+    /// Whether there are contacts, and no two of them between the same bodies, as among balls.
     pub(super) is_simple: bool,
 }
 
@@ -42,6 +45,9 @@ pub(super) struct Touch<const T: usize> {
     pub(super) bodies: [u32; 2],
     /// `false`: a drive, whose bound does not depend on a normal impulse.
     pub(super) has_normal: bool,
+    /// The touch whose normal impulse this one's friction is bounded by, or [`OWN`]. One that rests on another carries
+    /// the normal row and impulse of that one, which do the same in every step, and pushes along its tangents alone.
+    pub(super) bearer: u32,
     /// `false`: nothing acts along the tangents.
     pub(super) has_friction: bool,
     /// The normal row's part of each body.
@@ -58,6 +64,14 @@ pub(super) struct Touch<const T: usize> {
     pub(super) kappa: f64,
     /// Semi-axes of the friction set.
     pub(super) axes: [f64; T],
+}
+
+impl<const T: usize> Touch<T> {
+    /// Whether its normal impulse is that of another.
+    #[inline(always)]
+    pub(super) fn rests(&self) -> bool {
+        self.bearer != OWN
+    }
 }
 
 /// Rows of joints between the same bodies.
@@ -132,13 +146,20 @@ pub(crate) fn unknown_feature(problem: &StepProblem) -> Option<&'static str> {
         return Some("rows over more than two bodies");
     }
     let others = |c: &Contact| {
-        let bodies = bodies_of(c);
+        let bodies = bodies_of(problem, c);
         c.rows().any(
             |r| matches!(&r.row, Row::Bodies(terms) if terms.iter().any(|t| !bodies.contains(&Some(t.body)))),
         )
     };
     if problem.contacts.iter().any(others) {
         return Some("contacts over more than two bodies");
+    }
+    let elsewhere = |c: &Contact| {
+        let bearer = c.bearer.map(|i| &problem.contacts[i]);
+        bearer.is_some_and(|bearer| bodies_of(problem, bearer) != bodies_of(problem, c))
+    };
+    if problem.contacts.iter().any(elsewhere) {
+        return Some("friction that rests on a contact of other bodies");
     }
     let polygon = |c: &Contact| c.tangents.len() > 1 && matches!(c.set, FrictionSet::Polygon(_));
     problem.contacts.iter().any(polygon).then_some("friction polygons")
@@ -184,8 +205,17 @@ impl<const T: usize> Island<T> {
             self.touches.push(touch(problem, prepared, c, local, response));
         }
         // side by side, the contacts of two bodies are one block of the matrix
-        self.touches.sort_by_key(|t| (t.bodies, t.contact));
-        self.is_simple = self.touches.windows(2).all(|t| t[0].bodies != t[1].bodies);
+        self.touches.sort_unstable_by_key(|t| (t.bodies, t.contact));
+        let bearing = |t: &Touch<T>| problem.contacts[t.contact].bearer.is_none();
+        let apart = |t: &[Touch<T>]| t[0].bodies != t[1].bodies || !(bearing(&t[0]) && bearing(&t[1]));
+        self.is_simple = !self.touches.is_empty() && self.touches.windows(2).all(apart);
+        for i in 0..self.touches.len() {
+            let Touch { contact, bodies, .. } = self.touches[i];
+            if let Some(bearer) = problem.contacts[contact].bearer {
+                let found = self.touches.binary_search_by_key(&(bodies, bearer), |t| (t.bodies, t.contact));
+                self.touches[i].bearer = found.map_or(OWN, number);
+            }
+        }
     }
 
     fn take_joints(
@@ -253,12 +283,14 @@ fn touch<const T: usize>(
     response: &mut [f64],
 ) -> Touch<T> {
     let c = &problem.contacts[contact];
-    let bodies = bodies_of(c).map(|b| b.map_or(WORLD, |b| local[b]));
-    let has_friction = !c.tangents.is_empty() && (c.kappa > 0.0 || (c.mu > 0.0 && c.normal.is_some()));
+    let bodies = bodies_of(problem, c).map(|b| b.map_or(WORLD, |b| local[b]));
+    let normal = problem.bearer(contact).and_then(|bearer| problem.contacts[bearer].normal.as_ref());
+    let has_friction = !c.tangents.is_empty() && (c.kappa > 0.0 || (c.mu > 0.0 && normal.is_some()));
     let mut touch = Touch {
         contact,
         bodies,
-        has_normal: c.normal.is_some(),
+        has_normal: normal.is_some(),
+        bearer: OWN,
         has_friction,
         n: [[0.0; 8]; 2],
         t: [[[0.0; 8]; 2]; T],
@@ -270,7 +302,7 @@ fn touch<const T: usize>(
         kappa: if has_friction { c.kappa } else { 0.0 },
         axes: [1.0; T],
     };
-    if let Some(normal) = &c.normal {
+    if let Some(normal) = normal {
         touch.n = in_order(parts(&normal.row, local), bodies);
         touch.offset = normal.offset;
         touch.w_n = mobility(&normal.row, prepared, response);
@@ -308,10 +340,12 @@ fn in_order((own, parts): ([u32; 2], [Lane; 2]), bodies: [u32; 2]) -> [Lane; 2] 
     if own[0] == bodies[0] { parts } else { [parts[1], parts[0]] }
 }
 
-/// The bodies that the rows of a contact touch, in the order they are named; the first two if there are more.
-pub(super) fn bodies_of(contact: &Contact) -> [Option<usize>; 2] {
+/// The bodies that the rows of a contact touch, those of its bearer first, in the order they are named; the first two
+/// if there are more.
+pub(super) fn bodies_of(problem: &StepProblem, contact: &Contact) -> [Option<usize>; 2] {
     let mut bodies = [None; 2];
-    for row in contact.rows() {
+    let bearer = contact.bearer.map(|i| &problem.contacts[i]);
+    for row in bearer.into_iter().chain([contact]).flat_map(Contact::rows) {
         let Row::Bodies(terms) = &row.row else { continue };
         for term in terms {
             let known = bodies.contains(&Some(term.body));

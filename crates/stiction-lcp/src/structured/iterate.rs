@@ -49,7 +49,8 @@ impl<const T: usize> Touch<T> {
     /// momentum += Jᵀ r.
     #[inline(always)]
     pub(super) fn push(&self, r: &Local<T>, momentum: &mut [Lane]) {
-        let mut parts = [scaled(r.n, &self.n[0]), scaled(r.n, &self.n[1])];
+        let n = if self.rests() { 0.0 } else { r.n };
+        let mut parts = [scaled(n, &self.n[0]), scaled(n, &self.n[1])];
         for (rows, &r) in self.t.iter().zip(&r.t) {
             for (part, row) in parts.iter_mut().zip(rows) {
                 super::island::add(part, r, row);
@@ -107,8 +108,9 @@ impl<const T: usize> Iterate<T> {
         }
         for (r, touch) in self.r.iter_mut().zip(&island.touches) {
             let own = &z[layout.contact[touch.contact]..layout.contact[touch.contact + 1]];
-            let normal = usize::from(touch.has_normal);
-            r.n = if touch.has_normal { own[0] } else { 0.0 };
+            let normal = usize::from(touch.has_normal && !touch.rests());
+            let bearer = problem.bearer(touch.contact);
+            r.n = bearer.map_or(0.0, |bearer| z[layout.contact[bearer]]);
             if touch.has_friction {
                 let p = problem.contacts[touch.contact].tangent_impulse(&own[normal..]);
                 for k in 0..T.min(p.len()) {
@@ -135,15 +137,15 @@ impl<const T: usize> Iterate<T> {
             let own = &mut z[layout.contact[touch.contact]..layout.contact[touch.contact + 1]];
             own.fill(0.0);
             let normal = r.n.max(0.0);
-            let (first, friction) = own.split_at_mut(usize::from(touch.has_normal));
+            let (first, friction) = own.split_at_mut(usize::from(touch.has_normal && !touch.rests()));
             if let [first] = first {
                 *first = normal;
             }
             if touch.has_friction {
                 let (bound, size) = (touch.bound(normal), length(&r.t));
                 let shrink = if size > bound { bound / size } else { 1.0 };
-                let mut p = [0.0; 2];
-                for k in 0..T.min(2) {
+                let mut p = [0.0; 3];
+                for k in 0..T.min(3) {
                     p[k] = shrink * r.t[k] * touch.axes[k];
                 }
                 problem.contacts[touch.contact].friction_unknowns(p, friction);

@@ -15,6 +15,7 @@ mod sweep;
 use crate::certificate::Candidate;
 use crate::chain::{Chain, Trial};
 use crate::problem::StepProblem;
+use crate::profile::Phase;
 use crate::solution::{Guess, LcpError, Solution, Work};
 use crate::solve::Task;
 pub(crate) use island::unknown_feature;
@@ -38,10 +39,13 @@ pub(crate) struct Storage {
     partition: Partition,
     line: Vec<Space<1>>,
     plane: Vec<Space<2>>,
+    spin: Vec<Space<3>>,
     local: Vec<u32>,
     response: Vec<f64>,
     z: Vec<f64>,
     v: Vec<f64>,
+    /// What factorizations took, where that is measured [s].
+    factoring: f64,
 }
 
 /// Solves the islands of `step` one by one, and certifies the whole.
@@ -53,6 +57,7 @@ pub(crate) fn solve(
 ) -> Result<Solution, LcpError> {
     let mut storage = std::mem::take(task.structured());
     let prepared = task.prepared();
+    storage.factoring = 0.0;
     storage.z.clear();
     match guess {
         Some(guess) => storage.z.extend_from_slice(&guess.z),
@@ -63,21 +68,29 @@ pub(crate) fn solve(
     storage.response.clear();
     storage.response.resize(prepared.layout.velocities(), 0.0);
     storage.partition.split(step);
-    let flat = step.contacts.iter().all(|c| c.tangents.len() < 2);
+    let tangents = step.contacts.iter().map(|c| c.tangents.len()).max().unwrap_or(0);
     let mut work = Work { islands: storage.partition.len(), ..Work::default() };
     let mut best: Option<Candidate> = None;
     for (attempt, share) in SHARES.into_iter().enumerate() {
         let scale = (task.speed(), share * task.tolerance());
         let warm = guess.is_some() || attempt > 0;
         let chain = if attempt > 0 { &Chain::new(&[Trial::Warm(AFTER)], chain.budget) } else { chain };
-        if flat {
-            let mut spaces = std::mem::take(&mut storage.line);
-            storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
-            storage.line = spaces;
-        } else {
-            let mut spaces = std::mem::take(&mut storage.plane);
-            storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
-            storage.plane = spaces;
+        match tangents {
+            0 | 1 => {
+                let mut spaces = std::mem::take(&mut storage.line);
+                storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
+                storage.line = spaces;
+            }
+            2 => {
+                let mut spaces = std::mem::take(&mut storage.plane);
+                storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
+                storage.plane = spaces;
+            }
+            _ => {
+                let mut spaces = std::mem::take(&mut storage.spin);
+                storage.run(step, task, chain, warm, scale, &mut spaces, &mut work);
+                storage.spin = spaces;
+            }
         }
         if let Some(worse) = best.take() {
             task.recycle(worse);
@@ -88,6 +101,7 @@ pub(crate) fn solve(
         }
         storage.v.clone_from(&found.velocity);
     }
+    task.profile().reassign(Phase::Factorization, storage.factoring);
     let best = best.unwrap_or_default();
     *task.structured() = storage;
     let spent = work.factorizations;
@@ -108,7 +122,7 @@ impl Storage {
     fn run<const T: usize>(
         &mut self,
         step: &StepProblem,
-        task: &Task,
+        task: &mut Task,
         chain: &Chain,
         guess: bool,
         (speed, tolerance): (f64, f64),
@@ -118,6 +132,7 @@ impl Storage {
         let prepared = task.prepared();
         let layout = &prepared.layout;
         let count = self.partition.len();
+        let timed = task.profile().is_running();
         if spaces.len() < count {
             spaces.resize_with(count, Space::default);
         }
@@ -125,6 +140,7 @@ impl Storage {
         for (i, space) in spaces.iter_mut().enumerate() {
             let parts = self.partition.island(i);
             space.island.take(step, &prepared, parts, &mut self.local, &mut self.response);
+            (space.equations.timed, space.equations.seconds) = (timed, 0.0);
             space.at_rest = speed <= 2.0 * step.speed_scale;
             space.best.read(&space.island, step, layout, &self.z);
             space.best.take_velocities(&space.island, layout, &self.v);
@@ -138,6 +154,7 @@ impl Storage {
         for space in spaces {
             space.best.write(&space.island, step, layout, &mut self.z);
             let Outcome { stage, factorizations, iterations, sweeps, .. } = space.outcome;
+            self.factoring += space.equations.seconds;
             work.stage = work.stage.max(stage);
             work.factorizations += factorizations;
             work.iterations += iterations;

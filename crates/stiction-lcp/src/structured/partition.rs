@@ -43,7 +43,7 @@ impl Partition {
         self.island.clear();
         self.island.resize(problem.bodies.len(), NONE);
         let joint = |j: usize| ends(&problem.joints[j].row.row);
-        let contact = |c: usize| bodies_of(&problem.contacts[c]);
+        let contact = |c: usize| bodies_of(problem, &problem.contacts[c]);
         let pair = |p: usize| [Some(problem.pairs[p].a), Some(problem.pairs[p].b)];
         for (count, ends) in [
             (problem.joints.len(), &joint as &dyn Fn(usize) -> [Option<usize>; 2]),

@@ -26,6 +26,9 @@ const SLOW: f64 = 0.3;
 /// other a little do that: the load has to go from one to the others until it opens, whatever the natural map says.
 const STUCK: f64 = 0.7;
 
+/// Steps that a load is moved by at once, at most: beyond, its direction is round-off.
+const LONGEST: f64 = 1e6;
+
 /// Part of the residual that round-off may be.
 const NOISE: f64 = 0.01;
 
@@ -126,8 +129,10 @@ pub(super) fn run<const T: usize>(
         );
         same = storage.modes == storage.previous;
         std::mem::swap(&mut storage.modes, &mut storage.previous);
-        reached.factorizations += 1;
-        if !equations.factor(island, &storage.answers) {
+        // without contacts the equations stay as they are, and further steps only take the proximal term back
+        let factored = island.touches.is_empty() && round > 0;
+        reached.factorizations += usize::from(!factored);
+        if !(factored || equations.factor(island, &storage.answers)) {
             kappa = (kappa / 10.0).max(KAPPA.0);
             continue;
         }
@@ -135,6 +140,22 @@ pub(super) fn run<const T: usize>(
         if turning && let Some(found) = storage.turn(island, at, masses) {
             (residual, merit) = found;
             exact = true;
+            if residual < reached.residual {
+                reached.residual = residual;
+                best.copy_from(at);
+            }
+            continue;
+        }
+        // where speeds stay as they are and load goes from one redundant contact to the others, it goes at once
+        if stuck
+            && exact
+            && let Some(alpha) = storage.load_ends(island, at)
+        {
+            storage.advance(at, alpha);
+            (residual, merit) = wide(
+                #[inline(always)]
+                || storage.measure(island, at, 0.0),
+            );
             if residual < reached.residual {
                 reached.residual = residual;
                 best.copy_from(at);
@@ -211,6 +232,30 @@ impl<const T: usize> Storage<T> {
             #[inline(always)]
             || self.measure(island, at, 0.0),
         ))
+    }
+
+    /// How many times the direction it takes for the first contact that bears to let go, or the first that sticks to
+    /// use all its friction, where that is more than once.
+    fn load_ends(&self, island: &Island<T>, at: &Iterate<T>) -> Option<f64> {
+        let mut first = f64::INFINITY;
+        for (i, touch) in island.touches.iter().enumerate() {
+            let (r, dr) = (&at.r[i], &self.dr[i]);
+            if touch.has_normal && self.previous[i] != Mode::Open && dr.n < 0.0 {
+                first = first.min(-r.n / dr.n);
+            }
+            if touch.has_friction && self.previous[i] == Mode::Stick {
+                // |r_t + α dr_t| = μ (r_n + α dr_n) + κ
+                let (bound, rise) = (touch.bound(r.n), touch.mu * dr.n);
+                let a = product(&dr.t, &dr.t) - rise * rise;
+                let b = product(&r.t, &dr.t) - bound * rise;
+                let c = product(&r.t, &r.t) - bound * bound;
+                let root = (b * b - a * c).sqrt() - b;
+                if c < 0.0 && a > 0.0 && root > 0.0 {
+                    first = first.min(root / a);
+                }
+            }
+        }
+        (first > 1.0 && first < LONGEST).then_some(first)
     }
 
     /// The residual of an iterate whose velocities follow from its impulses [m/s].

@@ -24,8 +24,9 @@ const EXACT: f64 = 1e-6;
 /// Sweeps before Newton where no two contacts are between the same bodies.
 const FIRST_SWEEPS: usize = 30;
 
-/// Factorizations of Newton after another method.
-const POLISH: usize = 30;
+/// Factorizations of Newton after another method: where redundant contacts contradict each other a little, dozens of
+/// them let go one after the other, and other ways lead to the same.
+const POLISH: usize = 100;
 
 /// An island and all that is kept for it.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +34,7 @@ pub(super) struct Space<const T: usize> {
     pub(super) island: Island<T>,
     pub(super) at: Iterate<T>,
     pub(super) best: Iterate<T>,
-    equations: Equations,
+    pub(super) equations: Equations,
     spare: Iterate<T>,
     newton: semismooth::Storage<T>,
     interior: interior::Storage<T>,
@@ -82,7 +83,10 @@ impl<const T: usize> Space<T> {
                 laid_out = true;
             }
             let stage = match trial {
-                Trial::Warm(_) if !guess && !self.island.is_simple => continue,
+                // joints alone are linear: no start is better than another
+                Trial::Warm(_) if !guess && !self.island.is_simple && !self.island.touches.is_empty() => {
+                    continue;
+                }
                 Trial::Warm(factorizations) => {
                     self.at.copy_from(&self.best);
                     // what touches in one point each is soon sorted out by sweeps, redundant patches are not
@@ -98,14 +102,14 @@ impl<const T: usize> Space<T> {
                     let Self { island, equations, interior, at, .. } = self;
                     let limits = (hand_over * speed, iterations as usize);
                     let spent = interior::run(island, equations, interior, at, (speed, 1.0), limits);
-                    self.polish(spent, speed, tolerance);
+                    self.polish(spent, chain.budget, speed, tolerance);
                     Stage::Interior
                 }
                 Trial::Path(size, factorizations) => {
                     let Self { island, equations, interior, path, at, .. } = self;
                     let limits = (HAND_OVER * speed, factorizations as usize);
                     let spent = path::run(island, equations, interior, path, at, (speed, size), limits);
-                    self.polish(spent, speed, tolerance);
+                    self.polish(spent, chain.budget, speed, tolerance);
                     Stage::Path
                 }
                 Trial::Sweeps(sweeps) => {
@@ -135,13 +139,16 @@ impl<const T: usize> Space<T> {
     }
 
     /// Newton after an interior method, whose velocities choose the first modes.
-    fn polish(&mut self, spent: usize, speed: f64, tolerance: f64) {
+    fn polish(&mut self, spent: usize, budget: usize, speed: f64, tolerance: f64) {
         self.outcome.iterations += spent;
         self.outcome.factorizations += spent;
         let mut v = std::mem::take(&mut self.modes);
         v.clone_from(&self.at.v);
         let exact = self.sweep.velocities(&self.island, &mut self.at);
-        self.newton(Some(&v), Limits { exact, ..self.limits(speed, tolerance) }, speed);
+        let left = budget.saturating_sub(self.outcome.factorizations);
+        let limits = self.limits(speed, tolerance);
+        let factorizations = limits.factorizations.min(left);
+        self.newton(Some(&v), Limits { factorizations, exact, ..limits }, speed);
         self.modes = v;
     }
 

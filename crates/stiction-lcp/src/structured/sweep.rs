@@ -36,7 +36,9 @@ pub(super) fn run<const T: usize>(
         for (i, touch) in island.touches.iter().enumerate() {
             let old = at.r[i];
             let mut new = old;
-            if touch.has_normal {
+            if touch.rests() {
+                new.n = at.r[touch.bearer as usize].n;
+            } else if touch.has_normal {
                 let u = super::island::speed(&touch.n, touch.bodies, &at.v) + touch.offset;
                 new.n = (old.n - u / touch.w_n).max(0.0);
                 storage.strike(&touch.n, touch.bodies, new.n - old.n, &mut at.v);

@@ -5,6 +5,16 @@ use super::{
     Word, may, must, word,
 };
 
+/// Radius of the torsion of a contact.
+pub(super) const TORSION: Field = may(
+    "torsion",
+    AT_LEAST_0,
+    "Torsional radius ℓ_t [m]: spin on the spot is resisted by at most μ ℓ_t N, together with slip. Default 0.",
+);
+/// Length of the rolling resistance of a contact.
+pub(super) const ROLLING: Field =
+    may("rolling", AT_LEAST_0, "Rolling length ℓ_r [m]: rolling is resisted by at most ℓ_r N. Default 0.");
+
 pub(super) const MATERIAL: Table = Table {
     name: "material",
     doc: "What a surface is like. Of two in contact μ = √(μ_a μ_b) and e = max(e_a, e_b) count, unless a pair says \
@@ -12,6 +22,8 @@ pub(super) const MATERIAL: Table = Table {
     fields: &[
         may("friction", AT_LEAST_0, "Coulomb coefficient μ. Default 0.5."),
         may("restitution", Kind::Number(UNIT), "Coefficient of restitution e, 0 to 1. Default 0."),
+        TORSION,
+        ROLLING,
     ],
     shared: &[],
     one_of: &[],

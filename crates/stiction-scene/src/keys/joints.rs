@@ -1,5 +1,6 @@
 //! Joints, springs, forces and pairs.
 
+use super::bodies::{ROLLING, TORSION};
 use super::{
     ABOVE_0, ANY, AT_LEAST_0, COPIED, Dimension, Field, Kind, NUMBER, POSE, Range, TURNS, Table, UNIT,
     VECTOR, Variant, Word, may, must, word,
@@ -182,6 +183,8 @@ pub(super) const PAIR: Table = Table {
         may("materials", Kind::Fixed(2, &Kind::Text), "Names of two materials."),
         may("friction", AT_LEAST_0, "Coulomb coefficient μ. Default 0.5."),
         may("restitution", Kind::Number(UNIT), "Coefficient of restitution e, 0 to 1. Default 0."),
+        TORSION,
+        ROLLING,
         may("collide", Kind::Flag, "false: they pass through each other. Default true."),
     ],
     shared: &[],

@@ -6,7 +6,7 @@ use super::part::{Part, Place};
 use super::world::{BodyId, ShapeId, World};
 use super::{Attached, Body};
 use crate::material::{Depth, FrictionPoint, Groups, Material};
-use crate::system::{Bases, ContactId, ContactRow, Near, PairId};
+use crate::system::{Bases, ContactId, ContactRow, Moments, Near, PairId};
 use nalgebra::{Isometry2, Vector2};
 use std::collections::BTreeSet;
 use stiction_geometry::broad::{Broad, Extent};
@@ -194,6 +194,16 @@ impl Model {
         // the outward normal of b is −n, so both surfaces run against the slip of b
         let offset = tangent.drift - surface_a.velocity - surface_b.velocity;
         let drift = normal.drift;
+        let Material { torsion, rolling, .. } = pair.material;
+        let mut moments = Moments { torsion, rolling, ..Moments::none() };
+        if rolling > 0.0 {
+            let turning = Lane::turning(a, b, rolling);
+            let offset = turning.drift;
+            // points and sliders do not roll
+            let rolls = (!turning.is_empty()).then(|| OffsetRow { row: turning.into_row(), offset });
+            moments.rolls.extend(rolls);
+            moments.set = self.line.clone();
+        }
         Some(ContactRow {
             id: ContactId { pair: pair.id, feature: gap.feature },
             bodies: [a.0.id.0, b.0.id.0],
@@ -208,6 +218,7 @@ impl Model {
             point: [middle.x, middle.y, 0.0],
             direction: [n.x, n.y, 0.0],
             tangent_directions: [[t.x, t.y, 0.0], [0.0; 3]],
+            moments,
         })
     }
 }

@@ -7,6 +7,7 @@ use super::part::{self, Part, Place};
 use super::world::{BodyId, JointId, ShapeId, World};
 use crate::error::Mistakes;
 use crate::jacobian::{ForceJacobian, JacobianKind};
+use crate::material::Material;
 use crate::state::State;
 use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
 use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
@@ -273,6 +274,11 @@ impl System for Model {
         };
         // f64::max would pass over what is not a number
         prescribed.map(speed).fold(0.0, |most: f64, s| if s > most || s.is_nan() { s } else { most })
+    }
+
+    fn resists_turning(&self) -> bool {
+        let surfaces = self.surfaces.iter().map(|s| &s.material);
+        Material::any_pair(surfaces, self.world.materials.values(), |m| m.rolling)
     }
 
     fn size(&self) -> f64 {

@@ -34,16 +34,63 @@ pub(super) fn defect(contact: &ContactRow, offset: f64, shares: &[Share], speed:
     let worst = largest(normal.defect(speed), below.max(0.0) / speed);
     // what is not a number is not below zero either
     let worst = if below.is_nan() { f64::INFINITY } else { worst };
+    let worst = largest(worst, moment_defect(contact, shares, speed));
     if contact.mu > 0.0 { largest(worst, friction_defect(contact, shares, speed)) } else { worst }
 }
 
-/// Contacts that may be compared at all: of the same two bodies, with the same μ and e.
+/// Contacts that may be compared at all: of the same two bodies, with the same μ, e, ℓ_t and ℓ_r.
 #[allow(clippy::float_cmp)] // the same number, not nearly
 pub(super) fn alike(a: &ContactRow, b: &ContactRow) -> bool {
     let swapped = [b.bodies[1], b.bodies[0]];
     (a.bodies == b.bodies || a.bodies == swapped)
         && (a.mu, a.restitution, a.aligned, a.tangents.len())
             == (b.mu, b.restitution, b.aligned, b.tangents.len())
+        && (a.moments.torsion, a.moments.rolling, a.moments.spin.is_some(), a.moments.rolls.len())
+            == (b.moments.torsion, b.moments.rolling, b.moments.spin.is_some(), b.moments.rolls.len())
+}
+
+/// Moments have no place: those of the contact are those of the others, share by share, where the rows they act along
+/// are the same. The normal impulse goes to the others by the same shares and takes its bound along.
+fn moment_defect(contact: &ContactRow, shares: &[Share], speed: f64) -> f64 {
+    let mut worst = 0.0;
+    if let Some(spin) = &contact.moments.spin {
+        let Some(mut rest) = Rest::new(&spin.row, spin.offset) else { return f64::INFINITY };
+        for share in shares {
+            // both the normal and what turns against what change sign with the order of the bodies
+            let Some(own) = &share.contact.moments.spin else { return f64::INFINITY };
+            if !rest.subtract(share.alpha, &spin.row, &own.row, own.offset) {
+                return f64::INFINITY;
+            }
+        }
+        worst = largest(worst, rest.defect(speed));
+    }
+    let planar = contact.tangents.len() < 2;
+    for share in shares.iter().filter(|s| s.alpha > 0.0 && !contact.moments.rolls.is_empty()) {
+        let r = rolled(planar, share.contact, contact);
+        worst = largest(worst, excess(&share.contact.moments.set, &r, &contact.moments.set));
+    }
+    for (column, roll) in contact.moments.rolls.iter().enumerate() {
+        let Some(mut rest) = Rest::new(&roll.row, roll.offset) else { return f64::INFINITY };
+        for share in shares {
+            let r = rolled(planar, share.contact, contact);
+            for (own, r) in share.contact.moments.rolls.iter().zip(&r) {
+                if !rest.subtract(share.alpha * r[column], &roll.row, &own.row, own.offset) {
+                    return f64::INFINITY;
+                }
+            }
+        }
+        worst = largest(worst, rest.defect(speed));
+    }
+    worst
+}
+
+/// [`turn`] for the axes of rolling: in the plane there is one, and it points out of it for both.
+fn rolled(planar: bool, to: &ContactRow, from: &ContactRow) -> [[f64; 2]; 2] {
+    if !planar {
+        return turn(to, from);
+    }
+    let sign = if to.bodies == from.bodies { 1.0 } else { -1.0 };
+    [[sign, 0.0], [0.0, sign]]
 }
 
 /// The cone of the contact is in the sum of cones: T_j = Σ α_i T_i R_i and R_i F_j ⊂ F_i, where R_i turns its
@@ -87,23 +134,29 @@ fn excess(outer: &FrictionSet, r: &[[f64; 2]; 2], inner: &FrictionSet) -> f64 {
     }
     match (outer, inner) {
         (FrictionSet::Polygon(outer), FrictionSet::Polygon(inner)) => {
-            let turned = |f: &[f64; 2]| r.map(|row| row[0] * f[0] + row[1] * f[1]);
-            let out = |f: &[f64; 2]| gauge(outer, turned(f)) - 1.0;
+            // a polyhedron over spin too is compared with itself alone
+            if outer.iter().chain(&**inner).any(|f| f[2] != 0.0) {
+                return f64::INFINITY;
+            }
+            let turned = |f: &[f64; 3]| r.map(|row| row[0] * f[0] + row[1] * f[1]);
+            let out = |f: &[f64; 3]| gauge(outer, turned(f)) - 1.0;
             inner.iter().fold(0.0, |worst, f| largest(worst, out(f)))
         }
         (FrictionSet::Ellipse(outer), FrictionSet::Ellipse(inner)) => {
             // A⁻¹ R B maps the unit disk into itself when its largest singular value is at most 1
             let m = [0, 1].map(|i| [0, 1].map(|j| r[i][j] * inner[j] / outer[i]));
             let [[a, b], [c, d]] = m;
-            largest(0.0, 0.5 * ((a + d).hypot(c - b) + (a - d).hypot(c + b)) - 1.0)
+            let spin = inner[2] / outer[2] - 1.0;
+            largest(spin.max(0.0), 0.5 * ((a + d).hypot(c - b) + (a - d).hypot(c + b)) - 1.0)
         }
         _ => f64::INFINITY,
     }
 }
 
 /// The least s with p in s times the polygon of these generators; infinite when there is none.
-fn gauge(generators: &[[f64; 2]], p: [f64; 2]) -> f64 {
-    let cross = |a: &[f64; 2], b: &[f64; 2]| a[0] * b[1] - a[1] * b[0];
+fn gauge(generators: &[[f64; 3]], [x, y]: [f64; 2]) -> f64 {
+    let p = [x, y, 0.0];
+    let cross = |a: &[f64; 3], b: &[f64; 3]| a[0] * b[1] - a[1] * b[0];
     let mut least = f64::INFINITY;
     for (k, a) in generators.iter().enumerate() {
         let length = a[0] * a[0] + a[1] * a[1];
@@ -184,11 +237,11 @@ mod tests {
 
     #[test]
     fn the_gauge_of_a_square_is_its_norm() {
-        let square = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
+        let square = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]];
         for (p, s) in [([1.0, 0.0], 1.0), ([0.5, 0.5], 1.0), ([-0.3, 0.4], 0.7), ([0.0, -2.0], 2.0)] {
             assert!((gauge(&square, p) - s).abs() < 1e-15, "{p:?}");
         }
-        let line = [[1.0, 0.0], [-1.0, 0.0]];
+        let line = [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]];
         assert!((gauge(&line, [-0.5, 0.0]) - 0.5).abs() < 1e-15);
         assert_eq!(gauge(&line, [0.5, 0.1]), f64::INFINITY);
     }
@@ -206,7 +259,7 @@ mod tests {
         assert!((excess(&octagon, &turned(22.5), &octagon) - out).abs() < 1e-14);
         let circle = FrictionSet::circle();
         assert!(excess(&circle, &turned(10.0), &circle) < 1e-14);
-        let ellipse = FrictionSet::Ellipse([2.0, 1.0]);
+        let ellipse = FrictionSet::Ellipse([2.0, 1.0, 1.0]);
         assert!((excess(&ellipse, &turned(90.0), &ellipse) - 1.0).abs() < 1e-14);
         assert_eq!(excess(&octagon, &turned(0.0), &circle), f64::INFINITY);
     }

@@ -7,7 +7,7 @@ use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
 use crate::system::System;
-use stiction_lcp::{Fallback, Guess, Solution, StepProblem};
+use stiction_lcp::{Fallback, Guess, Phase, Solution, StepProblem};
 
 /// Rounds of the position-level iteration at most.
 const ROUNDS: usize = 20;
@@ -37,6 +37,7 @@ pub(crate) fn step<S: System + ?Sized>(
     report: &mut StepReport,
 ) -> Result<(), StepError> {
     check(system, state, h)?;
+    workspace.lcp.profile().enter(Phase::Forces);
     let mut work = StepWork { converged: true, ..StepWork::default() };
     workspace.pose.begin(system, scheme, state, h)?;
     let mut solution = solve_with_all(system, scheme, state, h, &mut work, workspace)?;
@@ -45,6 +46,7 @@ pub(crate) fn step<S: System + ?Sized>(
         solution = iterate(system, scheme, state, h, solution, &mut work, workspace)?;
     }
 
+    workspace.lcp.profile().enter(Phase::Report);
     let mut next = std::mem::take(&mut workspace.next);
     next.q.clone_from(&state.q);
     next.v.clear();
@@ -128,10 +130,22 @@ fn finish<S: System + ?Sized>(
             evidence.about.extend_from_slice(&expansion.v);
         }
     }
+    // schemes that look ahead have looked for contacts there
+    if !looks_ahead(scheme) {
+        workspace.pose.look_at(system, next.t, &next.q);
+    }
+    let before = workspace.pose.violation(system, next.t, &next.q);
+    reported.infeasibility = before;
     if scheme.passes > 0 {
+        workspace.lcp.profile().hold(Phase::PostStabilization);
         let evidence = reported.evidence.as_mut();
-        match post_stabilize::run(system, scheme, next, h, &mut work, workspace, evidence) {
-            Ok(post) => reported.post = Some(post),
+        let post = post_stabilize::run(system, scheme, (next, before), h, &mut work, workspace, evidence);
+        workspace.lcp.profile().release();
+        match post {
+            Ok(post) => {
+                reported.infeasibility = post.after;
+                reported.post = Some(post);
+            }
             Err(error) => {
                 report.evidence = reported.evidence;
                 return Err(error);
@@ -139,7 +153,7 @@ fn finish<S: System + ?Sized>(
         }
     }
     reported.h = h;
-    observe(system, next, &mut workspace.pose, &mut reported);
+    observe(system, next, &mut reported);
     reported.work = work;
     *report = reported;
     Ok(())
@@ -170,19 +184,13 @@ fn iterate<S: System + ?Sized>(
     Ok(solution)
 }
 
-/// The figures of a state.
-pub(crate) fn observe<S: System + ?Sized>(
-    system: &S,
-    state: &State,
-    pose: &mut Pose,
-    report: &mut StepReport,
-) {
+/// The figures of a state, but for its infeasibility.
+pub(crate) fn observe<S: System + ?Sized>(system: &S, state: &State, report: &mut StepReport) {
     let State { t, q, v, .. } = state;
     report.t = *t;
     report.kinetic = kinetic(system, (*t, q), v);
     report.potential = system.potential(*t, q);
     (report.linear_momentum, report.angular_momentum) = system.momentum(q, v);
-    report.infeasibility = pose.infeasibility(system, *t, q);
 }
 
 /// ½ vᵀ M v.
@@ -210,11 +218,15 @@ fn solve_with_all<S: System + ?Sized>(
 ) -> Result<Solution, StepError> {
     loop {
         let Workspace { pose, lcp, guess, .. } = &mut *workspace;
-        pose.read(system, scheme, h);
-        pose.assemble(system, scheme, scheme.reduction, state, h);
+        lcp.profile().enter(Phase::Joints);
+        pose.read_joints(system);
+        lcp.profile().enter(Phase::Detection);
+        pose.read_contacts(system, scheme, h);
+        pose.assemble(system, scheme, scheme.reduction, state, h, lcp.profile());
         let Pose { problem, layout, places, contacts, .. } = &*pose;
         assemble::remembered(problem, layout, places, contacts, &state.memory, &mut guess.z);
         let solution = solved(problem, Some(guess), scheme, state.t, work, lcp)?;
+        lcp.profile().enter(Phase::Detection);
         if !(looks_ahead(scheme) && pose.add_missed(system, state, h, solution.velocity())) {
             return Ok(solution);
         }

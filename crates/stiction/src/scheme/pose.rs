@@ -6,10 +6,10 @@ use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::reduce::{Reducer, Reduction};
 use crate::state::State;
-use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, RowKind, Sweep, System};
+use crate::system::{Bases, ContactRow, Forces, JointRow, Moments, Near, PairId, RowKind, Sweep, System};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{FrictionLaw, Row, StepProblem};
+use stiction_lcp::{FrictionLaw, Phase, Profile, Row, StepProblem};
 
 /// Part of the largest speed that the certificate measures small speeds by: at a tolerance of 1e-10 answers are
 /// asked for to 1e-13 of it. Smaller refuses true solutions at the round-off of fast bodies; larger lets slow
@@ -120,10 +120,15 @@ impl Pose {
         Ok(())
     }
 
-    /// Reads joints and contacts where rows are taken.
-    pub(crate) fn read<S: System + ?Sized>(&mut self, system: &S, scheme: &Scheme, h: f64) {
-        let Expansion { t, q, v } = &self.expansion;
+    /// Reads joints where rows are taken.
+    pub(crate) fn read_joints<S: System + ?Sized>(&mut self, system: &S) {
+        let Expansion { t, q, .. } = &self.expansion;
         system.joints(*t, q, &mut self.joints);
+    }
+
+    /// Reads contacts there, after the joints.
+    pub(crate) fn read_contacts<S: System + ?Sized>(&mut self, system: &S, scheme: &Scheme, h: f64) {
+        let Expansion { t, q, v } = &self.expansion;
         let near = Near { reach: self.reach, sweep: self.sweep.as_ref(), wanted: &self.wanted };
         system.contacts(*t, q, &near, &mut self.bases, &mut self.contacts);
         if scheme.level == Level::Velocity && !looks_ahead(scheme) {
@@ -138,7 +143,10 @@ impl Pose {
         self.joints.iter_mut().for_each(|j| system.carry_back(v, h, &mut j.row));
         for contact in &mut self.contacts {
             system.carry_back(v, h, &mut contact.normal);
-            contact.tangents.iter_mut().for_each(|t| system.carry_back(v, h, &mut t.row));
+            let Moments { spin, rolls, .. } = &mut contact.moments;
+            for row in contact.tangents.iter_mut().chain(spin).chain(rolls) {
+                system.carry_back(v, h, &mut row.row);
+            }
         }
     }
 
@@ -150,6 +158,7 @@ impl Pose {
         reduction: Reduction,
         state: &State,
         h: f64,
+        profile: &mut Profile,
     ) {
         let Self { problem, layout, joints, contacts, reducer, places, free, expansion, .. } = self;
         let start = &layout.velocity;
@@ -202,6 +211,7 @@ impl Pose {
         let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
         // a polygon that is turned along the slip stands for the circle, so contacts are compared before they are
         // turned; but to the convex relaxation every facet is a constraint of its own
+        profile.enter(Phase::Reduction);
         if scheme.friction == FrictionLaw::Convex {
             align(contacts, start, free);
         }
@@ -209,6 +219,7 @@ impl Pose {
         if scheme.friction == FrictionLaw::Coulomb {
             align(contacts, start, free);
         }
+        profile.enter(Phase::Assembly);
         assemble::rows(problem, places, h, joints, contacts, &offsets);
         problem.lay_out(layout);
     }
@@ -244,8 +255,18 @@ impl Pose {
 
     /// I(q): the largest penetration or joint error. AH04 (4.45)
     pub(crate) fn infeasibility<S: System + ?Sized>(&mut self, system: &S, t: f64, q: &[f64]) -> f64 {
-        system.joints(t, q, &mut self.joints);
+        self.look_at(system, t, q);
+        self.violation(system, t, q)
+    }
+
+    /// Looks for closed contacts.
+    pub(crate) fn look_at<S: System + ?Sized>(&mut self, system: &S, t: f64, q: &[f64]) {
         system.contacts(t, q, &Near::within(0.0), &mut self.bases, &mut self.after);
+    }
+
+    /// I(q) where contacts have been looked for.
+    pub(crate) fn violation<S: System + ?Sized>(&mut self, system: &S, t: f64, q: &[f64]) -> f64 {
+        system.joints(t, q, &mut self.joints);
         let contacts = self.after.iter().map(|c| -c.gap);
         self.joints.iter().filter_map(JointRow::violation).chain(contacts).fold(0.0, f64::max)
     }

@@ -18,11 +18,11 @@ const LEAP: f64 = 0.2;
 /// Errors of positions below this part of the size are round-off.
 pub(crate) const ROUND_OFF: f64 = 1e-12;
 
-/// Mends `state.q`; velocities are untouched.
+/// Mends `state.q`, whose I(q) is `before`; velocities are untouched.
 pub(crate) fn run<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
-    state: &mut State,
+    (state, before): (&mut State, f64),
     h: f64,
     work: &mut StepWork,
     workspace: &mut Workspace,
@@ -30,7 +30,6 @@ pub(crate) fn run<S: System + ?Sized>(
 ) -> Result<PostReport, StepError> {
     // below this positions are round-off
     let tolerance = ROUND_OFF * system.size();
-    let before = workspace.pose.infeasibility(system, state.t, &state.q);
     let mut report = PostReport { passes: 0, before, after: before, infeasible: None };
     while report.after > tolerance && report.passes < scheme.passes {
         let pass = evidence.as_mut().map(|e| e.add_pass());

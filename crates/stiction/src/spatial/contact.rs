@@ -3,8 +3,8 @@
 use super::part::Part;
 use super::placed::{Gradient, Placed, row};
 use super::tables::{PairTable, Tables};
-use crate::material::{Depth, FrictionPoint};
-use crate::system::{Bases, ContactId, ContactRow, Near};
+use crate::material::{Depth, FrictionPoint, Material};
+use crate::system::{Bases, ContactId, ContactRow, Moments, Near};
 use nalgebra::{Isometry3, Vector3};
 use stiction_geometry::broad::{Broad, Extent};
 use stiction_geometry::spatial::{Gap, bounds, gaps_from, minkowski_gap};
@@ -140,7 +140,7 @@ fn contact(
     let (a, b) = (&placed[shape_a.body], &placed[shape_b.body]);
     let n = gap.normal;
     let (normal, drift) = row(a, &-a.along(&n, &gap.on_a), b, &b.along(&n, &gap.on_b));
-    if vanishes(&normal) {
+    if vanishes(&normal, 1.0) {
         return None;
     }
 
@@ -152,11 +152,11 @@ fn contact(
     };
     let grain = pair.grain.and_then(|grain| {
         let direction = placed[grain.body].pose.rotation * grain.direction;
-        Some((across(&direction, &n)?, &grain.set))
+        Some((across(&direction, &n)?, [&grain.set, &grain.spin_set]))
     });
-    let (first, set, aligned) = match grain {
-        Some((along, set)) => (along, set, false),
-        None => (tangent(&n), &tables.set, tables.aligned),
+    let (first, [set, spin_set], aligned) = match grain {
+        Some((along, sets)) => (along, sets, false),
+        None => (tangent(&n), [&tables.set, &tables.spin_set], tables.aligned),
     };
     let tangents = [first, n.cross(&first)];
     let surface = b.pose.rotation * shape_b.surface_velocity - a.pose.rotation * shape_a.surface_velocity;
@@ -165,6 +165,7 @@ fn contact(
         let (row, drift) = row(a, &of_a, b, &of_b);
         OffsetRow { row, offset: drift + axis.dot(&surface) }
     });
+    let moments = moments(tables, a, b, pair, &n, &tangents);
     Some(ContactRow {
         id: ContactId { pair: pair.id, feature: gap.feature },
         bodies: [tables.parts[shape_a.body].id.0, tables.parts[shape_b.body].id.0],
@@ -173,20 +174,47 @@ fn contact(
         drift,
         tangents: rows.collect(),
         aligned,
-        set: set.clone(),
+        set: if moments.spin.is_some() { spin_set } else { set }.clone(),
         mu: pair.material.friction,
         restitution: pair.material.restitution,
         point: middle.into(),
         direction: n.into(),
         tangent_directions: tangents.map(Into::into),
+        moments,
     })
 }
 
+/// What resists spin about the normal and rolling about the tangents.
+fn moments(
+    tables: &Tables,
+    a: &Placed,
+    b: &Placed,
+    pair: &PairTable,
+    normal: &Vector3<f64>,
+    tangents: &[Vector3<f64>; 2],
+) -> Moments {
+    let Material { friction, torsion, rolling, .. } = pair.material;
+    let mut moments = Moments { torsion, rolling, ..Moments::none() };
+    if torsion == 0.0 && rolling == 0.0 {
+        return moments;
+    }
+    // rows about axes that nothing turns about resist nothing
+    let turn = |axis: &Vector3<f64>, length: f64| {
+        let gradient = length * Gradient::turning(*axis);
+        let (row, offset) = row(a, &-gradient, b, &gradient);
+        (length > 0.0 && !vanishes(&row, length)).then_some(OffsetRow { row, offset })
+    };
+    moments.spin = turn(normal, torsion).filter(|_| friction > 0.0);
+    moments.rolls.extend(tangents.iter().filter_map(|axis| turn(axis, rolling)));
+    moments.set = tables.set.clone();
+    moments
+}
+
 /// `true` for a row without entries: a slider whose axis lies in the surface cannot be pushed off it. Entries
-/// of this size are round-off of a unit normal.
-fn vanishes(normal: &Row) -> bool {
-    match normal {
-        Row::Bodies(terms) => terms.iter().all(|t| t.j.iter().all(|x| x.abs() <= 1e-12)),
+/// of this size are round-off of a unit normal times a length.
+fn vanishes(row: &Row, length: f64) -> bool {
+    match row {
+        Row::Bodies(terms) => terms.iter().all(|t| t.j.iter().all(|x| x.abs() <= 1e-12 * length)),
         Row::Sparse(_) => false,
     }
 }

@@ -9,6 +9,7 @@ use super::tables::{JointTable, PairTable, Tables};
 use super::world::{BodyId, JointId, World};
 use crate::error::Mistakes;
 use crate::jacobian::{ForceJacobian, JacobianKind};
+use crate::material::Material;
 use crate::state::State;
 use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
 use nalgebra::{Isometry3, Matrix6, Point3, UnitQuaternion, Vector3};
@@ -254,6 +255,11 @@ impl System for Model {
         };
         // f64::max would pass over what is not a number
         prescribed.map(speed).fold(0.0, |most: f64, s| if s > most || s.is_nan() { s } else { most })
+    }
+
+    fn resists_turning(&self) -> bool {
+        let rubs = |m: &Material| if m.friction > 0.0 { m.torsion } else { 0.0 };
+        self.tables.any_pair(rubs) || self.tables.any_pair(|m| m.rolling)
     }
 
     fn size(&self) -> f64 {

@@ -33,6 +33,8 @@ pub(super) struct Tables {
     materials: BTreeMap<PairId, Material>,
     /// The friction polygon of surfaces without grain, and whether it is turned along the slip.
     pub(super) set: FrictionSet,
+    /// The same with a row for spin.
+    pub(super) spin_set: FrictionSet,
     pub(super) aligned: bool,
     pub(super) joints: Vec<JointTable>,
     /// Size of the smallest moving body [m].
@@ -72,6 +74,8 @@ pub(super) struct GrainTable {
     pub(super) body: usize,
     pub(super) direction: Vector3<f64>,
     pub(super) set: FrictionSet,
+    /// The same with a row for spin.
+    pub(super) spin_set: FrictionSet,
 }
 
 #[derive(Debug, Clone)]
@@ -93,6 +97,8 @@ fn apart(world: &World) -> BTreeSet<(BodyId, BodyId)> {
 impl Tables {
     /// Lays a world out. What is wrong with it is left out or stands in: a check has found it.
     pub(super) fn new(world: &World) -> Self {
+        let facets = world.facets.and_then(|f| FrictionSet::regular(f.directions));
+        let set = facets.unwrap_or_else(FrictionSet::circle);
         let mut tables = Self {
             parts: Vec::new(),
             moving: Vec::new(),
@@ -103,10 +109,8 @@ impl Tables {
             shapes: Vec::new(),
             apart: apart(world),
             materials: world.materials.clone(),
-            set: world
-                .facets
-                .and_then(|f| FrictionSet::regular(f.directions))
-                .unwrap_or_else(FrictionSet::circle),
+            spin_set: set.with_spin(),
+            set,
             aligned: world.facets.is_some_and(|f| f.aligned),
             joints: Vec::new(),
             size: f64::INFINITY,
@@ -149,6 +153,7 @@ impl Tables {
                 body,
                 direction,
                 set: stretched(&self.set, ratio),
+                spin_set: stretched(&self.spin_set, ratio),
             });
             self.shapes.push(ShapeTable {
                 id,
@@ -189,6 +194,11 @@ impl Tables {
         let material = self.materials.get(&id).copied();
         let material = material.unwrap_or_else(|| of_a.material.combined(&of_b.material));
         PairTable { id, a, b, material, grain: of_a.grain.as_ref().or(of_b.grain.as_ref()) }
+    }
+
+    /// Whether two surfaces may meet that resist what `length` is the length of.
+    pub(super) fn any_pair(&self, length: impl Fn(&Material) -> f64) -> bool {
+        Material::any_pair(self.shapes.iter().map(|s| &s.material), self.materials.values(), length)
     }
 
     /// Where a shape stands in the table.
@@ -242,8 +252,8 @@ impl Tables {
 fn stretched(set: &FrictionSet, ratio: f64) -> FrictionSet {
     match set {
         FrictionSet::Polygon(generators) => {
-            FrictionSet::Polygon(generators.iter().map(|[x, y]| [ratio * x, *y]).collect())
+            FrictionSet::Polygon(generators.iter().map(|[x, y, z]| [ratio * x, *y, *z]).collect())
         }
-        FrictionSet::Ellipse([x, y]) => FrictionSet::Ellipse([ratio * x, *y]),
+        FrictionSet::Ellipse([x, y, z]) => FrictionSet::Ellipse([ratio * x, *y, *z]),
     }
 }

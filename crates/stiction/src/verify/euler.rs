@@ -9,7 +9,7 @@ use crate::scheme::{Level, Scheme, euler, post_stabilize};
 use crate::state::State;
 use crate::system::{ContactId, System};
 use std::collections::{BTreeMap, BTreeSet};
-use stiction_lcp::{Candidate, Contact, Farkas, FrictionLaw, Method, certify, certify_motion};
+use stiction_lcp::{Candidate, Contact, Farkas, FrictionLaw, Method, Profile, certify, certify_motion};
 
 /// A recorded step under examination.
 struct Case<'a, S: System + ?Sized> {
@@ -97,7 +97,8 @@ impl<S: System + ?Sized> Case<'_, S> {
                 verdict.cannot_tell(format!("the iteration had not converged: {change:e} m/s were left"));
             }
         }
-        pose.read(system, scheme, h);
+        pose.read_joints(system);
+        pose.read_contacts(system, scheme, h);
 
         // pairs that the sweep does not reach were added because a velocity on the way led into them
         let missing = |pose: &Pose| -> Vec<ContactId> {
@@ -112,7 +113,12 @@ impl<S: System + ?Sized> Case<'_, S> {
         if !pose.wanted.is_empty() {
             pose.wanted.sort_unstable();
             pose.wanted.dedup();
-            pose.read(system, scheme, h);
+            pose.read_joints(system);
+            pose.read_contacts(system, scheme, h);
+        }
+        if pose.contacts.iter().any(|c| !c.moments.is_none()) {
+            verdict.cannot_tell("contacts that resist spin or rolling");
+            return false;
         }
         for id in missing(pose) {
             verdict.bound(Check::Record, f64::NAN, 0.0, || format!("{}: there is none", name(id)));
@@ -130,7 +136,7 @@ impl<S: System + ?Sized> Case<'_, S> {
     fn judge(&mut self, verdict: &mut Verdict) {
         let Self { system, scheme, before, after, report, recorded, limited, pose, .. } = self;
         let h = report.h;
-        pose.assemble(*system, scheme, Reduction::Off, before, h);
+        pose.assemble(*system, scheme, Reduction::Off, before, h, &mut Profile::default());
         let others = split(pose, |id| recorded.contains_key(&id));
         let length = system.size().max(largest(&before.q));
         compare(pose, recorded, length, verdict);

@@ -193,7 +193,8 @@ fn figures<S: System + ?Sized>(
     verdict: &mut Verdict,
 ) {
     let mut own = StepReport::default();
-    observe(system, after, &mut Pose::default(), &mut own);
+    observe(system, after, &mut own);
+    own.infeasibility = Pose::default().infeasibility(system, after.t, &after.q);
     let mut figure = |name: &str, recorded: f64, own: f64, scale: f64| {
         let limit = FIGURE * scale.max(own.abs());
         verdict.bound(Check::Figure, (recorded - own).abs(), limit, || name.to_string());

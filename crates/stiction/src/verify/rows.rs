@@ -49,8 +49,9 @@ pub(super) fn impulses(
 }
 
 /// Components along the tangents of a contact.
-fn along(row: &ContactRow, vector: [f64; 3]) -> [f64; 2] {
-    row.tangent_directions.map(|t| (0..3).map(|c| t[c] * vector[c]).sum::<f64>())
+fn along(row: &ContactRow, vector: [f64; 3]) -> [f64; 3] {
+    let [x, y] = row.tangent_directions.map(|t| (0..3).map(|c| t[c] * vector[c]).sum::<f64>());
+    [x, y, 0.0]
 }
 
 /// Judges what is recorded of contacts and does not enter any equation: points, normals, gaps, coefficients, and
@@ -75,7 +76,7 @@ pub(super) fn compare(
         if report.bodies != row.bodies {
             differs("the bodies", f64::NAN, 1.0);
         }
-        let [x, y] = along(row, report.friction_impulse);
+        let [x, y, _] = along(row, report.friction_impulse);
         let tangents = row.tangent_directions;
         let within: [f64; 3] = std::array::from_fn(|c| x * tangents[0][c] + y * tangents[1][c]);
         let size = report.friction_impulse.iter().fold(report.normal_impulse.abs(), |m, p| m.max(p.abs()));
@@ -129,7 +130,7 @@ pub(super) fn closing(pose: &Pose, contact: &Contact, v: &[f64]) -> f64 {
     let mut opens = speed(normal);
     if pose.problem.law == FrictionLaw::Convex {
         // the relaxation opens sliding contacts, AH04 (2.13)
-        let mut slip = [0.0; 2];
+        let mut slip = [0.0; 3];
         slip.iter_mut().zip(&contact.tangents).for_each(|(u, t)| *u = speed(t));
         opens -= contact.mu * contact.slip_speed(slip);
     }

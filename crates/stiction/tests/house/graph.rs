@@ -32,8 +32,14 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ("stiction-lcp", "lu", &[]),
     ("stiction-lcp", "sparse", &[]),
     ("stiction-lcp", "chain", &[]),
+    // what measures knows nothing of what it measures
+    ("stiction-lcp", "profile", &[]),
     // the structured methods and their chain are handed the task of a solve
-    ("stiction-lcp", "structured", &["certificate", "chain", "problem", "solution", "solve", "sparse"]),
+    (
+        "stiction-lcp",
+        "structured",
+        &["certificate", "chain", "problem", "profile", "solution", "solve", "sparse"],
+    ),
     ("stiction-lcp", "collection", &["problem"]),
     ("stiction-lcp", "ensemble", &["problem"]),
     // the oracle reports the residual of what it found
@@ -49,8 +55,10 @@ const MODULES: &[(&str, &str, &[&str])] = &[
             "convex",
             "enumerate",
             "lemke",
+            "local",
             "newton",
             "problem",
+            "profile",
             "proof",
             "solution",
             "structured",
@@ -58,7 +66,8 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ),
     // it asks the dispatcher for certificates and for nothing else
     ("stiction-lcp", "newton", &["certificate", "lu", "problem", "solution", "solve"]),
-    // both are made of solves
+    // these are made of solves
+    ("stiction-lcp", "local", &["certificate", "lemke", "problem", "proof", "solution", "solve"]),
     ("stiction-lcp", "convex", &["lemke", "problem", "solution", "solve"]),
     ("stiction-lcp", "pointed", &["certificate", "problem", "proof", "solution", "solve"]),
     // the plane and the space never see each other; what both need stands below them

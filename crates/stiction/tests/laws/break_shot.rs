@@ -14,11 +14,11 @@ const SPEED: f64 = 5.0;
 fn table(restitution: f64) -> (World, Vec<BodyId>) {
     let mut world = spaces::earth();
     world.facets = Some(Facets { directions: 4, aligned: true });
-    world.add(spaces::floor(Material { friction: 0.2, restitution: 0.0 }));
+    world.add(spaces::floor(Material { friction: 0.2, restitution: 0.0, ..Material::default() }));
     let inertia = 0.4 * MASS * RADIUS * RADIUS;
     let ball = |name: String| {
         let shape = Attached::new(Shape::Sphere { radius: RADIUS });
-        let material = Material { friction: 0.05, restitution };
+        let material = Material { friction: 0.05, restitution, ..Material::default() };
         Body::rigid(name, Mass::given(MASS, [inertia; 3])).with(shape.material(material))
     };
     let moving = Twist::new(SPEED * Vector3::x(), SPEED / RADIUS * Vector3::y());

@@ -137,7 +137,7 @@ fn no_step_gains_energy_but_that_of_its_forces() {
 /// AH04's disk on a table: mass 1, inertia ½, μ = 0.3, turning at 3 rad/s, one step of 0.05 s.
 fn spinning_disk(law: FrictionLaw) -> (Vec<f64>, StepReport) {
     let mut world = planes::earth();
-    let material = Material { friction: 0.3, restitution: 0.0 };
+    let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
     world.add(planes::floor(material));
     let body = planar::Body::rigid("disk", planar::Mass::given(1.0, 0.5)).at(planes::at(0.0, 1.0));
     world.add(
@@ -211,7 +211,7 @@ fn momentum_is_kept_in_space_without_a_floor() {
                 } else {
                     spatial::Shape::Capsule { half_length: 0.15, radius: 0.12 }
                 };
-                let material = Material { friction: 0.8, restitution: 0.3 };
+                let material = Material { friction: 0.8, restitution: 0.3, ..Material::default() };
                 // spheres turn about themselves alike in all frames: capsules as heavy all around keep theirs too
                 let mass = spatial::Mass::given(rng.random_range(0.5..2.0), [0.02; 3]);
                 let velocity = spatial::Twist::new(

@@ -30,7 +30,7 @@ pub(crate) fn at(x: f64, y: f64) -> Isometry2<f64> {
 }
 
 pub(crate) fn rough(friction: f64) -> Material {
-    Material { friction, restitution: 0.0 }
+    Material { friction, restitution: 0.0, ..Material::default() }
 }
 
 pub(crate) fn disk(radius: f64) -> Attached {
@@ -76,7 +76,8 @@ fn disks() -> Scene {
     let mut world = earth();
     world.add(floor(rough(0.5)));
     for (i, radius) in [0.3, 0.2, 0.25, 0.2].into_iter().enumerate() {
-        let material = Material { friction: 0.4, restitution: if i == 2 { 0.5 } else { 0.0 } };
+        let restitution = if i == 2 { 0.5 } else { 0.0 };
+        let material = Material { friction: 0.4, restitution, ..Material::default() };
         let mass = 2.0 * radius * radius;
         let body = Body::rigid(format!("disk {i}"), Mass::given(mass, 0.4 * mass * radius * radius));
         world.add(body.with(disk(radius).material(material)));
@@ -392,7 +393,7 @@ fn conveyor() -> Scene {
     });
     let belt = Attached::new(Shape::HalfPlane).material(rough(0.4)).surface_velocity(1.5);
     world.add(Body::kinematic("belt", lift).with(belt));
-    let material = Material { friction: 0.4, restitution: 0.5 };
+    let material = Material { friction: 0.4, restitution: 0.5, ..Material::default() };
     world.add(Body::rigid("ball", Mass::given(1.0, 0.01)).with(disk(0.15).material(material)));
     world.add(Body::rigid("rod", Mass::given(0.5, 0.02)).with(capsule(0.2, 0.1).material(rough(0.4))));
     Scene { name: "conveyor", world, scatter: scatter_conveyor }

@@ -8,7 +8,7 @@ use stiction::{Material, Scheme};
 /// Speeds before and after the first impact of a ball dropped from gap `height` [m] at step `h` [s]: the true speed
 /// of impact, and the largest speed upwards.
 fn rebound(restitution: f64, height: f64, h: f64, scheme: Scheme) -> (f64, f64) {
-    let material = Material { friction: 0.3, restitution };
+    let material = Material { friction: 0.3, restitution, ..Material::default() };
     let mut world = planes::earth();
     world.add(planes::floor(material));
     let ball = Body::rigid("ball", Mass::given(1.0, 0.01)).at(planes::at(0.0, 0.1 + height));

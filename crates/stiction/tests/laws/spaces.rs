@@ -45,7 +45,7 @@ pub(crate) fn turned(rng: &mut ChaCha8Rng) -> UnitQuaternion<f64> {
 fn falling() -> World {
     let mut rng = random(5);
     let mut world = earth();
-    let material = Material { friction: 0.4, restitution: 0.3 };
+    let material = Material { friction: 0.4, restitution: 0.3, ..Material::default() };
     world.add(floor(material));
     let shapes = [
         Shape::Sphere { radius: 0.2 },

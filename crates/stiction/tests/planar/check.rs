@@ -123,12 +123,12 @@ fn shapes() {
     only("a surface velocity of NaN m/s", put(disk(1.0).surface_velocity(NAN)));
     only(
         "body new, shape 0, friction: μ = -0.1",
-        put(disk(1.0).material(Material { friction: -0.1, restitution: 0.0 })),
+        put(disk(1.0).material(Material { friction: -0.1, restitution: 0.0, ..Material::default() })),
     );
     for restitution in [-0.1, 1.1, NAN] {
         only(
             "body new, shape 0, restitution: e = ",
-            put(disk(1.0).material(Material { friction: 0.0, restitution })),
+            put(disk(1.0).material(Material { friction: 0.0, restitution, ..Material::default() })),
         );
     }
     only("a half_plane cannot turn freely", |w, a, b| {
@@ -166,7 +166,7 @@ fn pairs() {
     only("material of floor and good, friction: μ = -1", |w, a, b| {
         let shape = |w: &World, id| w.shapes(id).next().unwrap().0;
         let (a, b) = (shape(w, a), shape(w, b));
-        w.pair_material(a, b, Material { friction: -1.0, restitution: 0.0 });
+        w.pair_material(a, b, Material { friction: -1.0, restitution: 0.0, ..Material::default() });
     });
 }
 

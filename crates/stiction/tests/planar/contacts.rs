@@ -144,8 +144,10 @@ fn sensors_tell_what_they_overlap() {
 #[test]
 fn materials_combine_or_are_given_per_pair() {
     let own = |w: &mut World, a, b| {
-        w.body_mut(a).unwrap().shapes[0].material = Material { friction: 0.9, restitution: 0.1 };
-        w.body_mut(b).unwrap().shapes[0].material = Material { friction: 0.4, restitution: 0.7 };
+        w.body_mut(a).unwrap().shapes[0].material =
+            Material { friction: 0.9, restitution: 0.1, ..Material::default() };
+        w.body_mut(b).unwrap().shapes[0].material =
+            Material { friction: 0.4, restitution: 0.7, ..Material::default() };
     };
     let rows = two_disks(own);
     assert!((rows[0].mu - 0.6).abs() < 1e-15 && rows[0].restitution == 0.7);
@@ -153,7 +155,7 @@ fn materials_combine_or_are_given_per_pair() {
         own(w, a, b);
         let shape = |w: &World, id| w.shapes(id).next().unwrap().0;
         let (a, b) = (shape(w, a), shape(w, b));
-        w.pair_material(b, a, Material { friction: 0.05, restitution: 0.2 });
+        w.pair_material(b, a, Material { friction: 0.05, restitution: 0.2, ..Material::default() });
     });
     assert_eq!((rows[0].mu, rows[0].restitution), (0.05, 0.2));
 }

@@ -22,7 +22,7 @@ fn momentum_is_kept_in_collisions() {
         for (i, first) in shapes.iter().enumerate() {
             for second in &shapes[i..] {
                 let mut world = space();
-                let material = Material { friction: 0.8, restitution: 0.3 };
+                let material = Material { friction: 0.8, restitution: 0.3, ..Material::default() };
                 let a = Body::rigid("a", Mass::Density(1.0)).at(Isometry2::new(Vector2::new(-1.0, 2.0), 0.3));
                 let b = Body::rigid("b", Mass::Density(3.0)).at(Isometry2::new(Vector2::new(1.0, 2.2), 1.0));
                 world.add(a.with(first().material(material)).moving(moving(2.0, 0.1, 3.0)));

@@ -35,7 +35,7 @@ pub(crate) fn floor() -> Body {
 }
 
 pub(crate) fn friction(friction: f64) -> Material {
-    Material { friction, restitution: 0.0 }
+    Material { friction, restitution: 0.0, ..Material::default() }
 }
 
 pub(crate) fn moving(x: f64, y: f64, angular: f64) -> Twist {

@@ -13,7 +13,7 @@ pub(crate) const TILES: i32 = 5;
 pub(crate) const HALF: f64 = 0.1;
 
 pub(crate) fn material(friction: f64) -> Material {
-    Material { friction, restitution: 0.0 }
+    Material { friction, restitution: 0.0, ..Material::default() }
 }
 
 pub(crate) fn floor(friction: f64) -> spatial::World {

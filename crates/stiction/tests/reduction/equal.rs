@@ -71,7 +71,7 @@ fn drops() {
 #[test]
 fn bounces() {
     // the floor's restitution holds for both
-    let material = Material { friction: 0.0, restitution: 0.5 };
+    let material = Material { friction: 0.0, restitution: 0.5, ..Material::default() };
     let velocity = Twist::new(Vector3::new(0.4, 0.1, -2.0), Vector3::new(0.3, -0.2, 0.5));
     let pose = Isometry3::new(Vector3::new(0.0, 0.0, 0.16), Vector3::new(0.02, 0.05, 0.3));
     let mut world = crate::common::floor(0.0);
@@ -120,10 +120,11 @@ fn problem(simulation: &Simulation<spatial::Model>, contacts: &[ContactRow]) -> 
     });
     let contact = |c: &ContactRow| Contact {
         normal: Some(OffsetRow { row: c.normal.clone(), offset: c.gap / H }),
-        tangents: c.tangents.clone(),
+        tangents: c.tangents.iter().cloned().collect(),
         set: c.set.clone(),
         mu: c.mu,
         kappa: 0.0,
+        bearer: None,
     };
     StepProblem {
         bodies: vec![Block { velocities: 6, mass, momentum }],

@@ -7,7 +7,7 @@ use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation};
 /// Two bobs on rods of length 1 in front of a wall x ≥ 0, from (π/3, π/5) at rest, e = 0.1.
 fn pendulum(g: f64) -> Model {
     let mut world = World::new(Vector2::new(0.0, -g));
-    let material = Material { friction: 0.0, restitution: 0.1 };
+    let material = Material { friction: 0.0, restitution: 0.1, ..Material::default() };
     let wall = Isometry2::new(Vector2::zeros(), -std::f64::consts::FRAC_PI_2);
     let frame =
         world.add(Body::fixed("wall").at(wall).with(Attached::new(Shape::HalfPlane).material(material)));
@@ -118,7 +118,7 @@ type Scene<'a> = (&'a str, &'a dyn Fn() -> Model, f64, Vec<(usize, f64)>);
 /// A ball of radius 0.1 that falls by 1 m and keeps half its speed at each impact.
 fn bouncing() -> Model {
     let mut world = World::new(Vector2::new(0.0, -9.81));
-    let material = Material { friction: 0.0, restitution: 0.5 };
+    let material = Material { friction: 0.0, restitution: 0.5, ..Material::default() };
     world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
     let ball = Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 1.1));
     world.add(ball.with(Attached::new(Shape::Disk { radius: 0.1 }).material(material)));

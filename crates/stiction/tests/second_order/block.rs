@@ -11,7 +11,7 @@ const G: f64 = 9.81;
 /// A point-like block of mass 1 at x = 3 with friction μ and a force F(t) along x.
 pub(crate) fn block(mu: f64, load: impl Fn(f64) -> f64 + Send + Sync + 'static) -> (Model, BodyId) {
     let mut world = World::new(Vector2::new(0.0, -G));
-    let material = Material { friction: mu, restitution: 0.0 };
+    let material = Material { friction: mu, restitution: 0.0, ..Material::default() };
     world.add(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
     let body = Body::point("block", 1.0).at(Isometry2::translation(3.0, 0.0));
     let block = world.add(body.with(Attached::new(Shape::Disk { radius: 0.0 }).material(material)));

@@ -9,7 +9,7 @@ use stiction::{Material, Trapezoidal};
 fn carts(place: f64, speed: f64, stiffness: f64, damping: f64) -> Model {
     let mut world = World::new(down());
     floor(&mut world, rough(0.05));
-    let bouncy = Material { friction: 0.0, restitution: 0.3 };
+    let bouncy = Material { friction: 0.0, restitution: 0.3, ..Material::default() };
     let stop = Attached::new(Shape::HalfPlane).at(Isometry2::rotation(-PI / 2.0)).material(bouncy);
     world.add(Body::fixed("stop").with(stop));
     let [one, two] = [("one", place), ("two", place + 5.0)].map(|(name, x)| {

@@ -226,7 +226,7 @@ pub(crate) fn floor(world: &mut World, material: Material) {
 }
 
 pub(crate) fn rough(friction: f64) -> Material {
-    Material { friction, restitution: 0.0 }
+    Material { friction, restitution: 0.0, ..Material::default() }
 }
 
 /// A point of a body, at a place in its frame.

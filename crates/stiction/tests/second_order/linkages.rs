@@ -129,7 +129,7 @@ fn a_crank_drives_a_dry_slider_until_it_sticks() {
 /// Two rods of length 1 from 60° and 36°, with a wall through the pivot or without one.
 pub(crate) fn pendulum(walled: bool) -> Model {
     let mut world = World::new(Vector2::new(0.0, -9.8));
-    let bouncy = Material { friction: 0.0, restitution: 0.1 };
+    let bouncy = Material { friction: 0.0, restitution: 0.1, ..Material::default() };
     if walled {
         let wall = Attached::new(Shape::HalfPlane).at(Isometry2::rotation(-PI / 2.0)).material(bouncy);
         world.add(Body::fixed("wall").with(wall));

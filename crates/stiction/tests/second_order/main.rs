@@ -5,6 +5,7 @@ mod block;
 mod carts;
 mod common;
 mod curved;
+mod edges;
 mod impacts;
 mod ladder;
 mod linkages;

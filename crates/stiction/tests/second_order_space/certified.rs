@@ -16,7 +16,7 @@ fn table(t: f64) -> (Isometry3<f64>, Twist) {
 
 fn box_on_a_table() -> (Simulation<Model>, BodyId) {
     let mut world = World::new(-G * Vector3::z());
-    let material = Material { friction: 0.8, restitution: 0.0 };
+    let material = Material { friction: 0.8, restitution: 0.0, ..Material::default() };
     world.add(
         Body::kinematic("table", Path::new(table)).with(Attached::new(Shape::HalfSpace).material(material)),
     );

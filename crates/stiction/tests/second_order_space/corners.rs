@@ -10,7 +10,7 @@ const MU: f64 = 0.3;
 /// A cube of 1 m at this height and yaw, with a velocity along x.
 fn cube(height: f64, yaw: f64, speed: f64) -> Simulation<Model> {
     let mut world = World::new(Vector3::new(0.0, 0.0, -G));
-    let material = Material { friction: MU, restitution: 0.0 };
+    let material = Material { friction: MU, restitution: 0.0, ..Material::default() };
     world.add(Body::fixed("ground").with(Attached::new(Shape::HalfSpace).material(material)));
     let pose = Isometry3::new(Vector3::new(0.0, 0.0, height), Vector3::z() * yaw);
     let shape = Attached::new(Shape::Cuboid { half_extents: [0.5; 3] }).material(material);

@@ -72,7 +72,7 @@ fn exact() -> Exact {
 
 fn block() -> (Simulation<Model>, BodyId) {
     let mut world = World::new(-G * Vector3::z());
-    let material = Material { friction: MU, restitution: 0.0 };
+    let material = Material { friction: MU, restitution: 0.0, ..Material::default() };
     world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
     let shape = Attached::new(Shape::Sphere { radius: 0.1 }).material(material);
     let block = world.add(Body::point("block", 1.0).at(Isometry3::translation(0.0, 0.0, 0.1)).with(shape));
@@ -114,7 +114,7 @@ fn a_ball_that_spins_obliquely_slides_and_rolls() {
     let exact = sticks * 0.5 * (v + rolls) + (until - sticks) * rolls;
     for h in [0.04, 0.02, 0.01, 0.005] {
         let mut world = World::new(-G * Vector3::z());
-        let material = Material { friction: MU, restitution: 0.0 };
+        let material = Material { friction: MU, restitution: 0.0, ..Material::default() };
         world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
         let shape = Attached::new(Shape::Sphere { radius: r }).material(material);
         let ball = Body::rigid("ball", Mass::Density(300.0)).with(shape).moving(Twist::new(v, w));

@@ -6,7 +6,7 @@ use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Model, Shape, Twist,
 use stiction::{ImpactReport, Level, Material, Scheme, Simulation, Trapezoidal, spatial as space};
 
 fn material(friction: f64, restitution: f64) -> Material {
-    Material { friction, restitution }
+    Material { friction, restitution, ..Material::default() }
 }
 
 /// Compression only takes energy, and something that took part came near.

@@ -6,7 +6,7 @@ use stiction::spatial::{Attached, Body, BodyId, Force, Joint, Mass, Model, Shape
 use stiction::{Level, Material, Scheme, Simulation, StepError, Trapezoidal};
 
 fn bouncy(restitution: f64) -> Material {
-    Material { friction: 0.0, restitution }
+    Material { friction: 0.0, restitution, ..Material::default() }
 }
 
 /// A half-space with this normal through a point at `at` along it.
@@ -155,7 +155,7 @@ fn a_start_off_its_joints_is_refused_until_it_is_projected() {
 /// A ball that bounces beside a block that is pushed to and fro, and a pendulum.
 fn scene() -> (Simulation<Model>, BodyId) {
     let mut world = pendulum(0.0, 0.0);
-    let rough = Material { friction: 0.3, restitution: 0.6 };
+    let rough = Material { friction: 0.3, restitution: 0.6, ..Material::default() };
     world.add(wall("floor", Vector3::z(), -2.0, rough));
     let mut thrown = ball(0.1, rough, Vector3::new(0.5, 0.3, 0.0));
     thrown.pose = Isometry3::translation(2.0, 0.0, -1.5);

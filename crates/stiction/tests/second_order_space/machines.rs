@@ -92,7 +92,7 @@ fn a_block_takes_the_speed_of_a_belt_and_loses_it() {
     let slips = 0.5 * (-mu * G / 6.0).acos();
     for h in [0.02, 0.01, 0.005] {
         let mut world = World::new(-G * Vector3::z());
-        let material = Material { friction: mu, restitution: 0.0 };
+        let material = Material { friction: mu, restitution: 0.0, ..Material::default() };
         let path = Path::new(move |t| {
             let at = 1.5 * (1.0 - (2.0 * t).cos()) * along;
             (Isometry3::translation(at.x, at.y, at.z), Twist::new(belt(t) * along, Vector3::zeros()))

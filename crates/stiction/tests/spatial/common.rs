@@ -60,12 +60,12 @@ pub(crate) fn gravity() -> Vector3<f64> {
 
 /// A floor at z = 0 of this friction.
 pub(crate) fn floor(world: &mut World, friction: f64) -> BodyId {
-    let material = Material { friction, restitution: 0.0 };
+    let material = Material { friction, restitution: 0.0, ..Material::default() };
     world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)))
 }
 
 pub(crate) fn slippery(friction: f64) -> Material {
-    Material { friction, restitution: 0.0 }
+    Material { friction, restitution: 0.0, ..Material::default() }
 }
 
 pub(crate) fn built(world: World) -> Model {

@@ -153,7 +153,7 @@ fn restitution_is_newtons() {
         let mut world = World::new(gravity());
         floor(&mut world, 0.0);
         let shape = Attached::new(Shape::Sphere { radius: 0.1 });
-        let shape = shape.material(Material { friction: 0.0, restitution: e });
+        let shape = shape.material(Material { friction: 0.0, restitution: e, ..Material::default() });
         let ball = Body::rigid("ball", Mass::Density(500.0)).with(shape);
         let ball = world.add(ball.at(Isometry3::translation(0.0, 0.0, 0.6)));
         let mut run = simulation(world, Scheme::ah04());

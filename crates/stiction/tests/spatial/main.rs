@@ -7,4 +7,5 @@ mod joints;
 mod motion;
 mod properties;
 mod rows;
+mod turning;
 mod worlds;

@@ -130,7 +130,11 @@ fn mistakes_of_shapes_and_pairs_are_named() {
         shape(w, b, &|s| s.shape = Shape::Sphere { radius: -1.0 });
     });
     one(&["material of shapes 0 and 1, friction"], |w, _, _| {
-        w.pair_material(ShapeId(1), ShapeId(0), Material { friction: f64::NAN, restitution: 0.0 });
+        w.pair_material(
+            ShapeId(1),
+            ShapeId(0),
+            Material { friction: f64::NAN, restitution: 0.0, ..Material::default() },
+        );
     });
     one(&["material of shapes 0 and 7", "no shape 7"], |w, _, _| {
         w.pair_material(ShapeId(0), ShapeId(7), Material::default());

@@ -185,7 +185,7 @@ fn compare(
 }
 
 fn wall_pendulum() -> Result<(Model, [BodyId; 2]), ExperimentError> {
-    let material = Material { friction: 0.0, restitution: 0.1 };
+    let material = Material { friction: 0.0, restitution: 0.1, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -9.8));
     let wall = Attached::new(Shape::HalfPlane).material(material);
     let wall = world.add(Body::fixed("wall").at(Isometry2::rotation(-FRAC_PI_2)).with(wall));

@@ -101,7 +101,7 @@ fn stack() -> spatial::World {
 
 /// Ten blocks that slide on a table, each faster than the one behind it.
 fn blocks() -> Result<planar::Model, BadInput> {
-    let material = Material { friction: 0.3, restitution: 0.0 };
+    let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
     let mut world = planar::World::new(Vector2::new(0.0, -G));
     let table = planar::Attached::new(planar::Shape::HalfPlane).material(material);
     world.add(planar::Body::fixed("table").with(table));

@@ -35,7 +35,7 @@ pub fn model(seed: u64) -> Result<Model, ExperimentError> {
     world.friction_point = FrictionPoint::Surface;
     // disks that touch and are moved a little overlap a little
     world.allow_overlap = true;
-    let material = Material { friction: 0.2, restitution: 0.0 };
+    let material = Material { friction: 0.2, restitution: 0.0, ..Material::default() };
     let plane = |name: &str, x: f64, angle: f64| {
         Body::fixed(name)
             .at(Isometry2::new(Vector2::new(x, 0.0), angle))

@@ -41,7 +41,7 @@ impl Ellipse {
         let mut world = World::new(Vector2::new(0.0, -GRAVITY));
         // the paper's lever is that of the body's own surface, however far the table is
         world.friction_point = FrictionPoint::Surface;
-        let material = Material { friction: 0.3, restitution: 0.0 };
+        let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
         world.add(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
         let body = Body::rigid("ellipse", Mass::Density(10.0))
             .at(Isometry2::new(Vector2::new(0.0, 8.0), self.angle))

@@ -69,7 +69,7 @@ fn push(body: usize, t: f64) -> Vector2<f64> {
 
 /// Two boxes, a triangle, a hexagon and a disk, about 1 kg each, above the floor of the room.
 pub fn model() -> Result<(Model, Vec<BodyId>), Mistakes> {
-    let material = Material { friction: 0.3, restitution: 0.0 };
+    let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
     let triangle = polygon("triangle", &[[-0.06, -0.035], [0.06, -0.035], [0.0, 0.07]])?;
     let hexagon = polygon(
         "hexagon",

@@ -29,7 +29,7 @@ pub const BAND: f64 = 2e-3;
 
 /// The plank of 1 kg on the peg with its left lower corner on the floor, no friction, a spring and a force along x.
 pub fn model() -> Result<(Model, BodyId), Mistakes> {
-    let smooth = Material { friction: 0.0, restitution: 0.0 };
+    let smooth = Material { friction: 0.0, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -9.81));
     let peg = Attached::new(Shape::Disk { radius: 0.0 }).at(Isometry2::translation(0.0, PEG));
     let floor = Attached::new(Shape::HalfPlane);

@@ -28,7 +28,7 @@ pub const STEPS: [(f64, usize); 2] = [(1e-3, 10_000), (5e-3, 2_000)];
 
 /// The rectangle of 1 kg at rest in the middle of the room, and the push.
 pub fn model() -> Result<(Model, BodyId), Mistakes> {
-    let material = Material { friction: 0.3, restitution: 0.0 };
+    let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -9.81));
     // at the corners, also while they are inside the band: where the paper's contact points are
     world.friction_point = FrictionPoint::Surface;

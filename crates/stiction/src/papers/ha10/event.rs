@@ -1,7 +1,7 @@
 //! Near-active events and the rows of the papers' gap functions.
 
 use crate::material::Material;
-use crate::system::{ContactId, ContactRow, PairId};
+use crate::system::{ContactId, ContactRow, Moments, PairId};
 use arrayvec::ArrayVec;
 use nalgebra::{Point3, UnitQuaternion, Vector3};
 use stiction_lcp::{FrictionSet, OffsetRow, Row, Term};
@@ -124,6 +124,7 @@ impl Meeting {
             point: point.into(),
             direction: normal.into(),
             tangent_directions: tangents.map(Into::into),
+            moments: Moments::none(),
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) fn model(
     friction: f64,
     load: impl Fn(f64) -> Vector2<f64> + Send + Sync + 'static,
 ) -> Result<Model, ExperimentError> {
-    let material = Material { friction, restitution: 0.0 };
+    let material = Material { friction, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -GRAVITY));
     world.add(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
     let shape = Attached::new(Shape::Disk { radius: RADIUS }).material(material);

@@ -53,7 +53,7 @@ impl Carts {
     }
 
     fn model(self) -> Result<Model, ExperimentError> {
-        let material = |friction, restitution| Material { friction, restitution };
+        let material = |friction, restitution| Material { friction, restitution, ..Material::default() };
         let mut world = World::new(Vector2::new(0.0, -GRAVITY));
         let plane = Attached::new(Shape::HalfPlane);
         let floor = Body::fixed("floor").at(Isometry2::translation(0.0, -RADIUS));

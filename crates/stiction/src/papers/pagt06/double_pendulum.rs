@@ -6,7 +6,9 @@ use super::scheme;
 use crate::papers::{Curve, ExperimentError, Reproduction, Sense};
 use crate::scheme::{Form, Landing, Level, Locate, Middle, Rows, Scheme, Trapezoidal};
 use crate::state::State;
-use crate::system::{Bases, ContactId, ContactRow, Forces, JointRow, Near, PairId, RowKind, Sweep, System};
+use crate::system::{
+    Bases, ContactId, ContactRow, Forces, JointRow, Moments, Near, PairId, RowKind, Sweep, System,
+};
 use nalgebra::Matrix6;
 use std::f64::consts::PI;
 use stiction_lcp::{FrictionSet, OffsetRow, Row};
@@ -78,6 +80,7 @@ impl DoublePendulum {
             point: [0.0, q[2 * bob + 1], 0.0],
             direction: [1.0, 0.0, 0.0],
             tangent_directions: [[0.0, 1.0, 0.0], [0.0; 3]],
+            moments: Moments::none(),
         }
     }
 }

@@ -68,7 +68,7 @@ pub struct Collision {
 
 /// The balls on their table, the thrown one first.
 fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
-    let material = Material { friction: 0.4, restitution: 0.0 };
+    let material = Material { friction: 0.4, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector3::new(0.0, 0.0, -gravity));
     world.facets = Some(Facets { directions: 8, aligned: false });
     world.friction_point = FrictionPoint::Surface;

@@ -127,6 +127,7 @@ fn sticking(
             set: FrictionSet::line(),
             mu: FRICTION,
             kappa: 0.0,
+            bearer: None,
         }],
         speed_scale: gravity,
         ..StepProblem::default()

@@ -65,7 +65,7 @@ pub(super) fn model(gravity: f64, lever: Lever) -> Result<Model, ExperimentError
         Lever::Surface => (RADIUS, 0.0),
         Lever::Centre => (0.0, RADIUS),
     };
-    let material = Material { friction: FRICTION, restitution: 0.0 };
+    let material = Material { friction: FRICTION, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -gravity));
     world.friction_point = FrictionPoint::Surface;
     let half_plane = Attached::new(Shape::HalfPlane).material(material);

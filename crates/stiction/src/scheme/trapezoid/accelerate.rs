@@ -118,14 +118,11 @@ impl Instant {
         let State { t, q, v, .. } = state;
         let fastest = system.surface_speed(*t, q, v);
         let step = (STENCIL * system.size() / fastest.max(f64::MIN_POSITIVE)).min(INSTANT);
-        let mut known = self.frame.read(system, (*t, q), bearing, None, bases);
+        self.frame.read(system, (*t, q), bearing, None, bases)?;
         for (frame, k) in self.beside.iter_mut().zip([-2.0, -1.0, 1.0, 2.0]) {
             self.q.clone_from(q);
             system.advance(&mut self.q, v, k * step);
-            known &= frame.read(system, (t + k * step, &self.q), bearing, Some(&self.frame), bases);
-        }
-        if !known {
-            return Err(StepError::NotFinite { t: *t, what: "a contact that bears".to_string() });
+            frame.read(system, (t + k * step, &self.q), bearing, Some(&self.frame), bases)?;
         }
         self.differentiate(system, v, step);
         Ok(())
@@ -275,7 +272,7 @@ impl Instant {
         let i = self.places.first_contact + k;
         let (row, contact) = (&self.frame.contacts[k], &self.problem.contacts[i]);
         let own = &z[self.layout.contact[i]..self.layout.contact[i + 1]];
-        let p = contact.tangent_impulse(&own[1..]);
+        let [x, y, _] = contact.tangent_impulse(&own[1..]);
         let along = |x: [f64; 2]| -> [f64; 3] {
             std::array::from_fn(|c| x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c])
         };
@@ -285,7 +282,7 @@ impl Instant {
         }
         let prescribed = self.slip_drift(k);
         let slip = [slip[0] + prescribed[0], slip[1] + prescribed[1]];
-        Load { normal: own[0], friction: along(p), bound: row.mu * own[0], slip: along(slip) }
+        Load { normal: own[0], friction: along([x, y]), bound: row.mu * own[0], slip: along(slip) }
     }
 
     /// The prescribed part of the slip of a contact, which the offsets of the rows no longer hold.
@@ -313,7 +310,7 @@ impl Instant {
         if contact.normal.is_some() {
             return Load { normal: own[0], ..none };
         }
-        let [x, _] = contact.tangent_impulse(own);
+        let [x, ..] = contact.tangent_impulse(own);
         // the drift and the speed sought are those beside the instant
         let beside = &self.beside[1].joints[k];
         let sought = if let RowKind::Drive { speed, .. } = beside.kind { speed } else { 0.0 };

@@ -3,13 +3,14 @@
 use super::attempt::Attempt;
 use super::flow::{Stage, uncertified};
 use super::frame::{contact, dot};
+use super::hand_over::Reach;
 use super::judge::worse;
 use super::{LEFT, Method, Run, Workspace};
 use crate::error::StepError;
 use crate::report::{AccuracyReport, SecondOrderReport};
 use crate::scheme::{Accuracy, AccurateMethod, Form, Middle, Rows, Scheme, Trapezoidal, euler};
 use crate::state::{Bearing, Hold, State};
-use crate::system::{Near, System};
+use crate::system::{EventPlace, Near, System};
 use stiction_lcp::Certificate;
 
 /// Steps shrink and grow by at most this much.
@@ -52,6 +53,7 @@ pub(crate) fn run<S: System + ?Sized>(
         return Err(StepError::StepSize(until - state.t));
     }
     euler::check(system, state, until - state.t)?;
+    super::known(system, state)?;
     let tolerance = accuracy.tolerance;
     let slowest = scheme.restitution_speed.unwrap_or((0.01 * tolerance).max(1e-12));
     let scheme = Scheme { restitution_speed: Some(slowest), ..*scheme };
@@ -92,7 +94,14 @@ pub(crate) fn run<S: System + ?Sized>(
         let order = run.order();
         run.stage.whole = h;
         run.start_part()?;
-        let whole = run.attempt(h, false)?;
+        let Reach { made, size: h, lost } = run.reach(h, false)?;
+        let Some((whole, watched)) = made else {
+            if let Some(lost) = lost {
+                run.pass_on(lost, accuracy)?;
+                control.before = None;
+            }
+            continue;
+        };
         if !(whole.error <= tolerance) && h > SMALLEST * until.abs().max(1.0) {
             report.rejections += 1;
             control.reject(h, whole.error, order);
@@ -106,14 +115,14 @@ pub(crate) fn run<S: System + ?Sized>(
             }
             run.recycle(half.candidate);
         }
-        let happened = run.accept_or_land(whole, h, &mut samples, &mut report)?;
+        let happened = run.accept_or_land((whole, watched), h, &mut samples, &mut report)?;
         if let Some(watched) = happened {
             run.happen(&watched)?;
             control.before = None;
-            run.choose(accuracy.method, tolerance)?;
-            if run.happened > accuracy.event_limit {
-                return Err(StepError::Events { t: run.now.t, limit: accuracy.event_limit });
-            }
+            run.go_on(accuracy)?;
+        } else if let Some(lost) = lost {
+            run.pass_on(lost, accuracy)?;
+            control.before = None;
         } else {
             control.accept(h, report.last_error, order, largest);
         }
@@ -203,6 +212,20 @@ impl<S: System + ?Sized> Run<'_, S> {
         Ok(())
     }
 
+    /// Lets go of a contact that is lost here.
+    fn pass_on(&mut self, lost: EventPlace, accuracy: &Accuracy) -> Result<(), StepError> {
+        self.hand_over(lost)?;
+        self.go_on(accuracy)
+    }
+
+    /// Goes on after something happened.
+    fn go_on(&mut self, accuracy: &Accuracy) -> Result<(), StepError> {
+        if self.happened > accuracy.event_limit {
+            return Err(StepError::Events { t: self.now.t, limit: accuracy.event_limit });
+        }
+        self.choose(accuracy.method, accuracy.tolerance)
+    }
+
     /// Two steps of half the size against one, projected, and what they extrapolate to.
     pub(super) fn doubled(&mut self, x: f64) -> Result<Attempt, StepError> {
         let system = self.stage.system;
@@ -242,12 +265,11 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// Takes a step, or what of it comes before the first event; the functions that pass zero there.
     fn accept_or_land(
         &mut self,
-        whole: Attempt,
+        (whole, watched): (Attempt, Vec<super::event::Watch>),
         h: f64,
         samples: &mut Samples,
         report: &mut AccuracyReport,
     ) -> Result<Option<Vec<super::event::Watch>>, StepError> {
-        let watched = self.watch(&whole)?;
         let (mut landed, grazing) = self.true_grazing(whole, h, false)?;
         let mut happened = None;
         if !watched.is_empty() || grazing.is_some() {
@@ -312,7 +334,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         let flow = &mut self.workspace.flow;
         let here = (self.now.t, &self.now.q[..]);
-        if !flow.middle.read(self.stage.system, here, &self.bearing, None, &mut flow.bases) {
+        if flow.middle.read(self.stage.system, here, &self.bearing, None, &mut flow.bases).is_err() {
             return;
         }
         let starts = &flow.layout.velocity;

@@ -2,6 +2,7 @@
 
 use super::event::{CLOSED, Watch};
 use super::flow::{Flow, Origin, advance, unsolved};
+use super::hand_over::Reach;
 use super::judge::{self, worse};
 use super::locate;
 use super::{Method, Run, Workspace};
@@ -39,6 +40,9 @@ impl<S: System + ?Sized> Run<'_, S> {
     pub(super) fn part(&mut self, left: f64) -> Result<(), StepError> {
         self.start_part()?;
         let damped = self.is_stiff(left)?;
+        if self.located() {
+            return self.part_located(left, damped);
+        }
         let whole = self.attempt(left, damped)?;
         if self.stage.settings.locate == Locate::Nothing {
             self.accept(whole, damped);
@@ -52,15 +56,42 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.recycle(whole.candidate);
             return self.make_coarsely(left);
         }
-        let watched = if self.located() { self.watch(&whole)? } else { self.watch_gaps(&whole.end) };
+        let watched = self.watch_gaps(&whole.end);
+        self.land(whole, watched, left, damped).map(|_| ())
+    }
+
+    /// The same where everything is located: up to where what bears hands over, too.
+    fn part_located(&mut self, left: f64, damped: bool) -> Result<(), StepError> {
+        let Reach { made, size, lost } = self.reach(left, damped)?;
+        let whole = match made {
+            Some((whole, watched)) => self.land(whole, watched, size, damped)?,
+            None => true,
+        };
+        match lost {
+            Some(lost) if whole && self.happened >= self.stage.settings.event_limit => {
+                self.bearing.retain(|b| b.place != lost);
+                self.make_coarsely(left - size)
+            }
+            Some(lost) if whole => self.hand_over(lost),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes a part, or what of it comes before its first event; whether it was taken whole.
+    fn land(
+        &mut self,
+        whole: Attempt,
+        watched: Vec<Watch>,
+        left: f64,
+        damped: bool,
+    ) -> Result<bool, StepError> {
         let (whole, grazing) = self.true_grazing(whole, left, damped)?;
         if watched.is_empty() && grazing.is_none() {
-            self.accept(whole, damped);
-            return Ok(());
+            return Ok(self.accept(whole, damped));
         }
         if self.happened >= self.stage.settings.event_limit {
             self.recycle(whole.candidate);
-            return self.make_coarsely(left);
+            return self.make_coarsely(left).map(|()| false);
         }
         let (watched, until) = grazing.unwrap_or((watched, left));
         // the cubic is that of a trapezoidal step, which two Euler steps are not
@@ -69,7 +100,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         if at == 0.0 {
             // nothing moves: what was entered last does not last
             self.recycle(whole.candidate);
-            return self.happen(&watched);
+            return self.happen(&watched).map(|()| false);
         }
         let landed = if interpolated {
             let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
@@ -81,7 +112,10 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.recycle(whole.candidate);
             self.attempt(at, damped)?
         };
-        if self.accept(landed, damped) { self.happen(&watched) } else { Ok(()) }
+        if self.accept(landed, damped) {
+            self.happen(&watched)?;
+        }
+        Ok(false)
     }
 
     /// The first gap that closes and opens again within a part, and when it is deepest. The cubic may dip where the

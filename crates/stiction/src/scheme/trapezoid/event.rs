@@ -257,7 +257,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// How things that touch would bear, from their slip now, and which of them do not slip. Drives bear always.
-    fn holds(&self, closed: &[EventPlace]) -> (Vec<Bearing>, Vec<EventPlace>) {
+    pub(super) fn holds(&self, closed: &[EventPlace]) -> (Vec<Bearing>, Vec<EventPlace>) {
         let impact = &self.workspace.impact;
         let starts = starts(self.stage.system);
         let v = &self.now.v;

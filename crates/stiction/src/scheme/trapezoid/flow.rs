@@ -84,10 +84,7 @@ impl Flow {
         origin: &Origin,
     ) -> Result<(), StepError> {
         let State { t, q, v, memory } = origin.state;
-        let known = self.start.read(stage.system, (*t, q), origin.bearing, None, &mut self.bases);
-        if !known {
-            return Err(lost(*t));
-        }
+        self.start.read(stage.system, (*t, q), origin.bearing, None, &mut self.bases)?;
         self.start.align(origin.bearing, |id| friction(memory, id));
         self.heading.clone_from(v);
         self.carried.clone_from(v);
@@ -121,11 +118,8 @@ impl Flow {
         self.q.clone_from(q);
         let half = if implicit { 0.0 } else { 0.5 * h };
         system.advance(&mut self.q, &self.heading, half);
-        let known =
-            self.middle.read(system, (t + half, &self.q), origin.bearing, Some(&self.start), &mut self.bases);
-        if !known {
-            return Err(lost(*t));
-        }
+        let middle = (t + half, &self.q[..]);
+        self.middle.read(system, middle, origin.bearing, Some(&self.start), &mut self.bases)?;
         self.middle.align(origin.bearing, |id| friction(memory, id));
 
         // b = M̃ v + (h/2)[k(t) + k(t + h) + h k_q v], or M̃ v + h (k(t + h) + h k_q v)
@@ -352,8 +346,4 @@ pub(super) fn uncertified(
 ) -> StepError {
     let best = Box::new(Candidate { certificate, ..best });
     unsolved(t, LcpError::Uncertified { tolerance, best }, problem)
-}
-
-fn lost(t: f64) -> StepError {
-    StepError::NotFinite { t, what: "a contact that bears".to_string() }
 }

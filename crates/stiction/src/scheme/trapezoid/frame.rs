@@ -1,5 +1,6 @@
 //! The rows of what bears, at an instant.
 
+use crate::error::StepError;
 use crate::state::{Bearing, Hold};
 use crate::system::{Bases, ContactId, ContactRow, EventPlace, JointRow, Near, PairId, RowKind, System};
 use stiction_lcp::ContactMode;
@@ -18,8 +19,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Reads the rows at (t, q). A contact whose features do not face each other here keeps the row of `other`;
-    /// `false` if there is none to keep.
+    /// Reads the rows at (t, q). A contact whose features do not face each other here keeps the row of `other`; where
+    /// there is none to keep it is lost.
     pub(super) fn read<S: System + ?Sized>(
         &mut self,
         system: &S,
@@ -27,7 +28,7 @@ impl Frame {
         bearing: &[Bearing],
         other: Option<&Frame>,
         bases: &mut Bases,
-    ) -> bool {
+    ) -> Result<(), StepError> {
         self.t = t;
         system.joints(t, q, &mut self.joints);
         self.rows.clear();
@@ -44,7 +45,7 @@ impl Frame {
         self.contacts.clear();
         let ids = || bearing.iter().filter_map(contact);
         if ids().next().is_none() {
-            return true;
+            return Ok(());
         }
         self.pairs.clear();
         self.pairs.extend(ids().map(|id| id.pair));
@@ -56,10 +57,10 @@ impl Frame {
             let there = other.and_then(|other| other.contacts.get(k)).filter(|c| c.id == id);
             match here.or(there) {
                 Some(contact) => self.contacts.push(contact.clone()),
-                None => return false,
+                None => return Err(StepError::Lost { t, contact: id }),
             }
         }
-        true
+        Ok(())
     }
 
     /// Turns the tangents of contacts that ask for it along their friction.

@@ -13,6 +13,7 @@ mod explicit;
 mod extrapolate;
 mod flow;
 mod frame;
+mod hand_over;
 mod impact;
 mod judge;
 mod locate;
@@ -115,6 +116,12 @@ enum Method {
     Extrapolated,
 }
 
+/// Modes of spin and rolling are not among those that are followed from event to event.
+fn known<S: System + ?Sized>(system: &S, state: &State) -> Result<(), StepError> {
+    let what = "torsional and rolling friction";
+    if system.resists_turning() { Err(StepError::Unsupported { t: state.t, what }) } else { Ok(()) }
+}
+
 /// One step of size `h`; the state is only changed if it is made, the report is of no use if it is not.
 pub(crate) fn step<S: System + ?Sized>(
     system: &S,
@@ -126,6 +133,7 @@ pub(crate) fn step<S: System + ?Sized>(
     report: &mut StepReport,
 ) -> Result<(), StepError> {
     euler::check(system, state, h)?;
+    known(system, state)?;
     workspace.flow.bases.clone_from(&state.memory.bases);
     workspace.flow.solves = 0;
     workspace.flow.definite = false;

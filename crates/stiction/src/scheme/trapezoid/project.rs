@@ -234,10 +234,7 @@ impl Projector {
         bearing: &[Bearing],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
-        if self.frame.read(system, (state.t, &state.q), bearing, None, &mut flow.bases) {
-            return Ok(());
-        }
-        Err(StepError::NotFinite { t: state.t, what: "a contact that bears".to_string() })
+        self.frame.read(system, (state.t, &state.q), bearing, None, &mut flow.bases)
     }
 
     pub(super) fn error(&self) -> f64 {

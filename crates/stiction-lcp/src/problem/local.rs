@@ -1,0 +1,190 @@
+//! A friction-contact problem in local form: contacts alone, with the matrix that couples them.
+
+use super::{Body, Contact, FrictionSet, Malformed, OffsetRow, Pair, Row, StepProblem, finite, not_negative};
+use nalgebra::{Cholesky, DMatrix, DVector, Matrix6, SymmetricEigen};
+
+/// Part of the largest entry of W by which it may differ from its transpose: matrices written with a dozen digits do.
+const ASYMMETRY: f64 = 1e-10;
+
+/// Part of the mean of its diagonal that W may lack of positive semidefinite: round-off of a singular matrix.
+const INDEFINITE: f64 = 1e-10;
+
+/// Iterations at most in search of the eigenvalue that an error names; a few per row are needed.
+const EIGENVALUES: usize = 10_000;
+
+/// Contacts with Coulomb friction in their own coordinates:
+///
+/// ```text
+///  u = W r + q,    0 ≤ u_n ⊥ r_n ≥ 0,    r_t in μ r_n times the friction set, against u_t as much as it can
+/// ```
+///
+/// with (normal, tangents) of each contact one after the other. The unknowns `z` are, for each contact, r_n and its
+/// friction unknowns: r_t, or β per generator of a polygon.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocalProblem {
+    /// Rows of a contact: 3 in space, 2 in the plane.
+    pub dim: usize,
+    /// W: the speed that one unit of impulse causes, symmetric and positive semidefinite [m/s per N s].
+    pub w: DMatrix<f64>,
+    /// q: the speed of each row when nothing pushes [m/s].
+    pub q: DVector<f64>,
+    /// Coulomb coefficient μ of each contact.
+    pub mu: Vec<f64>,
+    /// Directions of the friction polygon, even and at least four; `None` is the circle. In the plane there is none to
+    /// choose.
+    pub facets: Option<usize>,
+}
+
+impl LocalProblem {
+    /// Checks sizes and entries, and that W is symmetric and positive semidefinite up to round-off.
+    pub fn check(&self) -> Result<(), Malformed> {
+        if !(2..=3).contains(&self.dim) {
+            return Err(Malformed::at("dim", format!("{} is neither 2 nor 3", self.dim)));
+        }
+        if self.mu.is_empty() {
+            return Err(Malformed::at("mu", "the problem is empty"));
+        }
+        let n = self.dim * self.mu.len();
+        let contacts = self.mu.len();
+        if self.q.len() != n {
+            let what = format!(
+                "has {} entries, {contacts} contacts in {} dimensions have {n}",
+                self.q.len(),
+                self.dim
+            );
+            return Err(Malformed::at("q", what));
+        }
+        if self.w.shape() != (n, n) {
+            let (rows, columns) = self.w.shape();
+            return Err(Malformed::at("w", format!("is {rows} × {columns}, q has {n} entries")));
+        }
+        self.mu.iter().enumerate().try_for_each(|(i, mu)| not_negative(*mu, || format!("mu[{i}]")))?;
+        self.q.iter().enumerate().try_for_each(|(i, q)| finite(*q, || format!("q[{i}]")))?;
+        for i in 0..n {
+            for j in 0..n {
+                finite(self.w[(i, j)], || format!("w[{i}][{j}]"))?;
+            }
+        }
+        let largest = self.w.amax();
+        for i in 0..n {
+            for j in 0..i {
+                let (a, b) = (self.w[(i, j)], self.w[(j, i)]);
+                if (a - b).abs() > ASYMMETRY * largest {
+                    let what = format!("is {a}, and w[{j}][{i}] is {b}: W must be symmetric");
+                    return Err(Malformed::at(format!("w[{i}][{j}]"), what));
+                }
+            }
+        }
+        if self.shifted(INDEFINITE).is_none() {
+            let largest = self.w.amax();
+            let eigen = SymmetricEigen::try_new(self.w.map(|x| x / largest), f64::EPSILON, EIGENVALUES);
+            let least = eigen.map_or(f64::NAN, |eigen| largest * eigen.eigenvalues.min());
+            let what = format!("must be positive semidefinite; its least eigenvalue is {least:e}");
+            return Err(Malformed::at("w", what));
+        }
+        match self.facets {
+            Some(_) if self.dim == 2 => {
+                Err(Malformed::at("facets", "in the plane friction has one direction"))
+            }
+            Some(n) if n < 4 || !n.is_multiple_of(2) => {
+                Err(Malformed::at("facets", format!("{n} is not an even number of at least 4")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The friction set of all contacts.
+    pub fn set(&self) -> FrictionSet {
+        let polygon = self.facets.and_then(FrictionSet::regular);
+        if self.dim == 2 { FrictionSet::line() } else { polygon.unwrap_or_else(FrictionSet::circle) }
+    }
+
+    /// Number of unknowns.
+    pub fn size(&self) -> usize {
+        self.mu.len() * self.unknowns()
+    }
+
+    /// Unknowns of a contact.
+    pub(crate) fn unknowns(&self) -> usize {
+        1 + self.set().unknowns(self.dim - 1)
+    }
+
+    /// The contacts, each with a body of its own that has the contact's velocities; `offset` is q.
+    pub fn contacts(&self, offset: &DVector<f64>) -> Vec<Contact> {
+        let set = self.set();
+        let contact = |(i, &mu): (usize, &f64)| {
+            let row = |k: usize| {
+                let mut j = [0.0; 3];
+                j[k] = 1.0;
+                OffsetRow { row: Row::one(i, &j[..self.dim]), offset: offset[i * self.dim + k] }
+            };
+            let tangents = (1..self.dim).map(row).collect();
+            Contact { normal: Some(row(0)), tangents, set: set.clone(), mu, kappa: 0.0, bearer: None }
+        };
+        self.mu.iter().enumerate().map(contact).collect()
+    }
+
+    /// r: the impulse along each row from the unknowns `z`, cut or filled with zeros.
+    pub fn impulses(&self, z: &[f64]) -> DVector<f64> {
+        let size = self.unknowns();
+        let mut r = DVector::zeros(self.q.len());
+        let Some(contact) = self.contacts(&self.q).into_iter().next() else { return r };
+        for (i, own) in z.chunks(size).take(self.mu.len()).enumerate() {
+            r[i * self.dim] = own[0];
+            let p = contact.tangent_impulse(&own[1..]);
+            (1..self.dim).for_each(|k| r[i * self.dim + k] = p[k - 1]);
+        }
+        r
+    }
+
+    /// u = W r + q.
+    pub fn speeds(&self, r: &DVector<f64>) -> DVector<f64> {
+        &self.w * r + &self.q
+    }
+
+    /// The largest entry of W, 1 where that is zero: products of entries in its units do not overflow.
+    fn unit(&self) -> f64 {
+        let largest = self.w.amax();
+        if largest > 0.0 { largest } else { 1.0 }
+    }
+
+    /// What is `part` of the mean of W's diagonal, of its unit where that is zero.
+    pub(crate) fn shift(&self, part: f64) -> f64 {
+        let unit = self.unit();
+        let mean = self.w.diagonal().iter().map(|w| w / unit).sum::<f64>() / self.q.len() as f64;
+        part * unit * if mean > 0.0 { mean } else { 1.0 }
+    }
+
+    /// W with this part of the mean of its diagonal added to the diagonal, factored in its unit.
+    fn shifted(&self, part: f64) -> Option<Cholesky<f64, nalgebra::Dyn>> {
+        let unit = self.unit();
+        let n = self.q.len();
+        let mut w = DMatrix::from_fn(n, n, |i, j| 0.5 * (self.w[(i, j)] / unit + self.w[(j, i)] / unit));
+        let shift = self.shift(part) / unit;
+        (0..n).for_each(|i| w[(i, i)] += shift);
+        w.cholesky()
+    }
+
+    /// A step of bodies that have the contacts' velocities, with M̃ = (W + ε)⁻¹, where ε is `part` of the mean of W's
+    /// diagonal: its impulses r and speeds obey u = (W + ε) r + q. Contacts that W does not couple are apart.
+    pub(crate) fn step(&self, part: f64) -> Option<StepProblem> {
+        let inverse = self.shifted(part)?.inverse() / self.unit();
+        let (d, n) = (self.dim, self.mu.len());
+        let block = |i: usize, j: usize| {
+            Matrix6::from_fn(|r, c| if r < d && c < d { inverse[(i * d + r, j * d + c)] } else { 0.0 })
+        };
+        let mut step = StepProblem { contacts: self.contacts(&self.q), ..StepProblem::default() };
+        for i in 0..n {
+            let mut body = Body::new(d, &[], &[0.0; 3][..d]);
+            body.mass = block(i, i);
+            step.bodies.push(body);
+            for j in 0..i {
+                let (ab, ba) = (block(j, i), block(i, j));
+                if ab.iter().any(|x| *x != 0.0) {
+                    step.pairs.push(Pair { a: j, b: i, ab, ba });
+                }
+            }
+        }
+        Some(step)
+    }
+}
