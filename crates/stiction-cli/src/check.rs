@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
 }
 
 /// A file, and of one that is too large no more than what shows it.
-fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+pub(crate) fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)

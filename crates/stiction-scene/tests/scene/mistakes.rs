@@ -121,6 +121,12 @@ fn limits_are_named() {
     assert!(found.to_string().contains("40000 copies are more than the limit of 20000"), "{found}");
     let found = complaints(&format!("{PLANE}{copies}copies = {{ count = 20001 }}"));
     assert!(found.to_string().contains("20001 must lie between 1 and 20000"), "{found}");
+    complains(
+        "[world]\ngravity = [0.0, -2e300]",
+        6,
+        "world.gravity[1]",
+        "-2e300 is larger than the limit of 1e30",
+    );
     let parentheses = format!("[[forces]]\nbody = \"ball\"\ntorque = \"{}t\"", "(".repeat(31));
     complains(&parentheses, 7, "forces[0].torque", "more than 30 parentheses");
     let long = format!("[[forces]]\nbody = \"ball\"\ntorque = \"t{}\"", "+t".repeat(300));

@@ -150,7 +150,7 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
                 }
             }
             let allowed = allowed(problem, layout, modes, &candidate, &now.v, stage.scheme.solver.tolerance);
-            (judge::in_modes(problem, layout, modes, &candidate), allowed)
+            (judge::given_modes(problem, layout, modes, &candidate), allowed)
         } else {
             (candidate.certificate, true)
         };
