@@ -216,7 +216,9 @@ impl Look<'_> {
     fn joints(&self, joints: &[JointRow], found: &mut Vec<Finding>) {
         let names = self.model.joint_names();
         let starts = starts(self.model);
-        let speed_scale = self.model.surface_speed(self.state.t, &self.state.q, &self.state.v);
+        // where nothing moves yet, what gravity makes of a step
+        let fastest = self.model.surface_speed(self.state.t, &self.state.q, &self.state.v);
+        let speed_scale = fastest.max(self.model.gravity() * self.h);
         let mut worst: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
         for row in joints {
             let Some(apart) = row.violation() else { continue };

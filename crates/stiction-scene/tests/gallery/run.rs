@@ -8,10 +8,10 @@ use stiction_scene::{Built, Model, Scene};
 const SAMPLES: u32 = 1000;
 
 /// What a run came to.
-pub struct Run {
-    pub simulation: Simulation<Model>,
+pub(crate) struct Run {
+    pub(crate) simulation: Simulation<Model>,
     /// States at the start and at the end of each step.
-    pub states: Vec<State>,
+    pub(crate) states: Vec<State>,
     /// Kinetic and potential energy of these [J].
     energies: Vec<f64>,
     /// Deepest penetration or largest joint error at the end of a step [m].
@@ -30,7 +30,7 @@ fn built(name: &str) -> Built {
 }
 
 /// Runs a scene for its full duration. A step that does not pass its certificate is an error.
-pub fn run(name: &str) -> Run {
+pub(crate) fn run(name: &str) -> Run {
     let Built { model, state, scheme, h, duration, accuracy, .. } = built(name);
     let tolerance = scheme.solver.tolerance;
     let end = state.t + duration;
@@ -64,7 +64,7 @@ pub fn run(name: &str) -> Run {
 }
 
 /// The end of the same scene, followed with an error of this size in a step.
-pub fn followed(name: &str, tolerance: f64) -> State {
+pub(crate) fn followed(name: &str, tolerance: f64) -> State {
     let Built { model, state, duration, .. } = built(name);
     let end = state.t + duration;
     let mut simulation = Simulation::new(model, state, Scheme::accurate());
@@ -91,14 +91,14 @@ impl Run {
     }
 
     /// Every residual is at most the tolerance of the scheme, but for `loose` where the default scheme may take more.
-    pub fn certified(&self, loose: Option<f64>) -> &Self {
+    pub(crate) fn certified(&self, loose: Option<f64>) -> &Self {
         let most = loose.unwrap_or(self.tolerance);
         assert!(self.certificate <= most, "residual {:e}", self.certificate);
         self
     }
 
     /// No step adds energy: at most this power of what drives it [W], and round-off of the energies there are.
-    pub fn gains_at_most(&self, power: f64) -> &Self {
+    pub(crate) fn gains_at_most(&self, power: f64) -> &Self {
         let largest = self.energies.iter().fold(0.0_f64, |most, e| most.max(e.abs()));
         for (pair, states) in self.energies.windows(2).zip(self.states.windows(2)) {
             let most = power * (states[1].t - states[0].t) + 1e-10 * largest;
@@ -109,7 +109,7 @@ impl Run {
     }
 
     /// Energy stays what it is, to this part of the largest.
-    pub fn keeps_energy(&self, part: f64) -> &Self {
+    pub(crate) fn keeps_energy(&self, part: f64) -> &Self {
         let span = self.energies.iter().map(|e| (e - self.energies[0]).abs()).fold(0.0, f64::max);
         let largest = self.energies.iter().fold(0.0_f64, |most, e| most.max(e.abs()));
         assert!(span <= part * largest, "{span:e} of {largest:e} J");
@@ -117,14 +117,14 @@ impl Run {
     }
 
     /// Deepest penetration, or largest joint error, in units of the smallest body.
-    pub fn penetrates_at_most(&self, part: f64) -> &Self {
+    pub(crate) fn penetrates_at_most(&self, part: f64) -> &Self {
         let depth = self.infeasibility / self.simulation.system().size();
         assert!(depth <= part, "{depth:e} of the size deep");
         self
     }
 
     /// From this time on no coordinate changes by more than this part of the smallest body.
-    pub fn stays(&self, from: f64, part: f64) -> &Self {
+    pub(crate) fn stays(&self, from: f64, part: f64) -> &Self {
         let size = self.simulation.system().size();
         let late: Vec<&State> = self.states.iter().filter(|s| s.t >= from - 1e-9).collect();
         for state in &late {
@@ -135,31 +135,31 @@ impl Run {
     }
 
     /// The end [m, rad].
-    pub fn end(&self) -> &State {
+    pub(crate) fn end(&self) -> &State {
         self.simulation.state()
     }
 
     /// Centre of a body in each state [m].
-    pub fn path(&self, name: &str) -> Vec<[f64; 3]> {
+    pub(crate) fn path(&self, name: &str) -> Vec<[f64; 3]> {
         let model = self.simulation.system();
         let body = model.body(name).unwrap_or_else(|| panic!("no body {name}"));
         self.states.iter().map(|state| model.centre(state, body).expect("a centre")).collect()
     }
 
     /// Centre of a body at the end [m].
-    pub fn centre(&self, name: &str) -> [f64; 3] {
+    pub(crate) fn centre(&self, name: &str) -> [f64; 3] {
         self.path(name)[self.states.len() - 1]
     }
 
     /// Velocity and angular velocity of a body at the end [m/s, rad/s].
-    pub fn velocity(&self, name: &str) -> ([f64; 3], [f64; 3]) {
+    pub(crate) fn velocity(&self, name: &str) -> ([f64; 3], [f64; 3]) {
         let model = self.simulation.system();
         let body = model.body(name).unwrap_or_else(|| panic!("no body {name}"));
         model.velocity(self.end(), body).expect("a velocity")
     }
 
     /// All that was measured, to be read where a test is run by hand.
-    pub fn told(&self) -> &Self {
+    pub(crate) fn told(&self) -> &Self {
         let size = self.simulation.system().size();
         let gain = self
             .energies

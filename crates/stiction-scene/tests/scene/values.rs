@@ -179,9 +179,12 @@ fn materials_are_of_shapes_bodies_and_pairs() {
         |name: &str| world.shapes(world.find(name).unwrap()).map(|(_, on)| on.material).collect::<Vec<_>>();
     assert_eq!(
         of("a"),
-        [Material { friction: 4.0, restitution: 0.5 }, Material { friction: 0.0, restitution: 0.0 }]
+        [
+            Material { friction: 4.0, restitution: 0.5, ..Material::default() },
+            Material { friction: 0.0, restitution: 0.0, ..Material::default() }
+        ]
     );
-    assert_eq!(of("b"), [Material { friction: 0.25, restitution: 0.0 }]);
+    assert_eq!(of("b"), [Material { friction: 0.25, restitution: 0.0, ..Material::default() }]);
     let groups = world.shapes(world.find("b").unwrap()).next().unwrap().1.groups;
     assert_eq!((groups.member, groups.collides), (0b101, 1 << 31 | 0b10));
 }

@@ -83,7 +83,7 @@ fn steps_in_the_plane_hold() {
 fn heap() -> spatial::World {
     let mut rng = random(3);
     let mut world = spaces::earth();
-    let material = stiction::Material { friction: 0.5, restitution: 0.0 };
+    let material = stiction::Material::default();
     world.add(spaces::floor(material));
     for k in 0..6 {
         let place = spaces::at(0.1 * f64::from(k % 2), 0.05 * f64::from(k % 3), 0.15 + 0.45 * f64::from(k));
