@@ -70,7 +70,7 @@ fn judge(block: &str, name: &str) {
          shapes = [{{ kind = \"{shape}\", radius = 0.1 }}]\n{block}"
     );
     let built = Scene::from_toml(&scene, name).and_then(|scene| scene.build());
-    built.map(|_| ()).unwrap_or_else(|e| panic!("{e}"));
+    assert!(built.is_ok(), "{}", built.unwrap_err());
 }
 
 #[test]
