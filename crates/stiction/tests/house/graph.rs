@@ -253,7 +253,7 @@ fn crates_depend_only_on_whom_they_may() {
     assert!(manifests.len() >= CRATES.len());
     let name = |path: &str| path.split('/').nth(1).unwrap_or("").to_string();
     let complaints: Vec<String> =
-        manifests.iter().flat_map(|p| crate_complaints(&name(p), &read(p), &CRATES)).collect();
+        manifests.iter().flat_map(|p| crate_complaints(&name(p), &read(p), CRATES)).collect();
     none(&complaints);
 }
 
