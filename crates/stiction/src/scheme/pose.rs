@@ -54,6 +54,8 @@ pub(crate) struct Pose {
     pub(crate) expansion: Expansion,
     /// The configuration a velocity leads to.
     end: Vec<f64>,
+    /// Pairs with contacts that may pass.
+    passing: Vec<PairId>,
 }
 
 /// Where rows are taken and what v̂ they are expanded about.
@@ -131,6 +133,10 @@ impl Pose {
         let Expansion { t, q, v } = &self.expansion;
         let near = Near { reach: self.reach, sweep: self.sweep.as_ref(), wanted: &self.wanted };
         system.contacts(*t, q, &near, &mut self.bases, &mut self.contacts);
+        if v.is_empty() && self.sweep.is_some() {
+            self.drop_passing(system, h);
+        }
+        let v = &self.expansion.v;
         if scheme.level == Level::Velocity && !looks_ahead(scheme) {
             // with Δ = 0 a limit that is not reached yet would stop the joint where it is
             let reach = self.reach;
@@ -148,6 +154,34 @@ impl Pose {
                 system.carry_back(v, h, &mut row.row);
             }
         }
+    }
+
+    /// Drops contacts that are apart and would close only beyond the end of a face: a row knows the plane of its face
+    /// and not where it ends, and a corner that slides off an edge would hit a floor that is not there. Features that
+    /// no longer face each other where the bodies go are such; a pair that is run into all the same is wanted, and
+    /// keeps its rows.
+    fn drop_passing<S: System + ?Sized>(&mut self, system: &S, h: f64) {
+        let Self {
+            expansion, contacts, layout, free, reach, wanted, bases, after, end, passing, sweep, ..
+        } = self;
+        let Some(sweep) = sweep else { return };
+        let start = &layout.velocity;
+        let comes = |c: &ContactRow| {
+            let closes = c.gap + h * (c.normal.dot(start, free) + c.drift) <= 0.0;
+            c.gap > *reach && closes && !wanted.contains(&c.id.pair)
+        };
+        passing.clear();
+        passing.extend(contacts.iter().filter(|c| comes(c)).map(|c| c.id.pair));
+        if passing.is_empty() {
+            return;
+        }
+        passing.sort_unstable();
+        passing.dedup();
+        end.clone_from(&expansion.q);
+        system.advance(end, &sweep.v[0], h);
+        let there = Near { reach: f64::NEG_INFINITY, sweep: None, wanted: passing };
+        system.contacts(expansion.t + h, end, &there, bases, after);
+        contacts.retain(|c| !comes(c) || after.iter().any(|a| a.id == c.id));
     }
 
     /// The rows of the step problem from what was read, without the contacts that `reduction` drops.
