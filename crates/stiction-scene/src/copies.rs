@@ -1,0 +1,181 @@
+//! Entries that stand for several, and names that refer to one of them.
+
+use crate::diagnostic::Finding;
+use crate::keys::MOST;
+use crate::node::Node;
+use crate::read::Reader;
+use std::collections::HashMap;
+use std::ops::Mul;
+
+/// One of the entries that a table stands for.
+#[derive(Debug, Clone)]
+pub(crate) struct Copied<P> {
+    /// Which one, in each direction it is copied in.
+    pub(crate) index: Vec<usize>,
+    /// From the pose that is written to that of this copy.
+    pub(crate) moved: P,
+}
+
+impl<P> Copied<P> {
+    /// `box[2]`, `box[2][3]`, or the name itself where there are no copies.
+    pub(crate) fn name(&self, base: &str) -> String {
+        let mut name = base.to_string();
+        self.index.iter().for_each(|i| name.push_str(&format!("[{i}]")));
+        name
+    }
+}
+
+/// The entries that a table stands for; `row` gives the motion of each copy in a row.
+pub(crate) fn copies<P: Copy + Mul<Output = P>>(
+    reader: &Reader,
+    still: P,
+    row: impl Fn(&Reader) -> Vec<P>,
+) -> Vec<Copied<P>> {
+    let Some(node) = reader.get("copies") else { return vec![Copied { index: Vec::new(), moved: still }] };
+    let mut all = vec![Copied { index: Vec::new(), moved: still }];
+    let tables = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
+    for table in tables.iter().map(|node| reader.at(node)) {
+        let motions = row(&table);
+        if all.len() * motions.len() > MOST {
+            let message = format!("{} copies are more than the limit of {MOST}", all.len() * motions.len());
+            reader.error(&table.node.span, message);
+            return Vec::new();
+        }
+        let next = |one: &Copied<P>| {
+            let (index, moved) = (one.index.clone(), one.moved);
+            let copy = move |(i, motion): (usize, &P)| Copied {
+                index: index.iter().copied().chain([i]).collect(),
+                moved: moved * *motion,
+            };
+            motions.iter().enumerate().map(copy).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(next).collect();
+    }
+    all
+}
+
+/// How many copies a table asks for, at most what is allowed.
+pub(crate) fn count(table: &Reader) -> usize {
+    table.count("count").unwrap_or(1).min(MOST)
+}
+
+/// The names of bodies, with their numbers in the world.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    numbers: HashMap<String, u32>,
+    /// The copies of a body, by the name that is written.
+    copies: HashMap<String, Vec<u32>>,
+    /// Names in the order of their numbers.
+    all: Vec<String>,
+}
+
+/// The body that stands still, without being written.
+pub(crate) const GROUND: &str = "world";
+
+impl Names {
+    /// Adds the next body; `false` if there is one of this name.
+    pub(crate) fn add(&mut self, base: &str, name: String) -> bool {
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        let fresh = self.numbers.insert(name.clone(), number).is_none();
+        if base != name {
+            self.copies.entry(base.to_string()).or_default().push(number);
+        }
+        self.all.push(name);
+        fresh
+    }
+
+    pub(crate) fn all(&self) -> &[String] {
+        &self.all
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    /// The body that a text of a copied entry refers to; a complaint if there is none.
+    pub(crate) fn resolve(&self, reader: &Reader, node: &Node, index: &[usize]) -> Option<u32> {
+        let text = node.text()?;
+        let name = match substituted(text, index) {
+            Ok(name) => name,
+            Err(what) => {
+                reader.error(&node.span, what);
+                return None;
+            }
+        };
+        let found = self.number(&name);
+        if found.is_none() {
+            self.missing(reader, node, &name);
+        }
+        found
+    }
+
+    /// The bodies that a text refers to: one, or all copies of one.
+    pub(crate) fn resolve_all(&self, reader: &Reader, node: &Node) -> Vec<u32> {
+        let Some(name) = node.text() else { return Vec::new() };
+        if let Some(copies) = self.copies.get(name) {
+            return copies.clone();
+        }
+        let found = self.number(name);
+        if found.is_none() {
+            self.missing(reader, node, name);
+        }
+        found.into_iter().collect()
+    }
+
+    fn missing(&self, reader: &Reader, node: &Node, name: &str) {
+        let shown: String = name.chars().take(100).collect();
+        let finding = Finding::error(&node.span, format!("there is no body `{shown}`"));
+        let finding = match self.copies.get(name) {
+            Some(copies) => finding.help(format!(
+                "it has copies: `{name}[0]` to `{}`",
+                copies.last().map_or("", |&last| self.all[last as usize].as_str())
+            )),
+            None => finding.nearest(name, self.all.iter().map(String::as_str)),
+        };
+        reader.context.add(finding);
+    }
+}
+
+/// A name with the numbers of the copy in place of i and j: `link[i+1]` is `link[4]` in copy 3.
+fn substituted(text: &str, index: &[usize]) -> Result<String, String> {
+    let mut name = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('[') {
+        let Some((inside, behind)) = after.split_once(']') else { break };
+        name.push_str(before);
+        let letter = ["i", "j"].iter().position(|letter| inside.trim_start().starts_with(letter));
+        if let Some(letter) = letter {
+            let Some(&own) = index.get(letter) else {
+                let missing = if letter == 0 { "no copies" } else { "one row of copies" };
+                return Err(format!("`[{inside}]` in an entry that has {missing}"));
+            };
+            let shift = inside.trim_start()[1..].replace(' ', "");
+            let shift = if shift.is_empty() { Ok(0) } else { shift.parse::<i64>() };
+            let Ok(shift) = shift else {
+                return Err(format!("`[{inside}]` is not a number, i, j, or one of these and a number: i+1"));
+            };
+            name.push_str(&format!("[{}]", (own as i64).saturating_add(shift)));
+        } else {
+            name.push_str(&format!("[{inside}]"));
+        }
+        rest = behind;
+    }
+    name.push_str(rest);
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::substituted;
+
+    #[test]
+    fn a_copy_refers_to_the_next_one() {
+        assert_eq!(substituted("link[i+1]", &[3]).as_deref(), Ok("link[4]"));
+        assert_eq!(substituted("brick[i][j - 1]", &[3, 2]).as_deref(), Ok("brick[3][1]"));
+        assert_eq!(substituted("link[7]", &[]).as_deref(), Ok("link[7]"));
+        assert_eq!(substituted("link", &[]).as_deref(), Ok("link"));
+        assert!(substituted("link[i]", &[]).is_err());
+        assert!(substituted("link[j]", &[1]).is_err());
+        assert!(substituted("link[i*2]", &[1]).is_err());
+    }
+}

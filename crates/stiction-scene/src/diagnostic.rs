@@ -1,0 +1,178 @@
+//! What is wrong with a scene file, and where.
+
+use serde::Serialize;
+use std::fmt;
+use std::ops::Range;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The scene cannot be run.
+    Error,
+    /// The scene can be run, and may not be what was meant.
+    Warning,
+}
+
+/// One finding in a scene file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Name of the file, as it was given.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1, counted in characters.
+    pub column: usize,
+    /// Path of the key, such as `bodies[2].mass`; empty for the file as a whole.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What may help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// The line of the file.
+    #[serde(skip)]
+    pub text: String,
+    /// How many characters of the line are meant, at least 1.
+    #[serde(skip)]
+    pub width: usize,
+}
+
+/// Longest part of a line that is shown, in characters: a line of a terminal.
+const SHOWN: usize = 100;
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let word = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        writeln!(f, "{word}: {}", self.message)?;
+        let margin = " ".repeat(self.line.to_string().len());
+        write!(f, "{margin}--> {}:{}:{}", self.file, self.line, self.column)?;
+        if !self.key.is_empty() {
+            write!(f, " ({})", self.key)?;
+        }
+        // of a long line, the part around the place
+        let before = self.column - 1;
+        let skipped = if before + self.width > SHOWN { before.saturating_sub(SHOWN / 2) } else { 0 };
+        let shown: String = self.text.chars().skip(skipped).take(SHOWN).map(printable).collect();
+        let width = self.width.clamp(1, SHOWN.saturating_sub(before - skipped).max(1));
+        write!(f, "\n{margin} |\n{} | {shown}", self.line)?;
+        write!(f, "\n{margin} | {}{}", " ".repeat(before - skipped), "^".repeat(width))?;
+        if let Some(suggestion) = &self.suggestion {
+            write!(f, "\n{margin} = {suggestion}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Tabs and control characters would move the caret away from its place, or the terminal's.
+fn printable(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    }
+}
+
+/// All findings in a scene file, in the order of their places.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(transparent)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Number of errors.
+    pub fn errors(&self) -> usize {
+        self.0.iter().filter(|d| d.severity == Severity::Error).count()
+    }
+
+    /// Number of warnings.
+    pub fn warnings(&self) -> usize {
+        self.0.len() - self.errors()
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.iter().try_for_each(|d| write!(f, "{d}\n\n"))?;
+        let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+        write!(f, "{}", plural(self.errors(), "error"))?;
+        if self.warnings() > 0 {
+            write!(f, ", {}", plural(self.warnings(), "warning"))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// A finding before its line is looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) severity: Severity,
+    /// Bytes of the file.
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) suggestion: Option<String>,
+}
+
+impl Finding {
+    pub(crate) fn error(span: &Range<usize>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, span: span.clone(), message: message.into(), suggestion: None }
+    }
+
+    pub(crate) fn warning(span: &Range<usize>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(span, message) }
+    }
+
+    /// The same with something that may help.
+    pub(crate) fn help(self, suggestion: impl Into<String>) -> Self {
+        Self { suggestion: Some(suggestion.into()), ..self }
+    }
+
+    /// The same with the nearest of the names that exist, if one is near.
+    pub(crate) fn nearest<'a>(self, given: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
+        match nearest(given, names) {
+            Some(name) => self.help(format!("did you mean `{name}`?")),
+            None => self,
+        }
+    }
+
+    /// Looks up the line.
+    pub(crate) fn place(self, file: &str, source: &str, key: String) -> Diagnostic {
+        let floor = |mut at: usize| {
+            at = at.min(source.len());
+            while !source.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let start = floor(self.span.start);
+        let end = floor(self.span.end).max(start);
+        let line_start = source[..start].rfind('\n').map_or(0, |i| i + 1);
+        let line_end = source[start..].find('\n').map_or(source.len(), |i| start + i);
+        let width = source[start..end.min(line_end).max(start)].chars().count();
+        Diagnostic {
+            severity: self.severity,
+            file: file.to_string(),
+            line: source[..start].matches('\n').count() + 1,
+            column: source[line_start..start].chars().count() + 1,
+            key,
+            message: self.message,
+            suggestion: self.suggestion,
+            text: source[line_start..line_end].trim_end_matches('\r').to_string(),
+            width: width.max(1),
+        }
+    }
+}
+
+/// The name nearest to what was given, if it is near enough to have been meant: a third of the letters may differ.
+pub(crate) fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let far = |name: &str| strsim::damerau_levenshtein(given, name);
+    let near = names.into_iter().map(|name| (far(name), name)).min()?;
+    let letters = given.chars().count().max(near.1.chars().count());
+    (near.0 <= (letters / 3).max(1) && near.0 < letters).then_some(near.1)
+}

@@ -1,0 +1,150 @@
+//! Values of a checked file. What is not as described is passed over here: the check has reported it.
+
+use crate::diagnostic::Finding;
+use crate::expression::Formula;
+use crate::node::{Entry, Node, Value};
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// What is found while a file is read.
+#[derive(Debug)]
+pub(crate) struct Context {
+    found: RefCell<Vec<Finding>>,
+    /// Places of the keys that were asked for.
+    used: RefCell<HashSet<usize>>,
+}
+
+impl Context {
+    pub(crate) fn new(found: Vec<Finding>) -> Self {
+        Self { found: found.into(), used: RefCell::default() }
+    }
+
+    pub(crate) fn add(&self, finding: Finding) {
+        self.found.borrow_mut().push(finding);
+    }
+
+    /// What was found, and a warning for each key that nothing asked for.
+    pub(crate) fn findings(self, root: &Node) -> (Vec<Finding>, Vec<Finding>) {
+        let mut idle = Vec::new();
+        unused(root, &self.used.into_inner(), &mut idle);
+        (self.found.into_inner(), idle)
+    }
+}
+
+fn unused(node: &Node, used: &HashSet<usize>, idle: &mut Vec<Finding>) {
+    match &node.value {
+        Value::Table(entries) => {
+            for entry in entries {
+                if used.contains(&entry.span.start) {
+                    unused(&entry.node, used, idle);
+                } else {
+                    idle.push(Finding::warning(&entry.span, format!("`{}` has no effect here", entry.key)));
+                }
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| unused(item, used, idle)),
+        _ => {}
+    }
+}
+
+/// A table of the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) node: &'a Node,
+}
+
+impl<'a> Reader<'a> {
+    fn entry(&self, key: &str) -> Option<&'a Entry> {
+        let entry = self.node.get(key)?;
+        self.context.used.borrow_mut().insert(entry.span.start);
+        Some(entry)
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.node.get(key).is_some()
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&'a Node> {
+        self.entry(key).map(|entry| &entry.node)
+    }
+
+    /// Place of a value, or of the whole table where it is not given.
+    pub(crate) fn span(&self, key: &str) -> Range<usize> {
+        self.node.get(key).map_or_else(|| self.node.span.clone(), |entry| entry.node.span.clone())
+    }
+
+    /// Another table.
+    pub(crate) fn at(&self, node: &'a Node) -> Self {
+        Self { context: self.context, node }
+    }
+
+    /// A table within this one.
+    pub(crate) fn table(&self, key: &str) -> Option<Self> {
+        let node = self.get(key)?;
+        matches!(node.value, Value::Table(_)).then(|| self.at(node))
+    }
+
+    pub(crate) fn list(&self, key: &str) -> &'a [Node] {
+        self.get(key).map_or(&[], Node::items)
+    }
+
+    /// Tables in a list.
+    pub(crate) fn tables(&self, key: &str) -> impl Iterator<Item = Self> + use<'a> {
+        let reader = *self;
+        self.list(key).iter().map(move |node| reader.at(node))
+    }
+
+    pub(crate) fn number(&self, key: &str) -> Option<f64> {
+        self.get(key)?.number().filter(|x| !x.is_nan())
+    }
+
+    pub(crate) fn integer(&self, key: &str) -> Option<i64> {
+        if let Value::Integer(i) = self.get(key)?.value { Some(i) } else { None }
+    }
+
+    pub(crate) fn count(&self, key: &str) -> Option<usize> {
+        usize::try_from(self.integer(key)?).ok()
+    }
+
+    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
+        if let Value::Flag(flag) = self.get(key)?.value { Some(flag) } else { None }
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Option<&'a str> {
+        self.get(key)?.text()
+    }
+
+    pub(crate) fn vector<const N: usize>(&self, key: &str) -> Option<[f64; N]> {
+        numbers(self.get(key)?)
+    }
+
+    /// Radians, from a key in radians or one in degrees.
+    pub(crate) fn angle(&self, key: &str) -> Option<f64> {
+        let degrees = || self.number(&format!("{key}_deg")).map(f64::to_radians);
+        self.number(key).or_else(degrees)
+    }
+
+    /// An expression of some variables.
+    pub(crate) fn formula(&self, node: &Node, variables: &[&str]) -> Option<Formula> {
+        match Formula::new(node, variables) {
+            Ok(formula) => formula,
+            Err(finding) => {
+                self.context.add(*finding);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn error(&self, span: &Range<usize>, message: impl Into<String>) {
+        self.context.add(Finding::error(span, message));
+    }
+}
+
+/// As many numbers as this.
+pub(crate) fn numbers<const N: usize>(node: &Node) -> Option<[f64; N]> {
+    let items = node.items();
+    let all: Option<Vec<f64>> = items.iter().map(Node::number).collect();
+    all?.try_into().ok()
+}

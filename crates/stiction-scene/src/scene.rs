@@ -1,0 +1,143 @@
+//! A scene: read, checked, and built.
+
+use crate::diagnostic::{Diagnostics, Finding, Severity};
+use crate::keys::Dimension;
+use crate::model::Model;
+use crate::node::Node;
+use crate::place::Places;
+use crate::read::{Context, Reader};
+use crate::run::{Record, Run};
+use crate::{planar, spatial, validate};
+use stiction::{Accuracy, Mistakes, Scheme, State};
+
+/// A scene file that has been read.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    name: String,
+    source: String,
+    pub(crate) root: Node,
+    pub(crate) world: World,
+    pub(crate) places: Places,
+    pub(crate) run: Run,
+    /// What has no effect.
+    pub(crate) idle: Vec<Finding>,
+    title: Option<String>,
+    description: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum World {
+    Planar(stiction::planar::World),
+    Spatial(stiction::spatial::World),
+}
+
+/// All that a run needs.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// The model.
+    pub model: Model,
+    /// The state of the start.
+    pub state: State,
+    /// How steps are made.
+    pub scheme: Scheme,
+    /// Step size [s].
+    pub h: f64,
+    /// How accurate steps are, in place of a step size.
+    pub accuracy: Option<Accuracy>,
+    /// How long the run takes, from the time of the state on [s].
+    pub duration: f64,
+    /// What is kept of it.
+    pub record: Record,
+}
+
+impl Scene {
+    /// Reads a scene; all mistakes at once. `name` is what messages call the file.
+    pub fn from_toml(text: &str, name: &str) -> Result<Self, Diagnostics> {
+        let (root, mut found) = Node::parse(text);
+        // what a broken file misses says nothing
+        if !found.is_empty() {
+            return Err(place(name, text, &root, found));
+        }
+        let dimension = validate::dimension(&root);
+        validate::validate(&root, dimension, &mut found);
+        let context = Context::new(found);
+        let reader = Reader { context: &context, node: &root };
+        let title = reader.text("title").map(str::to_string);
+        let description = reader.text("description").map(str::to_string);
+        for key in ["format", "dimension"] {
+            let _ = reader.get(key);
+        }
+        let (world, names, places) = match dimension {
+            Dimension::Plane => {
+                let (world, names, places) = planar::assemble(&reader);
+                (World::Planar(world), names, places)
+            }
+            Dimension::Space => {
+                let (world, names, places) = spatial::assemble(&reader);
+                (World::Spatial(world), names, places)
+            }
+        };
+        let run = Run::new(&reader, names.all(), places.joint_names());
+        let (found, mut idle) = context.findings(&root);
+        let (errors, warnings): (Vec<_>, _) =
+            found.into_iter().partition(|finding| finding.severity == Severity::Error);
+        if !errors.is_empty() {
+            return Err(place(name, text, &root, errors));
+        }
+        idle.extend(warnings);
+        let (name, source) = (name.to_string(), text.to_string());
+        Ok(Self { name, source, root, world, places, run, idle, title, description })
+    }
+
+    /// Checks the world and lays it out.
+    pub fn build(&self) -> Result<Built, Diagnostics> {
+        let model = match &self.world {
+            World::Planar(world) => world.clone().build().map(Model::Planar),
+            World::Spatial(world) => world.clone().build().map(Model::Spatial),
+        };
+        let model = model.map_err(|mistakes| self.mistakes(&mistakes))?;
+        let Run { duration, h, scheme, accuracy, record } = self.run.clone();
+        Ok(Built { state: model.state(), model, scheme, h, accuracy, duration, record })
+    }
+
+    fn mistakes(&self, mistakes: &Mistakes) -> Diagnostics {
+        let finding = |mistake| self.places.finding(&self.root, mistake);
+        self.placed(mistakes.0.iter().map(finding).collect())
+    }
+
+    /// Findings with their lines.
+    pub(crate) fn placed(&self, found: Vec<Finding>) -> Diagnostics {
+        place(&self.name, &self.source, &self.root, found)
+    }
+
+    /// Name of the file, as it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text it was read from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// What the scene is called.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// What it shows.
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+}
+
+/// Looks up the lines of findings, and puts them in the order of the file.
+fn place(name: &str, source: &str, root: &Node, mut found: Vec<Finding>) -> Diagnostics {
+    found.sort_by_key(|finding| (finding.span.start, finding.severity));
+    found.dedup();
+    let placed = |finding: Finding| {
+        let key = root.path_of(&finding.span).unwrap_or_default();
+        finding.place(name, source, key)
+    };
+    Diagnostics(found.into_iter().map(placed).collect())
+}

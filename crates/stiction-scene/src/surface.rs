@@ -1,0 +1,167 @@
+//! What shapes of both dimensions are made of: materials, groups, pairs.
+
+use crate::copies::Names;
+use crate::diagnostic::Finding;
+use crate::read::Reader;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use stiction::{Groups, Material};
+
+/// Most pairs of shapes with a material of their own.
+const MOST_PAIRS: usize = 200_000;
+
+/// The materials of a file by their names.
+#[derive(Debug, Default)]
+pub(crate) struct Materials {
+    all: BTreeMap<String, Material>,
+    used: RefCell<BTreeSet<String>>,
+}
+
+impl Materials {
+    pub(crate) fn new(root: &Reader) -> Self {
+        let mut all = BTreeMap::new();
+        if let Some(table) = root.table("materials") {
+            for entry in table.node.entries() {
+                // the key is the name itself
+                if let Some(reader) = table.table(&entry.key) {
+                    all.insert(entry.key.clone(), material(&reader));
+                }
+            }
+        }
+        Self { all, used: RefCell::default() }
+    }
+
+    /// The material of a shape or its body, with its name.
+    pub(crate) fn of(&self, shape: &Reader, body: &Reader) -> (Material, String) {
+        let reader = if shape.has("material") { shape } else { body };
+        // both are read, so that neither counts as having no effect
+        let _ = body.get("material");
+        let name = reader.text("material").unwrap_or("default");
+        self.named(reader, "material", name).unwrap_or_default()
+    }
+
+    fn named(&self, reader: &Reader, key: &str, name: &str) -> Option<(Material, String)> {
+        self.used.borrow_mut().insert(name.to_string());
+        match self.all.get(name) {
+            Some(material) => Some((*material, name.to_string())),
+            None if name == "default" => Some((Material::default(), name.to_string())),
+            None => {
+                let shown: String = name.chars().take(100).collect();
+                let finding = Finding::error(&reader.span(key), format!("there is no material `{shown}`"));
+                reader.context.add(finding.nearest(name, self.all.keys().map(String::as_str)));
+                None
+            }
+        }
+    }
+
+    /// Warnings for materials that nothing is made of.
+    pub(crate) fn idle(&self, root: &Reader) {
+        let used = self.used.borrow();
+        for entry in root.table("materials").iter().flat_map(|table| table.node.entries()) {
+            if !used.contains(&entry.key) {
+                let message = format!("nothing is made of the material `{}`", entry.key);
+                root.context.add(Finding::warning(&entry.span, message));
+            }
+        }
+    }
+}
+
+fn material(reader: &Reader) -> Material {
+    let usual = Material::default();
+    Material {
+        friction: reader.number("friction").unwrap_or(usual.friction),
+        restitution: reader.number("restitution").unwrap_or(usual.restitution),
+    }
+}
+
+/// The groups of a shape or its body.
+pub(crate) fn groups(shape: &Reader, body: &Reader) -> Groups {
+    let usual = Groups::default();
+    let own = shape.table("groups");
+    let whole = body.table("groups");
+    let Some(table) = own.or(whole) else { return usual };
+    let bits = |key: &str, usual: u32| {
+        let Some(node) = table.get(key) else { return usual };
+        let bit = |x: f64| if (1.0..=32.0).contains(&x) { 1_u32 << (x as u32 - 1) } else { 0 };
+        node.items().iter().filter_map(crate::node::Node::number).fold(0, |all, x| all | bit(x))
+    };
+    Groups { member: bits("member", usual.member), collides: bits("collides", usual.collides) }
+}
+
+/// A shape of the world: its number, its body's, and the name of its material.
+#[derive(Debug, Clone)]
+pub(crate) struct Made {
+    pub(crate) shape: u32,
+    pub(crate) body: u32,
+    pub(crate) material: String,
+}
+
+/// What pairs of bodies and materials say.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    /// Pairs of bodies that pass through each other.
+    pub(crate) excluded: Vec<[u32; 2]>,
+    /// Pairs of shapes with a material of their own.
+    pub(crate) materials: Vec<([u32; 2], Material)>,
+}
+
+impl Pairs {
+    pub(crate) fn new(root: &Reader, names: &Names, materials: &Materials, shapes: &[Made]) -> Self {
+        let mut pairs = Self::default();
+        let mut of_body: BTreeMap<u32, Vec<&Made>> = BTreeMap::new();
+        let mut of_material: BTreeMap<&str, Vec<&Made>> = BTreeMap::new();
+        for made in shapes {
+            of_body.entry(made.body).or_default().push(made);
+            of_material.entry(&made.material).or_default().push(made);
+        }
+        for reader in root.tables("pairs") {
+            let collide = reader.flag("collide").unwrap_or(true);
+            let (mut first, mut second) = (Vec::new(), Vec::new());
+            if let [a, b] = reader.list("bodies") {
+                let [a, b] = [a, b].map(|node| names.resolve_all(&reader, node));
+                if !collide {
+                    for &a in &a {
+                        pairs.excluded.extend(b.iter().filter(|&&b| a != b).map(|&b| [a, b]));
+                    }
+                }
+                let shapes_of = |bodies: &[u32]| -> Vec<&Made> {
+                    bodies.iter().filter_map(|body| of_body.get(body)).flatten().copied().collect()
+                };
+                (first, second) = (shapes_of(&a), shapes_of(&b));
+            } else if let [a, b] = reader.list("materials") {
+                if !collide {
+                    let message = "materials always collide: leave pairs of bodies out, or use `groups`";
+                    reader.error(&reader.span("collide"), message);
+                }
+                let of = |node: &crate::node::Node| {
+                    let name = node.text()?;
+                    materials.named(&reader, "materials", name)?;
+                    of_material.get(name).cloned()
+                };
+                (first, second) = (of(a).unwrap_or_default(), of(b).unwrap_or_default());
+            } else if !reader.has("bodies") && !reader.has("materials") {
+                reader.error(
+                    &reader.node.span,
+                    "missing key `bodies` or `materials`: what the pair is made of",
+                );
+            }
+            if !collide {
+                continue;
+            }
+            let own = material(&reader);
+            let before = pairs.materials.len();
+            'pairs: for a in &first {
+                for b in second.iter().filter(|b| a.body != b.body) {
+                    pairs.materials.push(([a.shape, b.shape], own));
+                    if pairs.materials.len() > MOST_PAIRS {
+                        pairs.materials.truncate(before);
+                        let message = format!("more pairs of shapes than the limit of {MOST_PAIRS}");
+                        reader.error(&reader.node.span, message);
+                        break 'pairs;
+                    }
+                }
+            }
+        }
+        pairs
+    }
+}

@@ -1,0 +1,60 @@
+//! Prescribed motion: formulas of time with their derivatives.
+
+use crate::expression::Formula;
+use crate::read::Reader;
+
+/// A function of time and its derivative.
+#[derive(Debug, Clone)]
+pub(crate) struct Track {
+    value: Formula,
+    rate: Formula,
+    /// What both are multiplied by.
+    unit: f64,
+}
+
+impl Track {
+    fn still() -> Self {
+        Self { value: Formula::Number(0.0), rate: Formula::Number(0.0), unit: 1.0 }
+    }
+
+    fn new(reader: &Reader, node: &crate::node::Node, unit: f64) -> Option<Self> {
+        let value = reader.formula(node, &["t"])?;
+        match value.derivative(node) {
+            Ok(rate) => Some(Self { value, rate, unit }),
+            Err(finding) => {
+                reader.context.add(*finding);
+                None
+            }
+        }
+    }
+
+    /// Its value at a time.
+    pub(crate) fn at(&self, t: f64) -> f64 {
+        self.unit * self.value.at(&[t])
+    }
+
+    /// Its derivative at a time.
+    pub(crate) fn rate(&self, t: f64) -> f64 {
+        self.unit * self.rate.at(&[t])
+    }
+}
+
+/// How far a path goes along each axis [m].
+pub(crate) fn places<const N: usize>(path: Option<&Reader>) -> [Track; N] {
+    let mut tracks = std::array::from_fn(|_| Track::still());
+    if let Some(path) = path {
+        for (track, node) in tracks.iter_mut().zip(path.list("position")) {
+            *track = Track::new(path, node, 1.0).unwrap_or_else(Track::still);
+        }
+    }
+    tracks
+}
+
+/// How far a path turns [rad].
+pub(crate) fn angle(path: Option<&Reader>) -> Track {
+    let one = |key: &str, unit: f64| {
+        let path = path?;
+        Track::new(path, path.get(key)?, unit)
+    };
+    one("angle", 1.0).or_else(|| one("angle_deg", 1_f64.to_radians())).unwrap_or_else(Track::still)
+}

@@ -1,0 +1,3 @@
+//! Scene files: what is read, what is refused, and where.
+
+mod mistakes;
