@@ -6,7 +6,7 @@
 mod dense;
 mod step;
 
-use crate::problem::{Lcp, Malformed, Mlcp, Prepared, Problem};
+use crate::problem::{Lcp, Malformed, Mlcp, Prepared, Problem, StepProblem};
 use dense::DenseJudge;
 use serde::Serialize;
 use std::sync::Arc;
@@ -101,6 +101,17 @@ pub fn certify<'a>(problem: impl Into<Problem<'a>>, z: &[f64]) -> Result<Candida
     Ok(judge.certify(z, Candidate::default()))
 }
 
+/// Judges `z` together with a velocity that is said to follow from it: the momentum balance and every row at that
+/// velocity, which is cut or filled with zeros to its size.
+pub fn certify_motion(problem: &StepProblem, z: &[f64], velocity: &[f64]) -> Result<Candidate, Malformed> {
+    let mut prepared = Prepared::default();
+    prepared.prepare(problem)?;
+    let mut judge = StepJudge::new(problem, Arc::new(prepared), Storage::default());
+    let mut candidate = Candidate::default();
+    judge.certify(z, Some(velocity), &mut candidate);
+    Ok(candidate)
+}
+
 /// A problem with all that its certificates share.
 pub(crate) enum Judge<'a> {
     Dense(DenseJudge<'a>),
@@ -130,7 +141,7 @@ impl<'a> Judge<'a> {
     pub(crate) fn certify(&mut self, z: &[f64], mut old: Candidate) -> Candidate {
         match self {
             Self::Dense(judge) => judge.certify(z, &mut old),
-            Self::Step(judge) => judge.certify(z, &mut old),
+            Self::Step(judge) => judge.certify(z, None, &mut old),
         }
         old
     }

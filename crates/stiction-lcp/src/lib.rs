@@ -34,7 +34,7 @@ pub mod solve;
 mod sparse;
 mod structured;
 
-pub use certificate::{Candidate, Certificate, ContactResidual, certify};
+pub use certificate::{Candidate, Certificate, ContactResidual, certify, certify_motion};
 pub use chain::{Chain, Trial};
 pub use condense::Condensed;
 pub use enumerate::{Enumerate, EnumerateError, Solutions};

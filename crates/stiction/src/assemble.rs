@@ -177,6 +177,7 @@ pub(crate) fn contact_reports(
             point: row.point,
             normal: row.direction,
             gap: row.gap,
+            mu: row.mu,
             normal_impulse: own[0],
             friction_impulse: along(p),
             slip: along(slip),
@@ -226,6 +227,26 @@ pub(crate) fn remember(contacts: &[ContactReport], joints: &[JointReport], memor
     memory.joints.extend(joints.iter().map(|j| j.impulse));
 }
 
+/// The impulse of a joint row as unknowns, which are zero before.
+pub(crate) fn joint_unknowns(
+    problem: &StepProblem,
+    layout: &Layout,
+    place: Place,
+    impulse: f64,
+    z: &mut [f64],
+) {
+    match place {
+        Place::Rigid(i) => z[i] = impulse,
+        Place::Contact(i) => {
+            let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
+            match problem.contacts[i].normal {
+                Some(_) => own[0] = impulse,
+                None => problem.contacts[i].friction_unknowns([impulse, 0.0], own),
+            }
+        }
+    }
+}
+
 /// The impulses of the last step as unknowns of this one; those of rows that are new are zero.
 pub(crate) fn remembered(
     problem: &StepProblem,
@@ -239,16 +260,7 @@ pub(crate) fn remembered(
     z.resize(layout.impulses, 0.0);
     if memory.joints.len() == places.joints.len() {
         for (place, &impulse) in places.joints.iter().zip(&memory.joints) {
-            match *place {
-                Place::Rigid(i) => z[i] = impulse,
-                Place::Contact(i) => {
-                    let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
-                    match problem.contacts[i].normal {
-                        Some(_) => own[0] = impulse,
-                        None => problem.contacts[i].friction_unknowns([impulse, 0.0], own),
-                    }
-                }
-            }
+            joint_unknowns(problem, layout, *place, impulse, z);
         }
     }
     // features of flat faces trade places from step to step, points do not: what a contact bore goes to the nearest

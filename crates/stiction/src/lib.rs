@@ -16,14 +16,15 @@ mod simulate;
 pub mod spatial;
 mod state;
 mod system;
+mod verify;
 
 pub use error::{Mistake, Mistakes, ProjectError, StepError};
 pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, ContactReport, Event, EventKind, ImpactReport, JointReport, Mode, PostReport,
-    SecondOrderReport, StepReport, StepWork,
+    AccuracyReport, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode, Pass,
+    PostReport, SecondOrderReport, StepReport, StepWork,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
@@ -34,6 +35,7 @@ pub use state::{Bearing, ContactMemory, Hold, Memory, State};
 pub use system::{
     Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Near, PairId, RowKind, Spring, Sweep, System,
 };
+pub use verify::{Check, Finding, Verdict, verify};
 
 // the examples of the README are doc tests
 #[cfg(doctest)]

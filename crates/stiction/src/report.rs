@@ -1,8 +1,12 @@
 //! What a step did: nothing printed, nothing hidden.
 
+mod evidence;
+
+pub use evidence::{Evidence, Pass};
+
 use crate::reduce::Dropped;
 use crate::system::{ContactId, EventPlace};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stiction_lcp::{Certificate, Farkas};
 
 /// What a step did.
@@ -40,10 +44,13 @@ pub struct StepReport {
     pub impacts: Vec<ImpactReport>,
     /// How a step of second order was made.
     pub second_order: Option<SecondOrderReport>,
+    /// What it takes beyond this to check the step without solving anything; filled where the report comes with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
 }
 
 /// How a step of second order was made.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SecondOrderReport {
     /// Steps in given modes, complementarity problems and acceleration problems that were solved.
     pub solves: usize,
@@ -116,7 +123,7 @@ pub struct AccuracyReport {
 }
 
 /// Something that was located within a step. Contacts that change together share a time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// When [s].
     pub t: f64,
@@ -127,7 +134,7 @@ pub struct Event {
 }
 
 /// What happened at an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
     /// A gap closed.
@@ -143,7 +150,7 @@ pub enum EventKind {
 }
 
 /// The energy balance of an impact.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImpactReport {
     /// When [s].
     pub t: f64,
@@ -161,7 +168,7 @@ pub struct ImpactReport {
 }
 
 /// What a step took.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepWork {
     /// Complementarity problems solved, post-stabilization included.
     pub problems: usize,
@@ -201,7 +208,7 @@ pub struct PostReport {
 }
 
 /// What a contact did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContactReport {
     /// Which contact.
     pub id: ContactId,
@@ -213,6 +220,8 @@ pub struct ContactReport {
     pub normal: [f64; 3],
     /// Gap when its rows were taken [m].
     pub gap: f64,
+    /// Coulomb coefficient μ.
+    pub mu: f64,
     /// Normal impulse on the second body [N s].
     pub normal_impulse: f64,
     /// Friction impulse on the second body [N s].
@@ -224,7 +233,7 @@ pub struct ContactReport {
 }
 
 /// What a contact does in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// No normal impulse.
@@ -236,7 +245,7 @@ pub enum Mode {
 }
 
 /// The impulse of a joint row.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct JointReport {
     /// Which joint.
     pub joint: u32,

@@ -145,12 +145,19 @@ impl<'a> StepJudge<'a> {
         self.solve_velocity(out);
     }
 
-    pub(super) fn certify(&mut self, z: &[f64], out: &mut Candidate) {
+    /// The certificate of `z`, at the velocity that follows from it or at one that is said to.
+    pub(super) fn certify(&mut self, z: &[f64], said: Option<&[f64]>, out: &mut Candidate) {
         let prepared = self.prepared.clone();
         let layout = &prepared.layout;
         out.begin(z, layout.impulses, self.speed);
         let Candidate { z, w, velocity, certificate: residual } = out;
-        self.velocity(z, velocity);
+        if let Some(said) = said {
+            velocity.extend(said.iter().take(layout.velocities()));
+            velocity.resize(layout.velocities(), 0.0);
+            self.gather_momentum(z);
+        } else {
+            self.velocity(z, velocity);
+        }
         residual.momentum = self.momentum_error(z, velocity);
         for (i, joint) in self.problem.joints.iter().enumerate() {
             w[i] = self.row_speed(&joint.row, velocity) + joint.compliance * z[i];
@@ -187,7 +194,7 @@ impl<'a> StepJudge<'a> {
         }
         let (normal, friction) = self.split(contact, i, z);
         let bound = contact.mu * normal + contact.kappa;
-        let lambda = slip_speed(contact, slip);
+        let lambda = contact.slip_speed(slip);
         let mut rows = Rows { speed: self.speed, ..Rows::default() };
         let (w_normal, w_friction) = w.split_at_mut(usize::from(contact.normal.is_some()));
         if let Some(row) = &contact.normal {
@@ -245,15 +252,4 @@ fn mobility(contact: &Contact, prepared: &Prepared, response: &mut [f64]) -> Mob
         mass.clear(&tangent.row, start, response);
     }
     mobility
-}
-
-/// λ at its minimal value: how fast the contact slips as its friction set measures it. AH04 Lemma 2.2
-fn slip_speed(contact: &Contact, slip: [f64; 2]) -> f64 {
-    if contact.tangents.is_empty() {
-        return 0.0;
-    }
-    match &contact.set {
-        FrictionSet::Polygon(f) => f.iter().map(|f| -(f[0] * slip[0] + f[1] * slip[1])).fold(0.0, f64::max),
-        FrictionSet::Ellipse(axes) => (axes[0] * slip[0]).hypot(axes[1] * slip[1]),
-    }
 }

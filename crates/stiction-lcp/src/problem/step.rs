@@ -130,6 +130,20 @@ impl Contact {
         }
     }
 
+    /// λ at its minimal value: how fast the contact slips as its friction set measures it, from the slip along each
+    /// tangent row [m/s]. AH04 Lemma 2.2
+    pub fn slip_speed(&self, slip: [f64; 2]) -> f64 {
+        if self.tangents.is_empty() {
+            return 0.0;
+        }
+        match &self.set {
+            FrictionSet::Polygon(f) => {
+                f.iter().map(|f| -(f[0] * slip[0] + f[1] * slip[1])).fold(0.0, f64::max)
+            }
+            FrictionSet::Ellipse(axes) => (axes[0] * slip[0]).hypot(axes[1] * slip[1]),
+        }
+    }
+
     /// Friction unknowns with this tangential impulse, of the least sum: the way back of
     /// [`Contact::tangent_impulse`].
     pub fn friction_unknowns(&self, impulse: [f64; 2], out: &mut [f64]) {

@@ -1,6 +1,7 @@
 //! Time-stepping schemes as plain values.
 
 pub(crate) mod euler;
+pub(crate) mod pose;
 pub(crate) mod post_stabilize;
 mod second_order;
 pub(crate) mod trapezoid;

@@ -1,10 +1,12 @@
 //! Post-stabilization: after a step, the least displacement that mends the positions. CP03 (14)–(15)
 
 use super::Scheme;
-use super::euler::{GAPS, Workspace, infeasibility, solved};
+use super::euler::{Workspace, solved};
+use super::pose::{GAPS, Pose};
 use crate::assemble::{self, Offsets};
 use crate::error::{ProjectError, StepError};
-use crate::report::{PostReport, StepWork};
+use crate::reduce::Reduction;
+use crate::report::{Evidence, Pass, PostReport, StepWork};
 use crate::state::State;
 use crate::system::{ContactRow, JointRow, Near, RowKind, System};
 use nalgebra::Vector6;
@@ -14,7 +16,7 @@ use stiction_lcp::{Body, Farkas, LcpError, Row, StepProblem};
 const LEAP: f64 = 0.2;
 
 /// Errors of positions below this part of the size are round-off.
-const ROUND_OFF: f64 = 1e-12;
+pub(crate) const ROUND_OFF: f64 = 1e-12;
 
 /// Mends `state.q`; velocities are untouched.
 pub(crate) fn run<S: System + ?Sized>(
@@ -22,19 +24,20 @@ pub(crate) fn run<S: System + ?Sized>(
     scheme: &Scheme,
     state: &mut State,
     h: f64,
-    reach: f64,
     work: &mut StepWork,
     workspace: &mut Workspace,
+    mut evidence: Option<&mut Evidence>,
 ) -> Result<PostReport, StepError> {
     // below this positions are round-off
     let tolerance = ROUND_OFF * system.size();
-    let before = infeasibility(system, state.t, &state.q, workspace);
+    let before = workspace.pose.infeasibility(system, state.t, &state.q);
     let mut report = PostReport { passes: 0, before, after: before, infeasible: None };
     while report.after > tolerance && report.passes < scheme.passes {
-        report.infeasible = displacement(system, scheme, state, h, reach, work, workspace)?;
+        let pass = evidence.as_mut().map(|e| e.add_pass());
+        report.infeasible = displacement(system, scheme, state, h, work, workspace, pass)?;
         leap(system, state, &workspace.displacement);
         report.passes += 1;
-        report.after = infeasibility(system, state.t, &state.q, workspace);
+        report.after = workspace.pose.infeasibility(system, state.t, &state.q);
     }
     Ok(report)
 }
@@ -48,11 +51,11 @@ pub(crate) fn project<S: System + ?Sized>(system: &S, state: &mut State) -> Resu
     let scheme = Scheme::default();
     let (mut work, mut workspace) = (StepWork::default(), Workspace::default());
     // no contact is within this reach
-    let reach = f64::NEG_INFINITY;
+    workspace.pose.reach = f64::NEG_INFINITY;
     let (mut moved, mut passes) = (0.0, 0);
     loop {
-        system.joints(state.t, &state.q, &mut workspace.joints);
-        let error = workspace.joints.iter().filter_map(JointRow::violation).fold(0.0, f64::max);
+        system.joints(state.t, &state.q, &mut workspace.pose.joints);
+        let error = workspace.pose.joints.iter().filter_map(JointRow::violation).fold(0.0, f64::max);
         // below this positions are round-off
         let tolerance = ROUND_OFF * system.size().max(state.q.iter().fold(0.0, |m: f64, q| m.max(q.abs())));
         if error <= tolerance {
@@ -62,28 +65,28 @@ pub(crate) fn project<S: System + ?Sized>(system: &S, state: &mut State) -> Resu
             return Err(ProjectError::Apart(error));
         }
         // rows that cannot all be met here may be met where the least-squares displacement leads
-        displacement(system, &scheme, state, 1.0, reach, &mut work, &mut workspace)?;
+        displacement(system, &scheme, state, 1.0, &mut work, &mut workspace, None)?;
         moved += leap(system, state, &workspace.displacement);
         passes += 1;
     }
 
     // M v⁺ = M v + νᵀc, ν v⁺ + ∂Θ/∂t = 0; a limit that is reached must not be passed
-    workspace.joints.retain(|j| match j.kind {
+    workspace.pose.joints.retain(|j| match j.kind {
         RowKind::Limit => j.error <= 0.0,
         _ => j.violation().is_some(),
     });
-    let problem = &mut workspace.problem;
+    let Pose { problem, places, joints, .. } = &mut workspace.pose;
     bodies(system, &state.v, problem);
     let drift = |j: &JointRow| j.drift;
     let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
-    assemble::rows(problem, &mut workspace.places, 1.0, &workspace.joints, &[], &offsets);
+    assemble::rows(problem, places, 1.0, joints, &[], &offsets);
     let solution = solved(problem, None, &scheme, state.t, &mut work, &mut workspace.lcp)?;
     state.v.copy_from_slice(solution.velocity());
     Ok(moved)
 }
 
 /// Moves the bodies by dp, or by as much of it as rows are good for; returns how far surfaces went [m].
-fn leap<S: System + ?Sized>(system: &S, state: &mut State, dp: &[f64]) -> f64 {
+pub(crate) fn leap<S: System + ?Sized>(system: &S, state: &mut State, dp: &[f64]) -> f64 {
     let leap = system.surface_speed(state.t, &state.q, dp);
     let shrink = (LEAP * system.size() / leap.max(f64::MIN_POSITIVE)).min(1.0);
     system.advance(&mut state.q, dp, shrink);
@@ -107,52 +110,74 @@ fn bodies<S: System + ?Sized>(system: &S, v: &[f64], problem: &mut StepProblem) 
     }
 }
 
-/// dp with M dp = Jᵀλ, J_e dp = −g_e, 0 ≤ λ_c ⊥ g_c + J_c dp ≥ 0, left in the workspace; if there is none, the
-/// least-squares one, and the proof is returned.
+/// The problem of a displacement, M dp = Jᵀλ, J_e dp = −g_e, 0 ≤ λ_c ⊥ g_c + J_c dp ≥ 0, without the contacts that
+/// `reduction` drops.
+pub(crate) fn pose_displacement<S: System + ?Sized>(
+    system: &S,
+    scheme: &Scheme,
+    reduction: Reduction,
+    state: &State,
+    h: f64,
+    pose: &mut Pose,
+) {
+    let Pose { problem, layout, joints, contacts, reducer, places, bases, reach, sweep, .. } = pose;
+    system.joints(state.t, &state.q, joints);
+    // drives hold no position, and compliant joints give way on purpose
+    joints.retain(|j| j.violation().is_some());
+    let near = Near { sweep: sweep.as_ref(), ..Near::within(*reach) };
+    system.contacts(state.t, &state.q, &near, bases, contacts);
+    contacts.iter_mut().for_each(|c| c.mu = 0.0);
+    let gap = |c: &ContactRow| c.gap;
+    reducer.reduce(reduction, contacts, GAPS * system.size(), &gap);
+    bodies(system, &[], problem);
+    // redundant rows disagree by round-off of the positions, which no displacement can mend
+    problem.speed_scale = ROUND_OFF * system.size() / scheme.solver.tolerance;
+    let offsets = Offsets { joint: &|j: &JointRow| j.error, contact: &gap, limit: &|j: &JointRow| j.error };
+    assemble::rows(problem, places, h, joints, contacts, &offsets);
+    problem.lay_out(layout);
+}
+
+/// The displacement dp, left in the workspace; if there is none, the least-squares one, and the proof is returned.
 fn displacement<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
     state: &State,
     h: f64,
-    reach: f64,
     work: &mut StepWork,
     workspace: &mut Workspace,
+    evidence: Option<&mut Pass>,
 ) -> Result<Option<Farkas>, StepError> {
-    system.joints(state.t, &state.q, &mut workspace.joints);
-    // drives hold no position, and compliant joints give way on purpose
-    workspace.joints.retain(|j| j.violation().is_some());
-    let near = Near { sweep: workspace.sweep.as_ref(), ..Near::within(reach) };
-    system.contacts(state.t, &state.q, &near, &mut workspace.bases, &mut workspace.contacts);
-    workspace.contacts.iter_mut().for_each(|c| c.mu = 0.0);
-    let gap = |c: &ContactRow| c.gap;
-    workspace.reducer.reduce(scheme.reduction, &mut workspace.contacts, GAPS * system.size(), &gap);
-    let problem = &mut workspace.problem;
-    bodies(system, &[], problem);
-    // redundant rows disagree by round-off of the positions, which no displacement can mend
-    problem.speed_scale = ROUND_OFF * system.size() / scheme.solver.tolerance;
-    let offsets = Offsets { joint: &|j: &JointRow| j.error, contact: &gap, limit: &|j: &JointRow| j.error };
-    assemble::rows(problem, &mut workspace.places, h, &workspace.joints, &workspace.contacts, &offsets);
+    let Workspace { pose, lcp, displacement, .. } = workspace;
+    pose_displacement(system, scheme, scheme.reduction, state, h, pose);
+    let problem = &pose.problem;
     let n = system.bodies().iter().sum();
-    let (solution, proof) = match solved(problem, None, scheme, state.t, work, &mut workspace.lcp) {
+    let (solution, proof) = match solved(problem, None, scheme, state.t, work, lcp) {
         Ok(solution) => (solution, None),
         Err(StepError::Unsolved { error, problem: unsolved, t }) => match *error {
             LcpError::Ray { proof: Some(proof), .. } => {
                 let loose = loosened(problem);
-                (solved(&loose, None, scheme, state.t, work, &mut workspace.lcp)?, Some(proof))
+                (solved(&loose, None, scheme, state.t, work, lcp)?, Some(proof))
             }
             other => return Err(StepError::Unsolved { error: Box::new(other), problem: unsolved, t }),
         },
         Err(error) => return Err(error),
     };
-    workspace.displacement.clear();
-    workspace.displacement.extend_from_slice(&solution.velocity()[..n]);
-    workspace.lcp.recycle(solution);
+    displacement.clear();
+    displacement.extend_from_slice(&solution.velocity()[..n]);
+    if let Some(pass) = evidence {
+        pass.contacts.clear();
+        pass.contacts.extend(pose.contacts.iter().map(|c| c.id));
+        pass.impulses.clear();
+        pass.impulses.extend_from_slice(solution.z());
+        pass.infeasible = proof.as_ref().map(|proof| proof.y.clone());
+    }
+    lcp.recycle(solution);
     Ok(proof)
 }
 
 /// The same problem in which every row may give way against a heavy slider of its own: always feasible, and in
 /// the limit of heavy sliders the least-squares displacement.
-fn loosened(problem: &StepProblem) -> StepProblem {
+pub(crate) fn loosened(problem: &StepProblem) -> StepProblem {
     let mut loose = problem.clone();
     let start = problem.layout().velocity;
     let heaviest = problem.bodies.iter().fold(0.0, |m: f64, b| m.max(b.mass.amax()));

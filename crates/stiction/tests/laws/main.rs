@@ -12,3 +12,4 @@ mod rest;
 mod scenes;
 mod spaces;
 mod twins;
+mod verified;

@@ -108,7 +108,7 @@ pub fn convex_difference(
     let mut worst = [0.0_f64; 2];
     for _ in 0..steps {
         euler::step(&model, scheme, &mut state, h, &mut workspace, &mut report)?;
-        let problem = &workspace.problem;
+        let problem = &workspace.pose.problem;
         let slips = report.certificate.contacts.iter().zip(&problem.contacts);
         let gamma: Vec<f64> = slips.map(|(slip, contact)| contact.mu * slip.lambda).collect();
         for (worst, gamma) in worst.iter_mut().zip([&gamma[..], &[]]) {

@@ -3,7 +3,8 @@
 use crate::error::StepError;
 use crate::papers::{Axis, Content, Curve, Figure, Line, Reproduction};
 use crate::report::StepReport;
-use crate::scheme::{Scheme, euler};
+use crate::scheme::Scheme;
+use crate::scheme::pose::Pose;
 use crate::simulate::Simulation;
 use crate::state::State;
 use crate::system::{ContactRow, Near, System};
@@ -44,7 +45,7 @@ impl Run {
         time: f64,
         mut watch: impl FnMut(&Simulation<S>, &StepReport),
     ) -> Result<Self, StepError> {
-        let start = euler::infeasibility(&system, state.t, &state.q, &mut euler::Workspace::default());
+        let start = Pose::default().infeasibility(&system, state.t, &state.q);
         let mut run = Self {
             h,
             states: vec![state.clone()],
