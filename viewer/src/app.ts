@@ -18,6 +18,8 @@ import { MODE_WORDS, contactLines, contactSentence, number, pair } from './words
 const GLYPHS = ['○', '●', '◆'];
 /** The plots show this much of the run at most while it is live [s]. */
 const WINDOW = 20;
+/** Arrows are measured by the usual force of this much time [s]. */
+const RECENT = 0.5;
 /** Frames over which the time of the script is measured. */
 const MEASURED = 240;
 
@@ -74,13 +76,11 @@ export class App {
       },
     });
     this.stage.controls.addEventListener('change', () => (this.dirty = true));
-    new ResizeObserver(() => {
-      this.stage.resize();
-      this.dirty = true;
-    }).observe(this.stage.canvas);
+    new ResizeObserver(() => this.cover()).observe(this.stage.canvas);
     onTheme(() => this.paint());
     this.buttons();
     this.legend();
+    this.cover();
     requestAnimationFrame((now) => this.tick(now));
   }
 
@@ -127,8 +127,7 @@ export class App {
   private above(): { at: number[]; size: number } {
     const at = this.stage.controls.target.clone();
     at.setComponent(this.stage.dimension - 1, at.getComponent(this.stage.dimension - 1) + 0.3 * this.stage.size);
-    const radii = (this.bodies?.radii ?? []).filter((r) => r > 0).sort((a, b) => a - b);
-    return { at: this.numbers(at), size: radii[radii.length >> 1] ?? 0.1 * this.stage.size };
+    return { at: this.numbers(at), size: this.bodies?.middling || 0.1 * this.stage.size };
   }
 
   private buttons(): void {
@@ -160,7 +159,22 @@ export class App {
     const panel = byId('panel');
     panel.hidden = !panel.hidden;
     byId('panels').setAttribute('aria-expanded', String(!panel.hidden));
+    this.cover();
     this.plotted = 0;
+    this.dirty = true;
+  }
+
+  /** Tells the camera what of the canvas is covered. */
+  private cover(): void {
+    const { clientWidth: width, clientHeight: height } = this.stage.canvas;
+    const panel = byId('panel').getBoundingClientRect();
+    const beside = !byId('panel').hidden && panel.width < 0.6 * width;
+    this.stage.cover({
+      right: beside ? width - panel.left : 0,
+      top: byId('top').getBoundingClientRect().bottom,
+      bottom: height - byId('transport').getBoundingClientRect().top,
+    });
+    document.documentElement.style.setProperty('--below', `${height - byId('transport').getBoundingClientRect().top}px`);
     this.dirty = true;
   }
 
@@ -270,7 +284,6 @@ export class App {
     } else {
       this.seek(this.timeline.start);
     }
-    this.contacts.scale = 0;
   }
 
   private setSpeed(speed: number): void {
@@ -387,7 +400,8 @@ export class App {
       this.stage.follow(at.clone().sub(this.anchor));
       this.anchor.copy(at);
     }
-    this.contacts.show(frame, this.stage);
+    const radius = bodies.middling || 0.1 * this.stage.size;
+    this.contacts.show(frame, this.stage, this.timeline.typical(RECENT), radius);
     this.lines.show(bodies, this.contacts.shown, this.stage);
   }
 
@@ -470,13 +484,19 @@ export class App {
     if (!shown || byId('panel').hidden) return;
     const from = this.live ? Math.max(start, Math.min(end - WINDOW, shown.t)) : start;
     this.panel.draw(frames, shown, from, this.live ? Math.max(from + Math.min(WINDOW, end - from), from + 1e-3) : end);
-    const scale = byId('legend').querySelector('.scale')!;
-    scale.textContent = this.contacts.scale > 0 ? `longest arrow ${number(this.contacts.scale, 2)} N` : 'no forces';
     this.plotted = now;
   }
 
-  /** A length to measure by, in the plane. */
+  /** Lengths to measure by: what an arrow stands for, and, in the plane, one of the world. */
   private ruler(): void {
+    const { scale } = this.contacts;
+    const key = byId('legend').querySelector<HTMLElement>('.scale')!;
+    // a round force whose arrow is about this long [px]
+    const force = scale > 0 ? (44 * this.stage.pixel(this.stage.controls.target)) / scale : 0;
+    const round = force > 0 ? Number(force.toPrecision(1)) : 0;
+    key.hidden = round === 0;
+    key.style.setProperty('--length', `${(44 * round) / (force || 1)}px`);
+    key.textContent = `${number(round, 2)} N`;
     const ruler = byId('ruler');
     ruler.hidden = this.stage.dimension === 3;
     if (ruler.hidden) return;

@@ -235,6 +235,12 @@ export class Bodies {
     return best && { body, point: best.point };
   }
 
+  /** The radius of a body in the middle of them all [m]. */
+  get middling(): number {
+    const radii = this.moving.map((i) => this.radii[i]).filter((r) => r > 0).sort((a, b) => a - b);
+    return radii[radii.length >> 1] ?? 0;
+  }
+
   dispose(): void {
     for (const { mesh } of this.batches) {
       mesh.geometry.dispose();

@@ -9,11 +9,12 @@ import type { Stage } from './stage';
 import { palette } from './theme';
 
 /** Sizes on the screen [px]. */
-const POINT = 4.5;
-const SHAFT = 1.6;
-const HEAD = 4.2;
-/** Length of the longest arrow, in sizes of the scene. */
-const LONGEST = 0.22;
+const POINT = 3.6;
+const SHAFT = 1.1;
+const HEAD = 3.6;
+/** Length of an arrow of the usual force and of the longest one, in radii of a body. */
+const USUAL = 0.6;
+const LONGEST = 3;
 
 const UP = new Vector3(0, 1, 0);
 
@@ -28,7 +29,7 @@ class Pool {
   }
 
   private make(capacity: number): InstancedMesh {
-    const material = new MeshBasicMaterial({ depthTest: false, depthWrite: false, transparent: true, vertexColors: this.geometry.hasAttribute('color') });
+    const material = new MeshBasicMaterial({ depthTest: false, depthWrite: false, transparent: true, opacity: 0.92, vertexColors: this.geometry.hasAttribute('color') });
     const mesh = new InstancedMesh(this.geometry, material, capacity);
     mesh.instanceMatrix.setUsage(DynamicDrawUsage);
     mesh.setColorAt(0, new Color());
@@ -68,7 +69,7 @@ class Pool {
 /** A flat glyph with a dark rim. */
 function rimmed(segments: number, turn: number): BufferGeometry {
   const inner = new CircleGeometry(1, segments, turn).toNonIndexed();
-  const outer = new RingGeometry(1, 1.35, segments, 1, turn).toNonIndexed();
+  const outer = new RingGeometry(1, 1.3, segments, 1, turn).toNonIndexed();
   const geometry = new BufferGeometry();
   const position = [...inner.getAttribute('position').array, ...outer.getAttribute('position').array];
   geometry.setAttribute('position', new Float32BufferAttribute(position, 3));
@@ -82,8 +83,9 @@ export class Contacts {
   readonly group = new Group();
   /** The contacts that are shown. */
   shown: Contact[] = [];
-  /** The force that the longest arrow stands for [N]. */
+  /** Length of an arrow per force [m/N]. */
   scale = 0;
+  private longest = 0;
   points = true;
   arrows = true;
   private readonly glyphs = [
@@ -109,24 +111,23 @@ export class Contacts {
     this.colors = palette().modes.map((c) => new Color(c));
   }
 
-  show(frame: Frame, stage: Stage): void {
+  /** Draws the contacts of a frame, where forces are usually of a size [N] and bodies of a radius [m]. */
+  show(frame: Frame, stage: Stage, usual: number, radius: number): void {
     this.shown = Array.from({ length: frame.contactCount }, (_, i) => frame.contact(i));
     const pools = [...this.glyphs, this.shafts, this.heads];
     pools.forEach((pool) => pool.clear());
-    const largest = this.shown.reduce((most, c) => Math.max(most, c.impulse), 0) / (frame.h || 1);
-    // falls slowly, so that the arrows of what rests do not flicker with every impact
-    this.scale = Math.max(largest, 0.97 * this.scale);
-    if (largest > 0 && this.scale < 1e-9 * largest) this.scale = largest;
-    const perForce = this.scale > 0 ? (LONGEST * stage.size) / this.scale / (frame.h || 1) : 0;
+    this.scale = usual > 0 ? (USUAL * radius) / usual : 0;
+    this.longest = LONGEST * radius;
+    const perImpulse = this.scale / (frame.h || 1);
     for (const contact of this.shown) {
       this.at.set(...contact.point);
       if (stage.dimension === 2) this.at.z = 2 * stage.size;
       const pixel = stage.pixel(this.at);
       const color = this.colors[contact.mode];
       if (this.arrows && contact.mode !== OPEN) {
-        this.arrow(contact.normal, contact.impulse * perForce, pixel, color);
+        this.arrow(contact.normal, contact.impulse * perImpulse, pixel, color);
         const friction = Math.hypot(...contact.friction);
-        if (friction > 0) this.arrow(contact.friction, friction * perForce, pixel, color);
+        if (friction > 0) this.arrow(contact.friction, friction * perImpulse, pixel, color);
       }
       if (this.points) {
         const size = (contact.mode === OPEN ? 0.7 : contact.mode === 2 ? 1.15 : 1) * POINT * pixel;
@@ -137,8 +138,9 @@ export class Contacts {
     pools.forEach((pool) => pool.finish());
   }
 
-  /** An arrow from where the contact is, along a direction, of a length [m]. */
-  private arrow(direction: [number, number, number], length: number, pixel: number, color: Color): void {
+  /** An arrow from where the contact is, along a direction, of a length [m]; an impact would cross the screen. */
+  private arrow(direction: [number, number, number], wanted: number, pixel: number, color: Color): void {
+    const length = Math.min(wanted, this.longest);
     // what is shorter than its head is not drawn
     if (!(length > HEAD * pixel)) return;
     this.along.set(...direction).normalize();

@@ -96,6 +96,22 @@ export class Frame {
     return this.contactsAt + this.contactCount * (this.dimension === 2 ? 48 : 60);
   }
 
+  private middle = -1;
+
+  /** The normal force in the middle of all that bear [N]. */
+  get typical(): number {
+    if (this.middle < 0) {
+      const [stride, at] = this.dimension === 2 ? [48, 32] : [60, 44];
+      const forces: number[] = [];
+      for (let i = 0; i < this.contactCount; i++) {
+        const impulse = this.view.getFloat32(this.contactsAt + i * stride + at, true);
+        if (impulse > 0) forces.push(impulse / (this.h || 1));
+      }
+      this.middle = forces.sort((a, b) => a - b)[forces.length >> 1] ?? 0;
+    }
+    return this.middle;
+  }
+
   contact(i: number): Contact {
     const d = this.dimension;
     const at = this.contactsAt + i * (d === 2 ? 48 : 60);
@@ -139,12 +155,13 @@ export interface Contact {
   slip: number;
 }
 
-/** The recorded run in the page, if there is one. */
-export async function recorded(): Promise<{ descriptions: Description[]; frames: Frame[] } | null> {
-  const description = document.getElementById('description')?.textContent?.trim();
-  const packed = document.getElementById('frames')?.textContent?.trim();
-  if (!description || !packed) return null;
+/** What stands in the page: the scene, and the frames of a run unless it is live. */
+export async function embedded(): Promise<{ descriptions: Description[]; frames: Frame[] | null } | null> {
+  const description = document.getElementById('description')?.textContent;
+  if (!description) return null;
   const descriptions = JSON.parse(description) as Description[];
+  const packed = document.getElementById('frames')?.textContent;
+  if (!packed) return { descriptions, frames: null };
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
   const buffer = await new Response(stream).arrayBuffer();

@@ -1,7 +1,7 @@
-// A page with a run in it plays that run; one without asks the server that it came from.
+// A page with a run in it plays that run; one without shows the simulation of the server that it came from.
 
 import { App } from './app';
-import { recorded } from './data';
+import { embedded } from './data';
 import { byId } from './dom';
 
 declare global {
@@ -19,20 +19,12 @@ function fail(error: unknown): void {
 }
 
 async function start(): Promise<void> {
-  const run = await recorded();
-  if (run) {
-    const app = new App(run.descriptions[0].dimension);
-    window.stiction = app;
-    app.replay(run.descriptions, run.frames);
-    return;
-  }
-  if (!location.protocol.startsWith('http')) throw new Error('there is no run in it');
-  // the dimension of the scene decides the camera, so it comes first
-  const answer = await fetch('dimension');
-  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-  const app = new App((await answer.text()).trim() === '3' ? 3 : 2);
+  const page = await embedded();
+  if (!page) throw new Error('there is no run in it');
+  const app = new App(page.descriptions[0].dimension);
   window.stiction = app;
-  app.connect();
+  if (page.frames) app.replay(page.descriptions, page.frames);
+  else app.connect();
 }
 
 start().catch(fail);

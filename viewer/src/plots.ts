@@ -2,7 +2,7 @@
 
 import type { Frame } from './data';
 import { palette } from './theme';
-import { number } from './words';
+import { number, power } from './words';
 
 export interface Curve {
   name: string;
@@ -16,7 +16,7 @@ export interface PlotOptions {
 }
 
 /** Room for numbers at the left and the time below [px]. */
-const LEFT = 56;
+const LEFT = 50;
 const BOTTOM = 4;
 const TOP = 5;
 /** What a logarithmic axis begins at: below it is round-off. */
@@ -86,7 +86,7 @@ export class Plot {
       pen.globalAlpha = 0.8;
       pen.fillStyle = colors.text;
       pen.textBaseline = level === low ? 'bottom' : 'top';
-      pen.fillText(number(options.log ? 10 ** level : level), LEFT - 6, y(level) + (level === low ? 3 : -3));
+      pen.fillText(options.log ? power(level) : number(level), LEFT - 6, y(level) + (level === low ? 3 : -3));
     }
     pen.globalAlpha = 1;
     drawn.forEach((points, i) => {

@@ -37,6 +37,8 @@ export class Stage {
   /** Size of the scene [m]. */
   size = 1;
   lost = false;
+  /** What of the canvas is covered by other things [px]. */
+  private covered = { right: 0, top: 0, bottom: 0 };
   private height = 4;
   private readonly light = new DirectionalLight(0xffffff, 2.1);
   private readonly grid: Mesh<PlaneGeometry, ShaderMaterial>;
@@ -99,6 +101,18 @@ export class Stage {
     this.grid.visible = shown;
   }
 
+  /** What of the canvas is covered [px]: the scene is shown in the middle of the rest. */
+  cover(covered: { right: number; top: number; bottom: number }): void {
+    this.covered = covered;
+    this.resize();
+  }
+
+  /** Width and height of what is not covered [px]. */
+  private get open(): [number, number] {
+    const { right, top, bottom } = this.covered;
+    return [Math.max(this.canvas.clientWidth - right, 100), Math.max(this.canvas.clientHeight - top - bottom, 100)];
+  }
+
   /** Puts the camera where it sees a box [m]. */
   frame(bounds: Box3): void {
     const centre = bounds.getCenter(new Vector3());
@@ -106,10 +120,11 @@ export class Stage {
     this.size = Math.max(extent.x, extent.y, extent.z, 1e-3);
     const { camera, size } = this;
     this.resize();
-    const aspect = this.canvas.clientWidth / Math.max(this.canvas.clientHeight, 1);
+    const [width, height] = this.open;
+    const aspect = width / height;
     if (camera instanceof OrthographicCamera) {
       // some room around it
-      this.height = 1.25 * Math.max(extent.y, extent.x / aspect, 0.2 * size);
+      this.height = (1.15 * Math.max(extent.y, extent.x / aspect, 0.2 * size) * this.canvas.clientHeight) / height;
       camera.near = 0.1 * size;
       camera.far = 20 * size;
       centre.z = 0;
@@ -117,14 +132,14 @@ export class Stage {
       camera.zoom = 1;
     } else {
       const radius = 0.5 * extent.length();
-      const narrow = Math.min(1, aspect);
-      const distance = (1.1 * radius) / Math.sin((FIELD * Math.PI) / 360) / narrow;
-      this.home.position.set(0.42, -0.82, 0.4).normalize().multiplyScalar(distance).add(centre);
+      const back = new Vector3(0.42, -0.86, 0.34).normalize();
+      const distance = this.distance(bounds, back, centre, [width, height]);
+      this.home.position.copy(back).multiplyScalar(distance).add(centre);
       camera.near = 0.01 * distance;
       camera.far = 60 * distance;
       this.scene.fog = new Fog(0, 6 * distance, 26 * distance);
       this.grid.position.z = 0;
-      const reach = 2.2 * radius;
+      const reach = 2 * radius;
       const shadow = this.light.shadow.camera;
       [shadow.left, shadow.right, shadow.bottom, shadow.top] = [-reach, reach, -reach, reach];
       [shadow.near, shadow.far] = [0.1 * reach, 8 * reach];
@@ -136,6 +151,24 @@ export class Stage {
     this.home.target.copy(centre);
     this.paint();
     this.goHome();
+  }
+
+  /** How far back the camera has to be to see all corners of a box within a part of the canvas [m]. */
+  private distance(bounds: Box3, back: Vector3, centre: Vector3, [width, height]: [number, number]): number {
+    const slope = Math.tan((FIELD * Math.PI) / 360) / this.canvas.clientHeight;
+    const right = new Vector3().crossVectors(this.camera.up, back).normalize();
+    const up = new Vector3().crossVectors(back, right);
+    let most = 0;
+    for (let i = 0; i < 8; i++) {
+      const corner = new Vector3(
+        i & 1 ? bounds.max.x : bounds.min.x,
+        i & 2 ? bounds.max.y : bounds.min.y,
+        i & 4 ? bounds.max.z : bounds.min.z,
+      ).sub(centre);
+      const across = Math.max(Math.abs(corner.dot(right)) / (width * slope), Math.abs(corner.dot(up)) / (height * slope));
+      most = Math.max(most, corner.dot(back) + 1.08 * across);
+    }
+    return most;
   }
 
   private lightFrom(target: Vector3): void {
@@ -170,7 +203,8 @@ export class Stage {
     } else {
       this.camera.aspect = aspect;
     }
-    this.camera.updateProjectionMatrix();
+    const { right, top, bottom } = this.covered;
+    this.camera.setViewOffset(width, height, 0.5 * right, 0.5 * (bottom - top), width, height);
   }
 
   /** Size of a pixel at a point of the world [m]. */

@@ -61,6 +61,16 @@ export class Timeline {
     this.at = Math.max(0, low);
   }
 
+  /** The normal force in the middle of those of the last moments [N]: of this many seconds before the one shown. */
+  typical(seconds: number): number {
+    const { shown } = this;
+    const forces: number[] = [];
+    for (let i = this.at; i >= 0 && shown && this.frames[i].t >= shown.t - seconds; i--) {
+      if (this.frames[i].typical > 0) forces.push(this.frames[i].typical);
+    }
+    return forces.sort((a, b) => a - b)[forces.length >> 1] ?? 0;
+  }
+
   move(by: number): void {
     this.at = Math.max(0, Math.min(this.frames.length - 1, this.at + by));
   }

@@ -4,6 +4,12 @@ import { OPEN, STICK, type Contact, type Description } from './data';
 
 const UP = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
+/** A power of ten. */
+export function power(exponent: number): string {
+  const raised = [...String(Math.abs(exponent))].map((d) => UP[Number(d)]).join('');
+  return `10${exponent < 0 ? '⁻' : ''}${raised}`;
+}
+
 /** A number with three digits, as people write it: 12.3, 0.0120, 2.1×10⁻¹². */
 export function number(x: number, digits = 3): string {
   if (x === 0) return '0';
@@ -15,9 +21,7 @@ export function number(x: number, digits = 3): string {
     if (text.includes('e')) text = Math.round(x).toString();
   } else {
     const [mantissa, exponent] = x.toExponential(digits - 2).split('e');
-    const power = Number(exponent);
-    const raised = [...String(Math.abs(power))].map((d) => UP[Number(d)]).join('');
-    text = `${mantissa}×10${power < 0 ? '⁻' : ''}${raised}`;
+    text = `${mantissa}×${power(Number(exponent))}`;
   }
   return text.replace('-', '−');
 }
