@@ -1,4 +1,8 @@
-//! `stiction fuzz`: random pairs of bodies by the million, two ways of measuring against each other.
+//! `stiction fuzz`: random pairs of bodies by the million, two ways of measuring against each other; and broken scene
+//! files.
+
+mod mutate;
+mod scenes;
 
 use crate::{BadInput, Outcome, print};
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
@@ -12,10 +16,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use stiction_geometry::spatial::{Basis, Gap, Polyhedron, Ratio, Shape, gaps, minkowski_gap, ratio};
 
-/// Measure random pairs in two ways.
+/// Try random pairs of bodies, or broken scene files, by the million.
 #[derive(clap::Subcommand)]
 pub(crate) enum Fuzz {
     Ratio(Arguments),
+    Scenes(scenes::Arguments),
 }
 
 /// Random boxes and hulls in random and aligned poses: the ratio metric against parry's signed distance.
@@ -76,7 +81,10 @@ struct Pair {
 
 /// Runs the command.
 pub(crate) fn run(fuzz: &Fuzz) -> Result<Outcome, BadInput> {
-    let Fuzz::Ratio(arguments) = fuzz;
+    let arguments = match fuzz {
+        Fuzz::Ratio(arguments) => arguments,
+        Fuzz::Scenes(arguments) => return scenes::run(arguments),
+    };
     let begun = Instant::now();
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = arguments.threads.unwrap_or(available).max(1);

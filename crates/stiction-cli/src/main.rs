@@ -4,6 +4,8 @@
 //! standard output as a whole and without colour; progress and complaints go to standard error.
 
 mod bench;
+mod check;
+mod convert;
 mod demo;
 mod draw;
 mod fuzz;
@@ -13,9 +15,11 @@ mod plot;
 mod recheck;
 mod report;
 mod reproduce;
+mod run;
 mod scenes;
 mod soak;
 mod solve;
+mod verify;
 mod wrecking;
 
 use clap::{Parser, Subcommand};
@@ -25,9 +29,16 @@ use std::process::ExitCode;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  solved, and the answer passed its certificate (soak, fuzz: all of them did)
-  1  not solved: infeasible, out of budget, unsupported by the solver, or not certified
-  2  bad input: a file that cannot be read or is no problem, or an unknown argument";
+  0    solved, and the answer passed its certificate (soak, fuzz: all of them did); run: finished;
+       verify: every step holds
+  1    not solved: infeasible, out of budget, unsupported by the solver, or not certified; run: a step could not
+       be made; verify: a step does not hold, or the journal is damaged
+  2    bad input: a file that cannot be read or written, a scene or problem with mistakes, or an unknown argument
+  3    verify: nothing fails, but some steps cannot be verified
+  130  run: interrupted; what was made until then is in the journal";
+
+/// Exit code of a run that was interrupted.
+const INTERRUPTED: u8 = 130;
 
 /// Rigid bodies in contact: complementarity problems solved, and every answer certified.
 #[derive(Parser)]
@@ -45,6 +56,12 @@ enum Command {
     Soak(soak::Arguments),
     #[command(subcommand, after_help = EXIT_CODES)]
     Fuzz(fuzz::Fuzz),
+    Check(check::Arguments),
+    Run(run::Arguments),
+    #[command(after_long_help = EXIT_CODES)]
+    Verify(verify::Arguments),
+    #[command(after_long_help = EXIT_CODES)]
+    Convert(convert::Arguments),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
     Peer(peer::Arguments),
@@ -59,6 +76,10 @@ enum Outcome {
     Solved,
     /// Exit code 1.
     NotSolved,
+    /// Exit code 3.
+    NotVerifiable,
+    /// Exit code 130.
+    Interrupted,
 }
 
 /// Why a command could not run: exit code 2.
@@ -83,6 +104,10 @@ fn main() -> ExitCode {
         Command::Solve(arguments) => solve::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Fuzz(fuzz) => fuzz::run(&fuzz),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Peer(arguments) => peer::run(&arguments),
@@ -91,6 +116,8 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Outcome::Solved) => ExitCode::SUCCESS,
         Ok(Outcome::NotSolved) => ExitCode::from(1),
+        Ok(Outcome::NotVerifiable) => ExitCode::from(3),
+        Ok(Outcome::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(complaint) => {
             // a reader that has gone away is no reason to panic
             let _ = writeln!(io::stderr(), "stiction: {complaint}");
@@ -108,6 +135,11 @@ fn print(report: &str) -> Result<(), BadInput> {
         }
         _ => Ok(()),
     }
+}
+
+/// A report as JSON.
+fn to_json(report: &impl serde::Serialize) -> Result<String, BadInput> {
+    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|error| BadInput(error.to_string()))
 }
 
 /// Writes a file and the folders above it.

@@ -13,6 +13,8 @@ use stiction::papers::{Axis, Content, Curve, Figure, Frame};
 
 /// Size of a figure [px].
 const SIZE: (u32, u32) = (1200, 800);
+/// Size of several figures in one picture [px].
+const TOGETHER: (u32, u32) = (1800, 1256);
 const INK: RGBColor = RGBColor(38, 44, 54);
 const SOFT: RGBColor = RGBColor(222, 226, 232);
 /// Told apart by people who see colours differently, too.
@@ -39,6 +41,26 @@ pub(crate) fn draw(figure: &Figure) -> Result<String, String> {
         match &figure.content {
             Content::Curves { axes, curves } => draw_curves(&area, figure, axes, curves)?,
             Content::Frames(frames) => draw_frames(&area, figure, frames)?,
+        }
+        area.present().map_err(words)?;
+    }
+    Ok(svg)
+}
+
+/// Draws figures two by two as SVG text, under one title.
+pub(crate) fn draw_together(title: &str, figures: &[Figure]) -> Result<String, String> {
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, TOGETHER).into_drawing_area();
+        area.fill(&WHITE).map_err(words)?;
+        let (head, below) = area.split_vertically(56);
+        let style = ("sans-serif", 30, &INK).into_text_style(&head);
+        head.draw_text(title, &style, (24, 18)).map_err(words)?;
+        for (cell, figure) in below.split_evenly((figures.len().div_ceil(2), 2)).iter().zip(figures) {
+            match &figure.content {
+                Content::Curves { axes, curves } => draw_curves(cell, figure, axes, curves)?,
+                Content::Frames(frames) => draw_frames(cell, figure, frames)?,
+            }
         }
         area.present().map_err(words)?;
     }
@@ -72,7 +94,8 @@ fn draw_curves(whole: &Area, figure: &Figure, axes: &[Axis; 2], curves: &[Curve]
     // the longest name at some 8 px a letter
     let longest = curves.iter().map(|c| c.label.chars().count()).max().unwrap_or(0);
     let legend = if curves.len() > 1 { 60 + 8 * i32::try_from(longest).unwrap_or(0) } else { 0 };
-    let (area, beside) = whole.split_horizontally(i32::try_from(SIZE.0).unwrap_or(0) - legend.min(480));
+    let (area, beside) =
+        whole.split_horizontally(i32::try_from(whole.dim_in_pixel().0).unwrap_or(0) - legend.min(480));
     if curves.len() > 1 {
         draw_legend(&beside, curves)?;
     }
@@ -207,7 +230,11 @@ fn draw_frames(area: &Area, figure: &Figure, frames: &[Frame]) -> Drawn {
             high[k] = high[k].max(p[k]);
         }
     }
-    let columns = columns(frames.len(), (high[0] - low[0]).max(1e-9) / (high[1] - low[1]).max(1e-9));
+    let columns = columns(
+        area.dim_in_pixel(),
+        frames.len(),
+        (high[0] - low[0]).max(1e-9) / (high[1] - low[1]).max(1e-9),
+    );
     let rows = frames.len().div_ceil(columns);
     for (cell, frame) in body.split_evenly((rows, columns)).iter().zip(frames) {
         draw_frame(cell, frame, low, high)?;
@@ -216,10 +243,10 @@ fn draw_frames(area: &Area, figure: &Figure, frames: &[Frame]) -> Drawn {
 }
 
 /// How many frames of this width over height stand side by side so that they are largest.
-fn columns(frames: usize, shape: f64) -> usize {
+fn columns((width, height): (u32, u32), frames: usize, shape: f64) -> usize {
     let size = |columns: usize| {
-        let width = f64::from(SIZE.0) / columns as f64;
-        let height = f64::from(SIZE.1) / frames.div_ceil(columns) as f64 - 48.0;
+        let width = f64::from(width) / columns as f64;
+        let height = f64::from(height) / frames.div_ceil(columns) as f64 - 48.0;
         width.min(shape * height)
     };
     (1..=frames).max_by(|a, b| size(*a).total_cmp(&size(*b))).unwrap_or(1)

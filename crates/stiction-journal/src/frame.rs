@@ -40,6 +40,13 @@ pub enum Kind {
     Meaning,
 }
 
+impl Damage {
+    /// The program ended while the record was written; all before it is whole.
+    pub fn is_torn(&self) -> bool {
+        self.kind == Kind::Torn
+    }
+}
+
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Self { record, offset, kind } = self;

@@ -19,7 +19,7 @@ mod reader;
 mod record;
 mod writer;
 
-pub use frame::{Damage, FORMAT};
+pub use frame::{Damage, FORMAT, Kind};
 pub use reader::Journal;
 pub use record::{Followed, Header, Step};
 pub use writer::Writer;

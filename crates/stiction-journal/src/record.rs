@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use stiction::{
-    AccuracyReport, Bases, Bearing, ContactId, ContactMemory, ContactReport, Dropped, Event, Evidence,
-    ImpactReport, JointReport, Memory, PostReport, SecondOrderReport, State, StepReport, StepWork,
+    Accuracy, AccuracyReport, Bases, Bearing, ContactId, ContactMemory, ContactReport, Dropped, Event,
+    Evidence, ImpactReport, JointReport, Memory, PostReport, SecondOrderReport, State, StepReport, StepWork,
 };
 
 /// What a run is of.
@@ -20,7 +20,7 @@ pub struct Header {
     /// Size of a step [s].
     pub h: f64,
     /// The accuracy, for runs that follow one; then every record is a stretch of `h` made of steps as it allows.
-    pub accuracy: Option<f64>,
+    pub accuracy: Option<Accuracy>,
     /// When the run was to end [s].
     pub until: f64,
 }

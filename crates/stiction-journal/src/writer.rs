@@ -1,7 +1,7 @@
 //! Writing: records are only ever added.
 
 use crate::JournalError;
-use crate::frame::{self, Kind};
+use crate::frame;
 use crate::reader::Journal;
 use crate::record::{Header, Step};
 use serde::Serialize;
@@ -61,7 +61,7 @@ impl Writer {
         }
         let (records, end) = journal.end();
         match journal.damage() {
-            Some(damage) if damage.kind != Kind::Torn => {
+            Some(damage) if !damage.is_torn() => {
                 return Err(JournalError::Damaged { path: path.to_path_buf(), damage });
             }
             Some(_) => file.set_len(end).map_err(|e| JournalError::file(path, e))?,

@@ -5,6 +5,7 @@ use crate::keys::MOST;
 use crate::node::Node;
 use crate::read::Reader;
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::ops::Mul;
 
 /// One of the entries that a table stands for.
@@ -20,7 +21,9 @@ impl<P> Copied<P> {
     /// `box[2]`, `box[2][3]`, or the name itself where there are no copies.
     pub(crate) fn name(&self, base: &str) -> String {
         let mut name = base.to_string();
-        self.index.iter().for_each(|i| name.push_str(&format!("[{i}]")));
+        for i in &self.index {
+            let _ = write!(name, "[{i}]");
+        }
         name
     }
 }
@@ -154,9 +157,10 @@ fn substituted(text: &str, index: &[usize]) -> Result<String, String> {
             let Ok(shift) = shift else {
                 return Err(format!("`[{inside}]` is not a number, i, j, or one of these and a number: i+1"));
             };
-            name.push_str(&format!("[{}]", (own as i64).saturating_add(shift)));
+            let number = i64::try_from(own).unwrap_or(i64::MAX).saturating_add(shift);
+            let _ = write!(name, "[{number}]");
         } else {
-            name.push_str(&format!("[{inside}]"));
+            let _ = write!(name, "[{inside}]");
         }
         rest = behind;
     }

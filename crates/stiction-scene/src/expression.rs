@@ -75,21 +75,17 @@ impl Formula {
             .map_err(|e| error(format!("no expression: {}", e.to_string().replace('\n', " "))))?;
         let mut places = Vec::new();
         for name in expression.var_names() {
-            match variables.iter().position(|variable| variable == name) {
-                Some(place) => places.push(place),
-                None => {
-                    let words = Words::make();
-                    let known: Vec<&str> =
-                        variables.iter().copied().chain(words.iter().map(Operator::repr)).collect();
-                    let message = format!("`{name}` is no variable here");
-                    let finding = Finding::error(&node.span, message);
-                    let finding = match nearest(name, known) {
-                        Some(word) => finding.help(format!("did you mean `{word}`?")),
-                        None => finding.help(format!("variables: {}", variables.join(", "))),
-                    };
-                    return Err(Box::new(finding));
-                }
-            }
+            let Some(place) = variables.iter().position(|variable| variable == name) else {
+                let words = Words::make();
+                let known: Vec<&str> =
+                    variables.iter().copied().chain(words.iter().map(Operator::repr)).collect();
+                let finding = Finding::error(&node.span, format!("`{name}` is no variable here"));
+                return Err(Box::new(match nearest(name, known) {
+                    Some(word) => finding.help(format!("did you mean `{word}`?")),
+                    None => finding.help(format!("variables: {}", variables.join(", "))),
+                }));
+            };
+            places.push(place);
         }
         Ok(Some(Self::Expression { expression: Box::new(expression), places }))
     }

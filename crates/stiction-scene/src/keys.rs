@@ -18,6 +18,9 @@ pub(crate) const FORMAT: i64 = 1;
 /// Most entries of a list, and most bodies with all their copies: a check looks at pairs.
 pub(crate) const MOST: usize = 20_000;
 
+/// The same as an integer of a file.
+const MOST_COPIES: i64 = 20_000;
+
 /// Plane or space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dimension {
@@ -46,8 +49,8 @@ pub(crate) enum Kind {
     Name,
     /// One of these words, each with what it means.
     Choice(&'static [Word]),
-    /// A number, or an expression of these variables.
-    Formula(&'static [&'static str]),
+    /// A number, or an expression.
+    Formula,
     /// As many as the world has dimensions.
     Vector(&'static Kind),
     /// One in the plane, three in space: what turns.
@@ -68,7 +71,7 @@ pub(crate) enum Kind {
 /// A word of a [`Kind::Choice`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Word {
-    pub(crate) word: &'static str,
+    pub(crate) name: &'static str,
     pub(crate) only: Option<Dimension>,
     pub(crate) doc: &'static str,
 }
@@ -150,8 +153,8 @@ impl Field {
     }
 }
 
-const fn word(word: &'static str, doc: &'static str) -> Word {
-    Word { word, only: None, doc }
+const fn word(name: &'static str, doc: &'static str) -> Word {
+    Word { name, only: None, doc }
 }
 
 const NUMBER: Kind = Kind::Number(ANY);
@@ -188,7 +191,7 @@ const COPIES: Table = Table {
     doc: "The same again, several times, each moved on from the one before. Their names are name[0], name[1], … \
           and a name that another copied entry refers to may hold the number: link[i], link[i+1].",
     fields: &[
-        must("count", Kind::Integer(1, MOST as i64), "How many there are, with the first."),
+        must("count", Kind::Integer(1, MOST_COPIES), "How many there are, with the first."),
         may("offset", VECTOR, "How far each is from the one before [m]. Default 0."),
         may(
             "turn",

@@ -134,6 +134,10 @@ impl Node {
         }
     }
 
+    pub(crate) fn integer(&self) -> Option<i64> {
+        if let Value::Integer(i) = self.value { Some(i) } else { None }
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         if let Value::Text(text) = &self.value { Some(text) } else { None }
     }

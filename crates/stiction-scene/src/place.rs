@@ -51,7 +51,7 @@ impl Places {
     pub(crate) fn finding(&self, root: &Node, mistake: &Mistake) -> Finding {
         let Mistake { place, what } = mistake;
         let found = self.locate(root, place);
-        let (span, named) = found.unwrap_or_else(|| (root.span.start..root.span.start, false));
+        let (span, named) = found.unwrap_or((root.span.start..root.span.start, false));
         let message = if named { what.clone() } else { format!("{place}: {what}") };
         let finding = Finding::error(&span, message);
         if what.starts_with("overlap by") {
@@ -101,7 +101,7 @@ impl Places {
 }
 
 /// A name that exists and what follows it after a comma.
-fn split<'a>(text: &'a str, known: impl Fn(&str) -> bool) -> Option<(&'a str, &'a str)> {
+fn split(text: &str, known: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
     if known(text) {
         return Some((text, ""));
     }

@@ -109,15 +109,11 @@ fn row(table: &Reader) -> Vec<Isometry2<f64>> {
     (0..count).map(motion).collect()
 }
 
-impl<'a> Assembly<'a> {
-    fn copies(&self, reader: &Reader) -> Vec<Copied<Isometry2<f64>>> {
-        copies::copies(reader, Isometry2::identity(), row)
-    }
-
+impl Assembly<'_> {
     fn bodies(&mut self) {
         for (k, reader) in self.root.tables("bodies").enumerate() {
             let base = reader.text("name").unwrap_or("");
-            let all = self.copies(&reader);
+            let all = copies(&reader);
             if self.names.all().len() + all.len() > MOST {
                 reader.error(&reader.span("copies"), format!("more bodies than the limit of {MOST}"));
                 return;
@@ -131,11 +127,9 @@ impl<'a> Assembly<'a> {
                 }
                 self.places.body(name.clone(), k);
                 let body = first.get_or_insert_with(|| body(&reader, &self.materials));
-                let shapes = body.shapes.len();
                 let placed = Body { name, ..moved(&reader, body, &copy.moved) };
                 let id = self.world.add(placed);
                 let numbers: Vec<ShapeId> = self.world.shapes(id).map(|(shape, _)| shape).collect();
-                debug_assert_eq!(numbers.len(), shapes);
                 for (number, shape) in numbers.iter().zip(reader.tables("shapes")) {
                     let (_, material) = self.materials.of(&shape, &reader);
                     self.shapes.push(Made { shape: number.0, body: id.0, material });
@@ -154,7 +148,7 @@ impl<'a> Assembly<'a> {
         for (k, reader) in root.tables("springs").enumerate() {
             let _ = reader.text("name");
             let number = |key: &str| reader.number(key).unwrap_or(0.0);
-            for copy in self.copies(&reader) {
+            for copy in copies(&reader) {
                 let [a, b] = self.two(&reader, &copy.index);
                 let (Some(a), Some(b)) = (a, b) else { continue };
                 self.push(
@@ -176,7 +170,7 @@ impl<'a> Assembly<'a> {
             let _ = reader.text("name");
             let number = |key: &str| reader.number(key).unwrap_or(0.0);
             let axis = axis(&reader, "axis");
-            for copy in self.copies(&reader) {
+            for copy in copies(&reader) {
                 let (Some(body), Some(axis)) = (self.one(&reader, &copy.index), axis) else { continue };
                 self.push(
                     "rails",
@@ -204,7 +198,7 @@ impl<'a> Assembly<'a> {
                 reader.get("torque").and_then(|node| reader.formula(node, STATE)).unwrap_or_else(zero);
             let at = point(&reader, "point");
             let parts = [force[0].clone(), force[1].clone(), torque];
-            for copy in self.copies(&reader) {
+            for copy in copies(&reader) {
                 let Some(body) = self.one(&reader, &copy.index) else { continue };
                 if let Some(Motion::Fixed | Motion::Kinematic(_)) = self.world.body(body).map(|b| &b.motion) {
                     reader.error(
@@ -269,6 +263,11 @@ impl<'a> Assembly<'a> {
     }
 }
 
+/// The entries that a table stands for.
+fn copies(reader: &Reader) -> Vec<Copied<Isometry2<f64>>> {
+    copies::copies(reader, Isometry2::identity(), row)
+}
+
 /// A body as it is written.
 fn body(reader: &Reader, materials: &Materials) -> Body {
     let shapes: Vec<Attached> =
@@ -281,9 +280,10 @@ fn body(reader: &Reader, materials: &Materials) -> Body {
             }
             Motion::Slider(axis(reader, "axis").unwrap_or_else(Vector2::x))
         }
-        Some("fixed") => Motion::Fixed,
         Some("kinematic") => Motion::Kinematic(path(reader)),
-        Some("rigid") | None if !wrong(reader, "motion") => Motion::Rigid,
+        Some("rigid") => Motion::Rigid,
+        None if !reader.has("motion") => Motion::Rigid,
+        // fixed, or a mistake that is reported
         _ => Motion::Fixed,
     };
     let mut body = Body::fixed("").at(pose(reader));
@@ -337,7 +337,8 @@ fn weight(reader: &Reader, motion: &Motion, shapes: &[Attached]) -> Mass {
     if let Some(area) = area(shapes).filter(|_| !reader.has("centre")) {
         return Mass::Density(mass / area);
     }
-    if wrong(reader, "inertia") || wrong(reader, "shapes") || shapes.len() < reader.list("shapes").len() {
+    // what is given and not right is reported
+    if reader.has("inertia") || shapes.len() < reader.list("shapes").len() {
         return usual;
     }
     let message = "missing key `inertia`: the moment of inertia about the centre of mass";
@@ -423,16 +424,6 @@ fn path_from(reader: &Reader, by: &Isometry2<f64>) -> Path {
 fn wrench(parts: &[Formula; 3], state: &[f64], turn: &UnitComplex<f64>) -> Wrench {
     let [x, y, torque] = parts;
     Wrench { force: turn * Vector2::new(x.at(state), y.at(state)), torque: torque.at(state) }
-}
-
-/// `true` for a key whose value is not what it should be, which the check has reported.
-fn wrong(reader: &Reader, key: &str) -> bool {
-    reader.has(key)
-        && reader.get(key).is_some_and(|node| match key {
-            "motion" => node.text().is_none(),
-            "shapes" => !matches!(node.value, crate::node::Value::List(_)),
-            _ => true,
-        })
 }
 
 /// A complaint about a key that is missing for what another one says.

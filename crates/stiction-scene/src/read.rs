@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn integer(&self, key: &str) -> Option<i64> {
-        if let Value::Integer(i) = self.get(key)?.value { Some(i) } else { None }
+        self.get(key)?.integer()
     }
 
     pub(crate) fn count(&self, key: &str) -> Option<usize> {

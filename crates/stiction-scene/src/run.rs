@@ -43,7 +43,7 @@ pub struct Record {
 
 /// The names that [`scheme_named`] knows.
 pub fn scheme_names() -> impl Iterator<Item = &'static str> {
-    SCHEMES.iter().map(|word| word.word)
+    SCHEMES.iter().map(|word| word.name)
 }
 
 /// The scheme of a name as in a scene file.

@@ -82,8 +82,12 @@ pub(crate) fn groups(shape: &Reader, body: &Reader) -> Groups {
     let Some(table) = own.or(whole) else { return usual };
     let bits = |key: &str, usual: u32| {
         let Some(node) = table.get(key) else { return usual };
-        let bit = |x: f64| if (1.0..=32.0).contains(&x) { 1_u32 << (x as u32 - 1) } else { 0 };
-        node.items().iter().filter_map(crate::node::Node::number).fold(0, |all, x| all | bit(x))
+        let bit = |group: i64| u32::try_from(group - 1).ok().and_then(|place| 1_u32.checked_shl(place));
+        node.items()
+            .iter()
+            .filter_map(crate::node::Node::integer)
+            .filter_map(bit)
+            .fold(0, |all, bit| all | bit)
     };
     Groups { member: bits("member", usual.member), collides: bits("collides", usual.collides) }
 }

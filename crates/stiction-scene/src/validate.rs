@@ -129,10 +129,10 @@ impl Check<'_> {
             Kind::Choice(words) => {
                 let here = || words.iter().filter(|w| w.only.is_none_or(|only| only == self.dimension));
                 match node.text() {
-                    Some(text) if here().any(|word| word.word == text) => {}
+                    Some(text) if here().any(|word| word.name == text) => {}
                     Some(text) => {
                         let shown: String = text.chars().take(LONGEST_NAME).collect();
-                        let all: Vec<_> = here().map(|word| word.word).collect();
+                        let all: Vec<_> = here().map(|word| word.name).collect();
                         let finding =
                             Finding::error(&node.span, format!("`{shown}` is none of {}", all.join(", ")));
                         let finding = finding.nearest(text, all);
@@ -141,7 +141,7 @@ impl Check<'_> {
                     None => self.expected(node, "a text"),
                 }
             }
-            Kind::Formula(_) => {
+            Kind::Formula => {
                 // what a text says is looked at when it is read
                 if node.text().is_none() {
                     if node.number().is_none() {
@@ -227,13 +227,12 @@ impl Check<'_> {
             return self.add(Finding::error(&node.span, message));
         };
         let Some(text) = kind.node.text() else { return self.expected(&kind.node, "a text") };
-        match here().find(|variant| variant.word == text) {
-            Some(variant) => self.table(node, variant.table, Some("kind")),
-            None => {
-                let shown: String = text.chars().take(LONGEST_NAME).collect();
-                let message = format!("`{shown}` is none of {}", words.join(", "));
-                self.add(Finding::error(&kind.node.span, message).nearest(text, words));
-            }
+        if let Some(variant) = here().find(|variant| variant.word == text) {
+            self.table(node, variant.table, Some("kind"));
+        } else {
+            let shown: String = text.chars().take(LONGEST_NAME).collect();
+            let message = format!("`{shown}` is none of {}", words.join(", "));
+            self.add(Finding::error(&kind.node.span, message).nearest(text, words));
         }
     }
 }

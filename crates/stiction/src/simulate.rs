@@ -2,6 +2,7 @@
 
 use crate::error::StepError;
 use crate::report::{AccuracyReport, StepReport};
+use crate::scheme::pose::Pose;
 use crate::scheme::trapezoid::adaptive::{self, Knot};
 use crate::scheme::{Accuracy, Level, Scheme, euler, trapezoid};
 use crate::state::State;
@@ -44,6 +45,13 @@ impl<S: System> Simulation<S> {
     pub(crate) fn replace(&mut self, system: S, state: State) {
         self.system = system;
         self.state = state;
+    }
+
+    /// The figures of the state now, as a step that ended here would report them.
+    pub fn observe(&self) -> StepReport {
+        let mut report = StepReport::default();
+        euler::observe(&self.system, &self.state, &mut Pose::default(), &mut report);
+        report
     }
 
     /// One step of size `h` [s]. On an error the state is as it was.

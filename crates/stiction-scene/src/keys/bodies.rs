@@ -5,9 +5,6 @@ use super::{
     Word, may, must, word,
 };
 
-/// Variables of formulas of time.
-pub(super) const TIME: &[&str] = &["t"];
-
 pub(super) const MATERIAL: Table = Table {
     name: "material",
     doc: "What a surface is like. Of two in contact μ = √(μ_a μ_b) and e = max(e_a, e_b) count, unless a pair says \
@@ -35,17 +32,17 @@ const PATH: Table = Table {
     fields: &[
         may(
             "position",
-            Kind::Vector(&Kind::Formula(TIME)),
+            Kind::Vector(&Kind::Formula),
             "How far it has moved from `position`, as expressions of t [m]. Default 0.",
         ),
         may(
             "angle",
-            Kind::Formula(TIME),
+            Kind::Formula,
             "How far it has turned about its own origin, as an expression of t [rad].",
         ),
         may(
             "angle_deg",
-            Kind::Formula(TIME),
+            Kind::Formula,
             "How far it has turned about its own origin, as an expression of t [°].",
         ),
         may("axis", VECTOR, "The axis it turns about, in the world; its length does not matter. Default: z.")

@@ -5,20 +5,17 @@ use super::{
     VECTOR, Variant, Word, may, must, word,
 };
 
-/// Variables of formulas of the state. Those of the other dimension are refused when they are read.
-pub(super) const STATE: &[&str] = &["t", "x", "y", "z", "vx", "vy", "vz", "angle", "omega", "wx", "wy", "wz"];
-
 const TWO: Field =
     must("bodies", Kind::Fixed(2, &Kind::Text), "Names of the two bodies; `world` stands still.");
 const NAME: Field = may("name", Kind::Name, "Its name, unlike all others.");
 const ONE: Field = must("body", Kind::Text, "Name of the body.");
 
-const fn plane(word: &'static str, doc: &'static str) -> Word {
-    Word { word, only: Some(Dimension::Plane), doc }
+const fn plane(name: &'static str, doc: &'static str) -> Word {
+    Word { name, only: Some(Dimension::Plane), doc }
 }
 
-const fn space(word: &'static str, doc: &'static str) -> Word {
-    Word { word, only: Some(Dimension::Space), doc }
+const fn space(name: &'static str, doc: &'static str) -> Word {
+    Word { name, only: Some(Dimension::Space), doc }
 }
 
 const JOINTS: &[Word] = &[
@@ -168,8 +165,8 @@ pub(super) const FORCE: Table = Table {
         NAME,
         ONE,
         may("point", VECTOR, "Where it acts, in the body frame [m]. Default: the centre of mass."),
-        may("force", Kind::Vector(&Kind::Formula(STATE)), "Force in the world [N]. Default 0."),
-        may("torque", Kind::Turn(&Kind::Formula(STATE)), "Torque in the world [N m]. Default 0."),
+        may("force", Kind::Vector(&Kind::Formula), "Force in the world [N]. Default 0."),
+        may("torque", Kind::Turn(&Kind::Formula), "Torque in the world [N m]. Default 0."),
         COPIED,
     ],
     shared: &[],

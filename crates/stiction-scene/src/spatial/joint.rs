@@ -1,6 +1,6 @@
 //! Joints of a file in space.
 
-use super::{Assembly, axis, missing, point, pose};
+use super::{Assembly, axis, copies, missing, point, pose};
 use crate::read::Reader;
 use nalgebra::{Isometry3, Point3, Vector3};
 use stiction::spatial::{BodyId, Joint, JointKind, Motor};
@@ -13,7 +13,7 @@ impl Assembly<'_> {
         for (k, reader) in self.root.tables("joints").enumerate() {
             let numbered = format!("j{k}");
             let base = reader.text("name").unwrap_or(&numbered);
-            for copy in self.copies(&reader) {
+            for copy in copies(&reader) {
                 let name = copy.name(base);
                 let [a, b] = self.two(&reader, &copy.index);
                 // the keys are read even where a body is missing, so that none counts as having no effect

@@ -138,11 +138,8 @@ fn finish<S: System + ?Sized>(
             }
         }
     }
-    (reported.t, reported.h) = (next.t, h);
-    reported.kinetic = kinetic(system, (next.t, &next.q), &next.v);
-    reported.potential = system.potential(next.t, &next.q);
-    (reported.linear_momentum, reported.angular_momentum) = system.momentum(&next.q, &next.v);
-    reported.infeasibility = workspace.pose.infeasibility(system, next.t, &next.q);
+    reported.h = h;
+    observe(system, next, &mut workspace.pose, &mut reported);
     reported.work = work;
     *report = reported;
     Ok(())
@@ -171,6 +168,21 @@ fn iterate<S: System + ?Sized>(
         }
     }
     Ok(solution)
+}
+
+/// The figures of a state.
+pub(crate) fn observe<S: System + ?Sized>(
+    system: &S,
+    state: &State,
+    pose: &mut Pose,
+    report: &mut StepReport,
+) {
+    let State { t, q, v, .. } = state;
+    report.t = *t;
+    report.kinetic = kinetic(system, (*t, q), v);
+    report.potential = system.potential(*t, q);
+    (report.linear_momentum, report.angular_momentum) = system.momentum(q, v);
+    report.infeasibility = pose.infeasibility(system, *t, q);
 }
 
 /// ½ vᵀ M v.

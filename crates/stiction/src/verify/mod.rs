@@ -5,7 +5,8 @@ mod euler;
 mod rows;
 
 use crate::report::StepReport;
-use crate::scheme::pose::largest;
+use crate::scheme::euler::observe;
+use crate::scheme::pose::{Pose, largest};
 use crate::scheme::{Level, Scheme};
 use crate::state::State;
 use crate::system::{ContactId, System};
@@ -168,30 +169,27 @@ fn figures<S: System + ?Sized>(
     report: &StepReport,
     verdict: &mut Verdict,
 ) {
-    let State { t, q, v, .. } = after;
+    let mut own = StepReport::default();
+    observe(system, after, &mut Pose::default(), &mut own);
     let mut figure = |name: &str, recorded: f64, own: f64, scale: f64| {
         let limit = FIGURE * scale.max(own.abs());
         verdict.bound(Check::Figure, (recorded - own).abs(), limit, || name.to_string());
     };
-    figure("time of the report", report.t, *t, 0.0);
-    figure("time", *t, before.t + report.h, report.h);
-    let kinetic = crate::scheme::euler::kinetic(system, (*t, q), v);
-    let potential = system.potential(*t, q);
-    figure("kinetic energy", report.kinetic, kinetic, 0.0);
-    figure("potential energy", report.potential, potential, kinetic);
-    let (linear, angular) = system.momentum(q, v);
+    figure("time of the report", report.t, own.t, 0.0);
+    figure("time", after.t, before.t + report.h, report.h);
+    figure("kinetic energy", report.kinetic, own.kinetic, 0.0);
+    figure("potential energy", report.potential, own.potential, own.kinetic);
     // components cancel: each is measured by all of them
-    let size = |p: [f64; 3]| largest(&p);
+    let (linear, angular) = (own.linear_momentum, own.angular_momentum);
     for (k, axis) in ["x", "y", "z"].iter().enumerate() {
-        figure(&format!("momentum along {axis}"), report.linear_momentum[k], linear[k], size(linear));
+        let along = format!("momentum along {axis}");
+        figure(&along, report.linear_momentum[k], linear[k], largest(&linear));
         let about = format!("angular momentum about {axis}");
-        figure(&about, report.angular_momentum[k], angular[k], size(angular));
+        figure(&about, report.angular_momentum[k], angular[k], largest(&angular));
     }
-    let depth = crate::scheme::pose::Pose::default().infeasibility(system, *t, q);
-    let scale = system.size().max(largest(q));
-    verdict.bound(Check::Figure, (report.infeasibility - depth).abs(), POSITION * scale, || {
-        "infeasibility".to_string()
-    });
+    let limit = POSITION * system.size().max(largest(&after.q));
+    let depth = (report.infeasibility - own.infeasibility).abs();
+    verdict.bound(Check::Figure, depth, limit, || "infeasibility".to_string());
 }
 
 /// A contact as people read it.

@@ -1,0 +1,43 @@
+//! The format of NumPy: a zip file of arrays, C-contiguous float64, little-endian.
+
+use super::arrays::{Array, Arrays};
+use std::io::{self, Seek, Write};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// What comes before the numbers is a multiple of this.
+const ALIGNED: usize = 64;
+
+/// Writes all arrays, and what they are as `metadata.json`.
+pub(super) fn write(arrays: &Arrays, file: impl Write + Seek) -> io::Result<()> {
+    let mut zip = ZipWriter::new(file);
+    // whole files above 4 GiB are all right too
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    let failed = |error: zip::result::ZipError| io::Error::other(error.to_string());
+    for array in arrays.all() {
+        zip.start_file(format!("{}.npy", array.name), options).map_err(failed)?;
+        zip.write_all(&head(array))?;
+        for number in &array.data {
+            zip.write_all(&number.to_le_bytes())?;
+        }
+    }
+    zip.start_file("metadata.json", options).map_err(failed)?;
+    zip.write_all(arrays.metadata.to_string().as_bytes())?;
+    zip.finish().map_err(failed)?.flush()
+}
+
+/// The head of an array, in version 1.0 of the format.
+fn head(array: &Array) -> Vec<u8> {
+    let dimensions: String = array.shape().iter().map(|n| format!("{n}, ")).collect();
+    let mut text =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}", dimensions.trim_end());
+    // magic, version and length take ten bytes, the line ends with a newline
+    let length = (text.len() + 11).next_multiple_of(ALIGNED) - 10;
+    text += &" ".repeat(length - 1 - text.len());
+    text.push('\n');
+    let mut head = b"\x93NUMPY\x01\x00".to_vec();
+    // dimensions are few, so the text is short
+    head.extend(u16::try_from(length).unwrap_or(u16::MAX).to_le_bytes());
+    head.extend(text.as_bytes());
+    head
+}

@@ -1,0 +1,176 @@
+//! Bodies as outlines: in the plane as they are, in space as seen along y.
+
+use stiction::State;
+use stiction::papers::{Frame, Outline};
+use stiction_geometry::{planar, spatial};
+use stiction_scene::{Drawn, Model, Pose, ShapeRef};
+
+/// Directions that round outlines are made of.
+const DIRECTIONS: u32 = 64;
+
+/// Part of the picture that is left around the bodies.
+const MARGIN: f64 = 0.06;
+
+/// The bodies at several states; floors and walls as far as the picture goes.
+pub(super) fn frames(model: &Model, states: &[State]) -> Vec<Frame> {
+    let bodies: Vec<u32> = model.body_names().iter().filter_map(|name| model.body(name)).collect();
+    let bounded = |state: &State| {
+        let mut outlines: Vec<Outline> = Vec::new();
+        for &body in &bodies {
+            let Some(pose) = model.pose(state, body) else { continue };
+            outlines.extend(model.shapes(body).iter().filter_map(|shape| silhouette(model, &pose, shape)));
+        }
+        outlines.extend(links(model, state));
+        outlines
+    };
+    let mut frames: Vec<Frame> =
+        states.iter().map(|state| Frame { t: state.t, outlines: bounded(state) }).collect();
+    let (low, high) = extent(&frames);
+    for (frame, state) in frames.iter_mut().zip(states) {
+        for &body in &bodies {
+            let Some(pose) = model.pose(state, body) else { continue };
+            let walls = model.shapes(body);
+            let walls = walls.iter().filter(|drawn| is_wall(drawn.shape));
+            let lines = walls.filter_map(|drawn| wall(model, &pose, drawn, low, high));
+            frame.outlines.extend(lines);
+        }
+    }
+    frames
+}
+
+/// Every joint from the centre of one moving body to that of the other, for those that have no shape.
+fn links(model: &Model, state: &State) -> Vec<Outline> {
+    let mut links = Vec::new();
+    for joint in model.joint_names().iter().filter_map(|name| model.joint(name)) {
+        let (Some([a, b]), Some([at_a, at_b])) = (model.joined(joint), model.joint_points(state, joint)) else {
+            continue;
+        };
+        let centre = |body: u32| model.centre(state, body).filter(|_| model.moves(body));
+        let points = centre(a).into_iter().chain([at_a, at_b]).chain(centre(b));
+        links.push(Outline { closed: false, points: points.map(|p| flat(model, p)).collect() });
+    }
+    links
+}
+
+/// The two coordinates that are drawn.
+fn flat(model: &Model, [x, y, z]: [f64; 3]) -> [f64; 2] {
+    if model.dimension() == 2 { [x, y] } else { [x, z] }
+}
+
+/// What bounded outlines reach, and a little more.
+fn extent(frames: &[Frame]) -> ([f64; 2], [f64; 2]) {
+    let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+    for p in frames.iter().flat_map(|f| &f.outlines).flat_map(|o| &o.points) {
+        for k in 0..2 {
+            low[k] = low[k].min(p[k]);
+            high[k] = high[k].max(p[k]);
+        }
+    }
+    if !(low[0] <= high[0] && low[1] <= high[1]) {
+        return ([-1.0; 2], [1.0; 2]);
+    }
+    let size = (high[0] - low[0]).max(high[1] - low[1]).max(1e-9);
+    (low.map(|x| x - MARGIN * size), high.map(|x| x + MARGIN * size))
+}
+
+/// A rotation by a unit quaternion.
+fn turn([w, x, y, z]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
+    nalgebra::UnitQuaternion::new_unchecked(nalgebra::Quaternion::new(w, x, y, z))
+        .transform_vector(&v.into())
+        .into()
+}
+
+fn turn_back([w, x, y, z]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
+    turn([w, -x, -y, -z], v)
+}
+
+fn is_wall(shape: ShapeRef) -> bool {
+    matches!(shape, ShapeRef::Planar(planar::Shape::HalfPlane) | ShapeRef::Spatial(spatial::Shape::HalfSpace))
+}
+
+/// What a convex shape looks like from where it is seen: its farthest points in every direction of the picture.
+fn silhouette(model: &Model, body: &Pose, drawn: &Drawn) -> Option<Outline> {
+    if is_wall(drawn.shape) {
+        return None;
+    }
+    let place = |local: [f64; 3]| {
+        let inner = add(turn(drawn.pose.quat_wxyz, local), drawn.pose.position);
+        flat(model, add(turn(body.quat_wxyz, inner), body.position))
+    };
+    let mut points: Vec<[f64; 2]> = Vec::new();
+    for k in 0..DIRECTIONS {
+        let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / f64::from(DIRECTIONS)).sin_cos();
+        let direction = if model.dimension() == 2 { [cos, sin, 0.0] } else { [cos, 0.0, sin] };
+        let local = turn_back(drawn.pose.quat_wxyz, turn_back(body.quat_wxyz, direction));
+        let point = place(farthest(drawn.shape, local)?);
+        if points.last() != Some(&point) {
+            points.push(point);
+        }
+    }
+    Some(Outline { closed: true, points })
+}
+
+fn add(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
+/// The farthest point of a shape along a local unit direction; none for what has no end.
+fn farthest(shape: ShapeRef, d: [f64; 3]) -> Option<[f64; 3]> {
+    let ellipsoid = |axes: [f64; 3]| {
+        let length = (0..3).map(|i| (axes[i] * d[i]).powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        std::array::from_fn(|i| axes[i] * axes[i] * d[i] / length)
+    };
+    let capsule = |axis: usize, half: f64, radius: f64| {
+        std::array::from_fn(|i| radius * d[i] + if i == axis { half.copysign(d[i]) } else { 0.0 })
+    };
+    let along = |p: &[f64; 3]| p[0] * d[0] + p[1] * d[1] + p[2] * d[2];
+    let corner =
+        |points: &mut dyn Iterator<Item = [f64; 3]>| points.max_by(|a, b| along(a).total_cmp(&along(b)));
+    match shape {
+        ShapeRef::Planar(shape) => match shape {
+            planar::Shape::Disk { radius } => Some(d.map(|x| radius * x)),
+            planar::Shape::Ellipse { semi_axes: [a, b] } => Some(ellipsoid([*a, *b, 0.0])),
+            planar::Shape::Capsule { half_length, radius } => Some(capsule(0, *half_length, *radius)),
+            planar::Shape::Polygon(polygon) => {
+                corner(&mut polygon.vertices().iter().map(|p| [p.x, p.y, 0.0]))
+            }
+            planar::Shape::HalfPlane => None,
+        },
+        ShapeRef::Spatial(shape) => match shape {
+            spatial::Shape::Sphere { radius } => Some(d.map(|x| radius * x)),
+            spatial::Shape::Ellipsoid { semi_axes } => Some(ellipsoid(*semi_axes)),
+            spatial::Shape::Capsule { half_length, radius } => Some(capsule(2, *half_length, *radius)),
+            spatial::Shape::Cuboid { half_extents } => {
+                Some(std::array::from_fn(|i| half_extents[i].copysign(d[i])))
+            }
+            spatial::Shape::Polyhedron(hull) => corner(&mut hull.vertices().iter().map(|p| [p.x, p.y, p.z])),
+            spatial::Shape::HalfSpace => None,
+        },
+    }
+}
+
+/// The line in which a wall is seen, within the picture; none for one that is seen face on.
+fn wall(model: &Model, body: &Pose, drawn: &Drawn, low: [f64; 2], high: [f64; 2]) -> Option<Outline> {
+    let up = if model.dimension() == 2 { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] };
+    let normal = flat(model, turn(body.quat_wxyz, turn(drawn.pose.quat_wxyz, up)));
+    let length = normal[0].hypot(normal[1]);
+    if length < 1e-6 {
+        return None;
+    }
+    let at = flat(model, add(turn(body.quat_wxyz, drawn.pose.position), body.position));
+    let along = [-normal[1] / length, normal[0] / length];
+    // the part of at + s along that lies in the picture
+    let (mut from, mut to) = (f64::NEG_INFINITY, f64::INFINITY);
+    for k in 0..2 {
+        if along[k].abs() < 1e-12 {
+            if !(low[k]..=high[k]).contains(&at[k]) {
+                return None;
+            }
+            continue;
+        }
+        let (a, b) = ((low[k] - at[k]) / along[k], (high[k] - at[k]) / along[k]);
+        (from, to) = (from.max(a.min(b)), to.min(a.max(b)));
+    }
+    let point = |s: f64| [at[0] + s * along[0], at[1] + s * along[1]];
+    (from < to).then(|| Outline { closed: false, points: vec![point(from), point(to)] })
+}

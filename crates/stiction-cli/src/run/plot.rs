@@ -1,0 +1,60 @@
+//! The picture of a run: energy, infeasibility, certificate and motion.
+
+use super::motion;
+use super::plan::Plan;
+use crate::{BadInput, plot};
+use std::path::Path;
+use stiction::Simulation;
+use stiction::papers::{Axis, Content, Curve, Figure};
+use stiction_journal::Journal;
+
+/// How often the bodies are drawn.
+const FRAMES: usize = 6;
+
+/// Draws a run from its journal as SVG text.
+pub(super) fn draw(plan: &Plan, journal: &Path) -> Result<String, BadInput> {
+    let said = |error: stiction_journal::JournalError| BadInput(error.to_string());
+    let first = Simulation::new(plan.model.clone(), plan.start.clone(), plan.scheme).observe();
+    let [mut kinetic, mut potential, mut total] =
+        ["kinetic", "potential", "both"].map(|label| Curve { label: label.into(), points: Vec::new() });
+    let [mut depth, mut residual] =
+        ["infeasibility", "worst residual"].map(|label| Curve { label: label.into(), points: Vec::new() });
+    let mut energy = |t: f64, k: f64, p: f64| {
+        kinetic.points.push([t, k]);
+        potential.points.push([t, p]);
+        total.points.push([t, k + p]);
+    };
+    energy(first.t, first.kinetic, first.potential);
+    depth.points.push([first.t, first.infeasibility]);
+    let mut times = vec![first.t];
+    for step in Journal::open(journal).map_err(said)? {
+        let step = step.map_err(said)?;
+        energy(step.t, step.kinetic, step.potential);
+        depth.points.push([step.t, step.infeasibility]);
+        residual.points.push([step.t, step.worst()]);
+        times.push(step.t);
+    }
+    // the records at equal distances, the first and the last among them
+    let last = times.len() - 1;
+    let mut wanted: Vec<usize> = (0..FRAMES).map(|k| k * last / (FRAMES - 1)).collect();
+    wanted.dedup();
+    let mut states = vec![plan.start.clone()];
+    for (k, step) in Journal::open(journal).map_err(said)?.enumerate() {
+        if wanted.contains(&(k + 1)) {
+            states.push(step.map_err(said)?.state());
+        }
+    }
+    let time = || Axis::linear("time [s]");
+    let figure = |title: &str, content: Content| Figure { name: String::new(), title: title.into(), content };
+    let curves = |title: &str, axis: Axis, curves: Vec<Curve>| {
+        figure(title, Content::Curves { axes: [time(), axis], curves })
+    };
+    let figures = [
+        curves("Energy", Axis::linear("energy [J]"), vec![kinetic, potential, total]),
+        curves("Penetration or joint error", Axis::logarithmic("infeasibility [m]"), vec![depth]),
+        figure("Motion", Content::Frames(motion::frames(&plan.model, &states))),
+        curves("Worst residual of the certificate", Axis::logarithmic("residual"), vec![residual]),
+    ];
+    let title = format!("{}: {}, h = {} s", plan.title, plan.scheme_name(), plan.header.h);
+    plot::draw_together(&title, &figures).map_err(BadInput)
+}

@@ -1,0 +1,296 @@
+//! What is allowed and may not be what was meant.
+
+use crate::diagnostic::{Diagnostic, Finding};
+use crate::model::Model;
+use crate::node::Node;
+use crate::scene::{Built, Scene};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use stiction::{Bases, ContactRow, JointRow, Near, RowKind, State, System};
+use stiction_lcp::{Body, Condensed, Contact, Joint, OffsetRow, Pointed, StepProblem};
+
+/// Ratio of the masses of two bodies above which an answer loses digits: the certificate of a stack with 10⁴ on top
+/// has four digits less to spare.
+const MASS_RATIO: f64 = 1e4;
+
+/// Overlap and gaps below this part of the smallest body are round-off of what is written.
+const TOUCH: f64 = 1e-9;
+
+/// Distance from the origin, in sizes of the smallest body, from which on gaps have fewer than eight digits.
+const FAR: f64 = 1e8;
+
+/// Most contacts and joint rows for which the cone and the rank are looked at: a dense problem of this size takes a
+/// second.
+const MOST_ROWS: usize = 400;
+
+impl Scene {
+    /// Warnings: what is allowed and may not be what was meant. The errors of [`Scene::build`] are not among them.
+    ///
+    /// Redundant joints and friction cones that are not pointed are looked for at the start, in scenes with up to 400
+    /// joint rows and contacts that touch there.
+    pub fn lint(&self) -> Vec<Diagnostic> {
+        let mut found = self.idle.clone();
+        self.lint_run(&mut found);
+        if let Ok(built) = self.build() {
+            let Built { model, state, h, .. } = &built;
+            let look = Look { scene: self, model, state, h: *h };
+            look.bodies(&mut found);
+            let (contacts, joints) = look.rows();
+            look.overlaps(&contacts, &mut found);
+            look.joints(&joints, &mut found);
+            look.problem(&joints, &contacts, &mut found);
+        }
+        self.placed(found).0
+    }
+
+    fn lint_run(&self, found: &mut Vec<Finding>) {
+        let table = self.root.get("run").map(|entry| &entry.node);
+        let span = |key: &str| {
+            table.map_or(0..0, |node| node.get(key).map_or(node.span.clone(), |e| e.node.span.clone()))
+        };
+        let run = &self.run;
+        if run.duration == 0.0 {
+            found.push(Finding::warning(&span("duration"), "a run of 0 s makes no step"));
+        } else if run.h > run.duration && run.accuracy.is_none() {
+            let message = format!("the step of {} s is longer than the run of {} s", run.h, run.duration);
+            found.push(Finding::warning(&span("step"), message));
+        }
+        if run.accuracy.is_some_and(|accuracy| !(1e-10..=1e-2).contains(&accuracy.tolerance)) {
+            let message = "accuracies from 1e-10 to 1e-2 make sense; below, round-off of events shows";
+            found.push(Finding::warning(&span("accuracy"), message));
+        }
+        if !(1e-12..=1e-6).contains(&run.scheme.solver.tolerance) {
+            let message = format!(
+                "a tolerance of {}: below 1e-12 true solutions are refused, above 1e-6 resting bodies creep",
+                run.scheme.solver.tolerance
+            );
+            found.push(Finding::warning(&span("scheme"), message));
+        }
+        let record = self.root.get("record").and_then(|record| record.node.get("every"));
+        if let (Some(entry), Some(every)) = (record, run.record.every)
+            && every > run.duration
+        {
+            let message = format!("a sample every {every} s of a run of {} s is none", run.duration);
+            found.push(Finding::warning(&entry.node.span, message));
+        }
+    }
+}
+
+/// A scene at its start.
+struct Look<'a> {
+    scene: &'a Scene,
+    model: &'a Model,
+    state: &'a State,
+    h: f64,
+}
+
+impl Look<'_> {
+    /// The place of a body's key, or of its name.
+    fn body(&self, name: &str, keys: &[&str]) -> Range<usize> {
+        place(self.scene.places.body_table(&self.scene.root, name), keys)
+    }
+
+    fn joint(&self, name: &str, keys: &[&str]) -> Range<usize> {
+        place(self.scene.places.joint_table(&self.scene.root, name), keys)
+    }
+
+    fn names(&self, [a, b]: [u32; 2]) -> [&str; 2] {
+        let names = self.model.body_names();
+        [a, b].map(|body| names.get(body as usize).copied().unwrap_or(""))
+    }
+
+    fn bodies(&self, found: &mut Vec<Finding>) {
+        let (model, state) = (self.model, self.state);
+        let names = model.body_names();
+        let moving: Vec<u32> = (0..).take(names.len()).filter(|&body| model.moves(body)).collect();
+        if moving.is_empty() {
+            let bodies = self.scene.root.get("bodies").map_or(0..0, |entry| entry.span.clone());
+            found.push(Finding::warning(&bodies, "no body moves by itself"));
+            return;
+        }
+        let name = |body: u32| names[body as usize];
+        let masses: Vec<f64> = (0..moving.len()).map(|i| model.mass(i)[(0, 0)]).collect();
+        let by_mass = |a: &usize, b: &usize| masses[*a].total_cmp(&masses[*b]);
+        let (least, most) = ((0..masses.len()).min_by(by_mass), (0..masses.len()).max_by(by_mass));
+        if let (Some(least), Some(most)) = (least, most)
+            && masses[most] > MASS_RATIO * masses[least]
+        {
+            let message = format!(
+                "`{}` weighs {:.3e} kg, {:.1e} times as much as `{}`: answers lose as many digits",
+                name(moving[most]),
+                masses[most],
+                masses[most] / masses[least],
+                name(moving[least])
+            );
+            found.push(Finding::warning(&self.body(name(moving[most]), &["mass", "density"]), message));
+        }
+        let size = model.size();
+        for &body in &moving {
+            let far = model
+                .centre(state, body)
+                .map_or(0.0, |c| c.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
+            if far > FAR * size {
+                let message = format!(
+                    "it is {far:.1e} m from the origin, beside bodies of {size:.1e} m: gaps lose digits"
+                );
+                found.push(Finding::warning(&self.body(name(body), &["position"]), message));
+            }
+            if model.shapes(body).is_empty() && !self.acted_on(name(body)) {
+                let message = format!("`{}` has no shapes, and no joint or force acts on it", name(body));
+                found.push(Finding::warning(&self.body(name(body), &["name"]), message));
+            }
+        }
+        if self.scene.run.accuracy.is_some() {
+            return;
+        }
+        let speed = model.surface_speed(state.t, &state.q, &state.v).max(model.gravity() * self.h);
+        if speed * self.h > size {
+            let run = self.scene.root.get("run");
+            let message = format!(
+                "in one step of {} s a surface moves {:.2e} m, more than the size of the smallest body, {size:.2e} m",
+                self.h,
+                speed * self.h
+            );
+            found.push(Finding::warning(&place(run.map(|entry| &entry.node), &["step"]), message));
+        }
+    }
+
+    /// `true` when a joint, spring, rail or force names a body or its copies.
+    fn acted_on(&self, name: &str) -> bool {
+        let base = name.split('[').next().unwrap_or(name);
+        let lists = ["joints", "springs", "rails", "forces"].into_iter();
+        let mut tables =
+            lists.filter_map(|list| self.scene.root.get(list)).flat_map(|entry| entry.node.items());
+        let names = |node: &Node| node.text().is_some_and(|text| text.split('[').next() == Some(base));
+        tables.any(|table| {
+            table.get("body").is_some_and(|entry| names(&entry.node))
+                || table.get("bodies").is_some_and(|entry| entry.node.items().iter().any(names))
+        })
+    }
+
+    /// Contacts that touch at the start, and all joint rows.
+    fn rows(&self) -> (Vec<ContactRow>, Vec<JointRow>) {
+        let (model, state) = (self.model, self.state);
+        let (mut contacts, mut joints) = (Vec::new(), Vec::new());
+        let near = Near::within(TOUCH * model.size());
+        model.contacts(state.t, &state.q, &near, &mut Bases::default(), &mut contacts);
+        model.joints(state.t, &state.q, &mut joints);
+        (contacts, joints)
+    }
+
+    fn overlaps(&self, contacts: &[ContactRow], found: &mut Vec<Finding>) {
+        let mut depths: BTreeMap<[u32; 2], f64> = BTreeMap::new();
+        for contact in contacts.iter().filter(|contact| contact.gap < -TOUCH * self.model.size()) {
+            let depth = depths.entry(contact.bodies).or_insert(0.0);
+            *depth = depth.max(-contact.gap);
+        }
+        for (bodies, depth) in depths {
+            let [a, b] = self.names(bodies);
+            let message = format!("`{a}` and `{b}` overlap by {depth:.3e} m at the start");
+            found.push(Finding::warning(&self.body(b, &["position", "name"]), message));
+        }
+    }
+
+    /// Joints that do not hold at the start, where they are or as fast as they go.
+    fn joints(&self, joints: &[JointRow], found: &mut Vec<Finding>) {
+        let names = self.model.joint_names();
+        let starts = starts(self.model);
+        let speed_scale = self.model.surface_speed(self.state.t, &self.state.q, &self.state.v);
+        let mut worst: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for row in joints {
+            let Some(apart) = row.violation() else { continue };
+            let held = matches!(row.kind, RowKind::Rigid(_));
+            let speed = if held { (row.row.dot(&starts, &self.state.v) + row.drift).abs() } else { 0.0 };
+            let worst = worst.entry(row.joint).or_insert((0.0, 0.0));
+            *worst = (worst.0.max(apart), worst.1.max(speed));
+        }
+        for (joint, (apart, speed)) in worst {
+            let name = names.get(joint as usize).copied().unwrap_or("");
+            if apart > TOUCH * self.model.size() {
+                let message = format!("joint `{name}` is {apart:.3e} m from holding at the start");
+                found.push(Finding::warning(
+                    &self.joint(name, &["length", "frame_a", "at", "bodies"]),
+                    message,
+                ));
+            }
+            if speed > TOUCH * speed_scale {
+                let message =
+                    format!("the velocities of its bodies pull joint `{name}` apart at {speed:.3e} m/s");
+                found.push(Finding::warning(&self.joint(name, &["bodies"]), message));
+            }
+        }
+    }
+
+    /// Joints that follow from others, and contacts whose impulses can cancel.
+    fn problem(&self, joints: &[JointRow], contacts: &[ContactRow], found: &mut Vec<Finding>) {
+        let rigid: Vec<&JointRow> =
+            joints.iter().filter(|row| matches!(row.kind, RowKind::Rigid(c) if c == 0.0)).collect();
+        if rigid.len() + contacts.len() > MOST_ROWS {
+            return;
+        }
+        let mut problem = StepProblem::default();
+        for (i, &velocities) in self.model.bodies().iter().enumerate() {
+            let (mass, momentum) = (self.model.mass(i), nalgebra::Vector6::zeros());
+            problem.bodies.push(Body { velocities, mass, momentum });
+        }
+        for row in &rigid {
+            let row = OffsetRow { row: row.row.clone(), offset: 0.0 };
+            problem.joints.push(Joint { row, compliance: 0.0 });
+        }
+        if let Ok(condensed) = Condensed::new(&problem) {
+            let mut redundant: BTreeMap<u32, usize> = BTreeMap::new();
+            for &row in condensed.redundant_joints() {
+                *redundant.entry(rigid[row].joint).or_default() += 1;
+            }
+            let names = self.model.joint_names();
+            for (joint, rows) in redundant {
+                let name = names.get(joint as usize).copied().unwrap_or("");
+                let all = rigid.iter().filter(|row| row.joint == joint).count();
+                let message = format!(
+                    "{rows} of the {all} rows of joint `{name}` follow from other joints: its reaction is not unique"
+                );
+                found.push(Finding::warning(&self.joint(name, &["kind"]), message));
+            }
+        }
+        if contacts.is_empty() {
+            return;
+        }
+        for contact in contacts {
+            let mut tangents = contact.tangents.clone();
+            tangents.truncate(if contact.mu > 0.0 { 2 } else { 0 });
+            problem.contacts.push(Contact {
+                normal: Some(OffsetRow { row: contact.normal.clone(), offset: 0.0 }),
+                tangents,
+                set: contact.set.clone(),
+                mu: contact.mu,
+                kappa: 0.0,
+            });
+        }
+        if let Ok(Pointed::No { impulses }) = problem.pointed() {
+            let layout = problem.layout();
+            // the contact that pushes most stands for all
+            let push = |i: usize| impulses.get(layout.contact[i]).copied().unwrap_or(0.0);
+            let most = (0..contacts.len()).max_by(|a, b| push(*a).total_cmp(&push(*b))).unwrap_or(0);
+            let [a, b] = self.names(contacts[most].bodies);
+            let message = format!(
+                "the friction cone is not pointed: impulses at `{a}` and `{b}` and other contacts can cancel, \
+                 so that bodies may be wedged and forces are not unique"
+            );
+            found.push(Finding::warning(&self.body(b, &["name"]), message));
+        }
+    }
+}
+
+/// First velocity of each moving body.
+fn starts(model: &Model) -> Vec<usize> {
+    let mut starts = vec![0];
+    model.bodies().iter().for_each(|n| starts.push(starts[starts.len() - 1] + n));
+    starts
+}
+
+/// The place of the first of these keys that a table has, or of the table.
+fn place(table: Option<&Node>, keys: &[&str]) -> Range<usize> {
+    let Some(table) = table else { return 0..0 };
+    let key = keys.iter().chain(&["name"]).find_map(|key| table.get(key));
+    key.map_or_else(|| table.span.clone(), |entry| entry.node.span.clone())
+}
