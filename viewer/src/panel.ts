@@ -1,7 +1,7 @@
 // The panel at the side: plots, what is drawn, and, of a live simulation, what can be changed.
 
 import type { Description, Frame } from './data';
-import { make } from './dom';
+import { make, write } from './dom';
 import type { Command, Status } from './live';
 import { Plot, type Curve } from './plots';
 import { poseLength } from './pose';
@@ -87,6 +87,7 @@ export class Panel {
   }
 
   private stride = 3;
+  private turn = 0;
 
   private choose(): void {
     const place = this.moving.indexOf(Number(this.body.value)) * this.stride + Number(this.axis.value);
@@ -112,10 +113,12 @@ export class Panel {
     this.change?.status(status);
   }
 
-  draw(frames: Frame[], shown: Frame, from: number, to: number): void {
-    for (const { plot, output } of this.plots) {
+  /** Draws the next plot in turn, or all of them. */
+  draw(frames: Frame[], shown: Frame, from: number, to: number, all: boolean): void {
+    this.turn = (this.turn + 1) % this.plots.length;
+    for (const { plot, output } of all ? this.plots : [this.plots[this.turn]]) {
       plot.draw(frames, from, to, shown.t);
-      if (plot.curves.length === 1) output.textContent = plot.words(shown);
+      if (plot.curves.length === 1) write(output, plot.words(shown));
     }
   }
 }

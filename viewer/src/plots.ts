@@ -24,23 +24,29 @@ const FLOOR = 1e-17;
 
 export class Plot {
   readonly canvas = document.createElement('canvas');
+  private size = [0, 0];
+  // few lines, drawn by the processor: a graphics card would have to be waited for
+  private readonly pen = this.canvas.getContext('2d', { willReadFrequently: true });
+
   constructor(public curves: Curve[], readonly options: PlotOptions) {
     this.canvas.className = 'plot';
     this.canvas.setAttribute('role', 'img');
+    // asking for the size while drawing would have the page laid out again
+    new ResizeObserver(([entry]) => {
+      this.size = [entry.contentRect.width, entry.contentRect.height];
+    }).observe(this.canvas);
   }
 
   /** Draws the frames of a window of time; a line marks the moment that is shown. */
   draw(frames: Frame[], from: number, to: number, now: number): void {
-    const { canvas, options } = this;
+    const { canvas, options, pen } = this;
     const ratio = Math.min(window.devicePixelRatio, 2);
-    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-    if (width === 0 || height === 0) return;
+    const [width, height] = this.size;
+    if (width === 0 || height === 0 || !pen) return;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
     }
-    const pen = canvas.getContext('2d');
-    if (!pen) return;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     const colors = palette();

@@ -40,6 +40,9 @@ export class Stage {
   /** What of the canvas is covered by other things [px]. */
   private covered = { right: 0, top: 0, bottom: 0 };
   private height = 4;
+  /** Width and height of the canvas [px]: asking for them while drawing would have the page laid out again. */
+  private width = 1;
+  private tall = 1;
   private readonly light = new DirectionalLight(0xffffff, 2.1);
   private readonly grid: Mesh<PlaneGeometry, ShaderMaterial>;
   private readonly home = { position: new Vector3(), target: new Vector3() };
@@ -194,6 +197,7 @@ export class Stage {
 
   resize(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
+    [this.width, this.tall] = [width, Math.max(height, 1)];
     const aspect = width / Math.max(height, 1);
     this.renderer.setSize(width, height, false);
     if (this.camera instanceof OrthographicCamera) {
@@ -209,7 +213,7 @@ export class Stage {
 
   /** Size of a pixel at a point of the world [m]. */
   pixel(at: Vector3): number {
-    const height = Math.max(this.canvas.clientHeight, 1);
+    const height = this.tall;
     if (this.camera instanceof OrthographicCamera) return this.height / this.camera.zoom / height;
     return (2 * this.camera.position.distanceTo(at) * Math.tan((FIELD * Math.PI) / 360)) / height;
   }
@@ -226,8 +230,8 @@ export class Stage {
   project(at: Vector3): { x: number; y: number; ahead: boolean } {
     const p = at.clone().project(this.camera);
     return {
-      x: 0.5 * (p.x + 1) * this.canvas.clientWidth,
-      y: 0.5 * (1 - p.y) * this.canvas.clientHeight,
+      x: 0.5 * (p.x + 1) * this.width,
+      y: 0.5 * (1 - p.y) * this.tall,
       ahead: p.z < 1,
     };
   }
@@ -242,7 +246,7 @@ export class Stage {
     const far = this.camera instanceof OrthographicCamera ? 1e6 * this.size : 3 * this.camera.position.distanceTo(target);
     uniforms.far.value = far;
     uniforms.eye.value.copy(this.dimension === 2 ? this.camera.position : target);
-    const reach = this.dimension === 2 ? 2 * this.canvas.clientWidth * pixel + 2 * this.height : far;
+    const reach = this.dimension === 2 ? 2 * this.width * pixel + 2 * this.height : far;
     this.grid.scale.set(reach, reach, 1);
     this.grid.position.set(target.x, target.y, this.dimension === 2 ? -2 * this.size : 0);
     this.renderer.info.reset();

@@ -9,6 +9,7 @@ mod convert;
 mod demo;
 mod draw;
 mod fuzz;
+mod gallery;
 mod mode;
 mod peer;
 mod plot;
@@ -20,6 +21,7 @@ mod scenes;
 mod soak;
 mod solve;
 mod verify;
+mod view;
 mod wrecking;
 
 use clap::{Parser, Subcommand};
@@ -62,6 +64,8 @@ enum Command {
     Verify(verify::Arguments),
     #[command(after_long_help = EXIT_CODES)]
     Convert(convert::Arguments),
+    View(view::Arguments),
+    Gallery(gallery::Arguments),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
     Peer(peer::Arguments),
@@ -108,6 +112,8 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
+        Command::Gallery(arguments) => gallery::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Peer(arguments) => peer::run(&arguments),

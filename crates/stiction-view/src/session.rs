@@ -9,7 +9,6 @@ pub use command::{Command, Complaint, Dropped};
 
 use crate::describe::Description;
 use crate::frame::{Seen, frame};
-use crate::tape::at_start;
 use edit::Fresh;
 use hand::Cursor;
 use history::{History, Moment};
@@ -17,7 +16,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stiction::{Level, Scheme, Simulation, State, StepError, StepReport};
-use stiction_scene::{Built, Model, scheme_named, scheme_names};
+use stiction_scene::{Model, Scene, scheme_named, scheme_names};
 
 /// Most bodies that may be dropped into a scene.
 const MOST_DROPPED: u32 = 500;
@@ -114,7 +113,9 @@ pub struct Session {
 
 impl Session {
     /// A simulation that stands at its start.
-    pub fn new(built: &Built, name: &str) -> Result<Self, Complaint> {
+    pub fn new(scene: &Scene) -> Result<Self, Complaint> {
+        let built = scene.build().map_err(|mistakes| Complaint::new(mistakes.to_string()))?;
+        let name = scene.title().unwrap_or_else(|| scene.name());
         let cursor = Cursor::default();
         let edited = edit::edited(
             &built.model,
@@ -123,7 +124,7 @@ impl Session {
             |world| cursor.spatial(world),
         );
         let (model, state, hand) = edited.map_err(|mistakes| Complaint::new(mistakes.to_string()))?;
-        let scheme = built.scheme.clone();
+        let scheme = built.scheme;
         let name_of = |s: &Scheme| scheme_names().find(|name| scheme_named(name).as_ref() == Some(s));
         let settings = Settings {
             h: built.h,
@@ -133,9 +134,11 @@ impl Session {
         };
         let model = Arc::new(model);
         let description = Arc::new(Description::new(&model, name, 0, Some(hand)));
-        let bytes: Arc<[u8]> = frame(&model, &description, &state, &at_start(&model, &state)).into();
+        let simulation = Simulation::new((*model).clone(), state.clone(), settings.effective());
+        let observed = simulation.observe();
+        let bytes: Arc<[u8]> = frame(&model, &description, &state, &Seen::of(0, &observed)).into();
         let start = Moment {
-            state: state.clone(),
+            state,
             step: 0,
             model: model.clone(),
             description: description.clone(),
@@ -145,7 +148,7 @@ impl Session {
         let mut history = History::default();
         history.push(start.clone());
         Ok(Self {
-            simulation: Simulation::new((*model).clone(), state, settings.effective()),
+            simulation,
             model,
             description,
             settings,
@@ -153,7 +156,7 @@ impl Session {
             hand,
             history,
             start,
-            report: StepReport::default(),
+            report: observed,
             step: 0,
             revisions: 0,
             fresh: Vec::new(),
@@ -398,11 +401,9 @@ impl Session {
         let name = self.description.name.clone();
         self.description = Arc::new(Description::new(&self.model, &name, self.revisions, Some(self.hand)));
         self.simulation = Simulation::new((*self.model).clone(), state, self.settings.effective());
-        let state = self.simulation.state();
-        // bodies that have come are seen at once, contacts of the last step with them
-        let seen =
-            if self.step == 0 { at_start(&self.model, state) } else { Seen::of(self.step, &self.report) };
-        self.frame = frame(&self.model, &self.description, state, &seen).into();
+        // bodies that have come are seen at once, with the contacts of the last step
+        let seen = Seen::of(self.step, &self.report);
+        self.frame = frame(&self.model, &self.description, self.simulation.state(), &seen).into();
         self.unseen = true;
     }
 

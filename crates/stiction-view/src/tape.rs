@@ -3,7 +3,7 @@
 use crate::describe::Description;
 use crate::frame::{Seen, frame};
 use crate::page::{NoPage, replay};
-use stiction::{State, StepReport, System};
+use stiction::{Scheme, Simulation, State, StepReport};
 use stiction_scene::Model;
 
 /// Time between two frames [s]: a screen shows 60 in a second.
@@ -33,8 +33,8 @@ impl Tape {
     /// A tape that begins with a state.
     pub fn new(model: &Model, name: &str, start: &State) -> Self {
         let description = Description::new(model, name, 0, None);
-        let seen = at_start(model, start);
-        let first = frame(model, &description, start, &seen);
+        let observed = Simulation::new(model.clone(), start.clone(), Scheme::default()).observe();
+        let first = frame(model, &description, start, &Seen::of(0, &observed));
         Self {
             description,
             bytes: first.len(),
@@ -94,18 +94,4 @@ impl Tape {
         self.frames.iter().chain(&self.last).for_each(|frame| bytes.extend_from_slice(frame));
         replay(&[&self.description], &bytes)
     }
-}
-
-/// What there is to say before the first step.
-pub(crate) fn at_start(model: &Model, state: &State) -> Seen<'static> {
-    let mut kinetic = 0.0;
-    let mut start = 0;
-    for (body, &n) in model.bodies().iter().enumerate() {
-        let (m, v) = (model.mass(body), &state.v[start..start + n]);
-        for (r, x) in v.iter().enumerate() {
-            kinetic += 0.5 * x * v.iter().enumerate().map(|(c, y)| m[(r, c)] * y).sum::<f64>();
-        }
-        start += n;
-    }
-    Seen { kinetic, potential: model.potential(state.t, &state.q), ..Seen::default() }
 }
