@@ -1,5 +1,6 @@
 //! A scene as it is drawn: bodies, shapes, joints and springs by their names and places.
 
+use crate::stand_in;
 use nalgebra::{Isometry2, Isometry3};
 use serde::Serialize;
 use stiction::{planar, spatial};
@@ -206,7 +207,10 @@ impl Description {
                 described!(model.world(), hidden, spatial, solid, spatial::JointKind::name)
             }
         };
-        Self { revision, name: name.to_string(), dimension: model.dimension(), gravity, bodies, joints, springs }
+        let (name, dimension) = (name.to_string(), model.dimension());
+        let mut description = Self { revision, name, dimension, gravity, bodies, joints, springs };
+        stand_in::add(&mut description);
+        description
     }
 
     /// Place of a body in the description, by its number in the world.

@@ -8,6 +8,7 @@ mod frame;
 mod page;
 mod server;
 mod session;
+mod stand_in;
 mod tape;
 
 pub use describe::{Body, Description, Form, Joint, Pose, Shape, Spring};

@@ -8,7 +8,6 @@
 mod http;
 mod live;
 
-use crate::page::{self, NoPage};
 use crate::session::Session;
 use live::Shared;
 use std::io;
@@ -23,20 +22,14 @@ const CONNECTIONS: usize = 32;
 /// How long a page may take to ask, and to take what it is sent.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why nothing is served.
+/// A port that cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ServerError {
-    /// The page is not in the program.
-    #[error(transparent)]
-    NoPage(#[from] NoPage),
-    /// The port cannot be used.
-    #[error("port {port} of 127.0.0.1: {error}")]
-    Port {
-        /// Which.
-        port: u16,
-        /// Why.
-        error: io::Error,
-    },
+#[error("port {port} of 127.0.0.1: {error}")]
+pub struct ServerError {
+    /// Which.
+    pub port: u16,
+    /// Why.
+    pub error: io::Error,
 }
 
 /// What is shown.
@@ -55,10 +48,7 @@ pub struct Server {
 impl Server {
     /// Shows a live simulation; port 0 takes any that is free. The simulation runs until the program ends.
     pub fn live(session: Session, port: u16) -> Result<Self, ServerError> {
-        // the page is asked for once more by every browser, with the scene as it then is
-        page::live(session.description())?;
-        let shared = Shared::start(session);
-        Self::bind(Content::Live(shared), port)
+        Self::bind(Content::Live(Shared::start(session)), port)
     }
 
     /// Shows a recorded run: the page of a [`Tape`](crate::Tape).
@@ -67,7 +57,7 @@ impl Server {
     }
 
     fn bind(content: Content, port: u16) -> Result<Self, ServerError> {
-        let failed = |error| ServerError::Port { port, error };
+        let failed = |error| ServerError { port, error };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Self { listener, address, content: Arc::new(content) })
