@@ -47,6 +47,8 @@ export class App {
   /** A live page shows the newest frame, unless an older one was asked for. */
   private atNow = true;
   private dirty = true;
+  /** Frames drawn so far. */
+  drawn = 0;
   private last = 0;
   private plotted = 0;
   private readonly anchor = new Vector3();
@@ -419,7 +421,7 @@ export class App {
     }
     const radius = bodies.middling || 0.1 * this.stage.size;
     this.contacts.show(frame, this.stage, this.timeline.typical(RECENT), radius);
-    this.lines.show(bodies, this.contacts.shown, this.stage);
+    this.lines.show(bodies, frame, this.stage);
   }
 
   private build(description: Description, frame: Frame): void {
@@ -497,6 +499,7 @@ export class App {
     const done = performance.now();
     this.times.push({ script: done - begun, show: shown - begun, render: rendered - shown });
     if (this.times.length > MEASURED) this.times.shift();
+    this.drawn += 1;
   }
 
   private plot(now: number): void {
@@ -548,7 +551,7 @@ export class App {
       triangles,
       lost: this.stage.lost,
       t: this.timeline.shown?.t ?? -1,
-      contacts: this.contacts.shown.length,
+      contacts: this.contacts.count,
     };
   }
 
@@ -563,7 +566,7 @@ export class App {
 
   /** Where a contact is on the screen [px], of all that bear. */
   bearing(): { x: number; y: number } | null {
-    const contact = this.contacts.shown.find((c) => c.mode !== 0);
+    const contact = this.contacts.bearing();
     return contact ? this.stage.project(new Vector3(...contact.point)) : null;
   }
 

@@ -2,9 +2,9 @@
 
 import {
   BufferGeometry, CircleGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, Float32BufferAttribute,
-  Group, InstancedMesh, Matrix4, MeshBasicMaterial, Quaternion, RingGeometry, Vector3,
+  Group, InstancedBufferAttribute, InstancedMesh, MeshBasicMaterial, RingGeometry, Vector3,
 } from 'three';
-import { OPEN, type Contact, type Frame } from './data';
+import { OPEN, STICK, type Contact, type Frame } from './data';
 import type { Stage } from './stage';
 import { palette } from './theme';
 
@@ -12,16 +12,18 @@ import { palette } from './theme';
 const POINT = 3.6;
 const SHAFT = 1.1;
 const HEAD = 3.6;
+/** No more than this many pixels to the radius of a body are taken for a point or an arrow. */
+const CROWD = 45;
 /** Length of an arrow of the usual force and of the longest one, in radii of a body. */
 const USUAL = 0.6;
 const LONGEST = 3;
 
-const UP = new Vector3(0, 1, 0);
-
-/** Instances that come and go. */
+/** Instances that come and go, written number by number: there may be thousands in every frame. */
 class Pool {
   readonly group = new Group();
   private mesh: InstancedMesh;
+  private matrices!: Float32Array;
+  private colors!: Float32Array;
   private used = 0;
 
   constructor(private readonly geometry: BufferGeometry, private readonly order: number) {
@@ -29,13 +31,17 @@ class Pool {
   }
 
   private make(capacity: number): InstancedMesh {
-    const material = new MeshBasicMaterial({ depthTest: false, depthWrite: false, transparent: true, opacity: 0.92, vertexColors: this.geometry.hasAttribute('color') });
+    const vertexColors = this.geometry.hasAttribute('color');
+    const material = new MeshBasicMaterial({ depthTest: false, depthWrite: false, transparent: true, opacity: 0.92, vertexColors });
     const mesh = new InstancedMesh(this.geometry, material, capacity);
+    mesh.instanceColor = new InstancedBufferAttribute(new Float32Array(3 * capacity), 3);
     mesh.instanceMatrix.setUsage(DynamicDrawUsage);
-    mesh.setColorAt(0, new Color());
+    mesh.instanceColor.setUsage(DynamicDrawUsage);
     mesh.frustumCulled = false;
     mesh.renderOrder = this.order;
     mesh.count = 0;
+    this.matrices = mesh.instanceMatrix.array as Float32Array;
+    this.colors = mesh.instanceColor.array as Float32Array;
     this.group.add(mesh);
     return mesh;
   }
@@ -44,25 +50,53 @@ class Pool {
     this.used = 0;
   }
 
-  add(matrix: Matrix4, color: Color): void {
-    const { mesh } = this;
-    if (this.used === mesh.instanceMatrix.count) {
-      this.mesh = this.make(2 * this.used);
-      this.mesh.instanceMatrix.array.set(mesh.instanceMatrix.array);
-      this.mesh.instanceColor!.array.set(mesh.instanceColor!.array);
-      this.group.remove(mesh);
-      mesh.dispose();
-    }
-    this.mesh.setMatrixAt(this.used, matrix);
-    this.mesh.setColorAt(this.used, color);
+  /** An instance with the axes x, y, z, as three numbers each, at a place. */
+  add(
+    xx: number, xy: number, xz: number, yx: number, yy: number, yz: number, zx: number, zy: number, zz: number,
+    x: number, y: number, z: number, color: Color,
+  ): void {
+    if (16 * this.used === this.matrices.length) this.grow();
+    const m = this.matrices;
+    const i = 16 * this.used;
+    m[i] = xx;
+    m[i + 1] = xy;
+    m[i + 2] = xz;
+    m[i + 4] = yx;
+    m[i + 5] = yy;
+    m[i + 6] = yz;
+    m[i + 8] = zx;
+    m[i + 9] = zy;
+    m[i + 10] = zz;
+    m[i + 12] = x;
+    m[i + 13] = y;
+    m[i + 14] = z;
+    m[i + 15] = 1;
+    const k = 3 * this.used;
+    this.colors[k] = color.r;
+    this.colors[k + 1] = color.g;
+    this.colors[k + 2] = color.b;
     this.used += 1;
   }
 
+  private grow(): void {
+    const { mesh, matrices, colors } = this;
+    this.mesh = this.make(2 * this.used);
+    this.matrices.set(matrices);
+    this.colors.set(colors);
+    this.group.remove(mesh);
+    mesh.dispose();
+  }
+
   finish(): void {
-    this.mesh.count = this.used;
-    this.mesh.visible = this.used > 0;
-    this.mesh.instanceMatrix.needsUpdate = true;
-    this.mesh.instanceColor!.needsUpdate = true;
+    const { mesh, used } = this;
+    mesh.count = used;
+    mesh.visible = used > 0;
+    for (const [attribute, items] of [[mesh.instanceMatrix, 16], [mesh.instanceColor!, 3]] as const) {
+      // no more is sent than there is
+      attribute.clearUpdateRanges();
+      attribute.addUpdateRange(0, items * used);
+      attribute.needsUpdate = true;
+    }
   }
 }
 
@@ -81,26 +115,21 @@ function rimmed(segments: number, turn: number): BufferGeometry {
 
 export class Contacts {
   readonly group = new Group();
-  /** The contacts that are shown. */
-  shown: Contact[] = [];
   /** Length of an arrow per force [m/N]. */
   scale = 0;
-  private longest = 0;
   points = true;
   arrows = true;
+  private frame: Frame | null = null;
+  private longest = 0;
   private readonly glyphs = [
-    new Pool(new RingGeometry(0.7, 1.1, 20), 20),
-    new Pool(rimmed(20, 0), 21),
+    new Pool(new RingGeometry(0.7, 1.1, 14), 20),
+    new Pool(rimmed(14, 0), 21),
     new Pool(rimmed(4, 0), 22),
   ];
-  private readonly shafts = new Pool(new CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), 18);
-  private readonly heads = new Pool(new ConeGeometry(1, 2.4, 12).translate(0, -1.2, 0), 19);
+  private readonly shafts = new Pool(new CylinderGeometry(1, 1, 1, 6, 1, true).translate(0, 0.5, 0), 18);
+  private readonly heads = new Pool(new ConeGeometry(1, 2.4, 10, 1).translate(0, -1.2, 0), 19);
   private colors: Color[] = [];
-  private readonly matrix = new Matrix4();
   private readonly at = new Vector3();
-  private readonly along = new Vector3();
-  private readonly turn = new Quaternion();
-  private readonly stretch = new Vector3();
 
   constructor() {
     for (const pool of [...this.glyphs, this.shafts, this.heads]) this.group.add(pool.group);
@@ -111,62 +140,90 @@ export class Contacts {
     this.colors = palette().modes.map((c) => new Color(c));
   }
 
+  get count(): number {
+    return this.frame?.contactCount ?? 0;
+  }
+
   /** Draws the contacts of a frame, where forces are usually of a size [N] and bodies of a radius [m]. */
   show(frame: Frame, stage: Stage, usual: number, radius: number): void {
-    this.shown = Array.from({ length: frame.contactCount }, (_, i) => frame.contact(i));
+    this.frame = frame;
     const pools = [...this.glyphs, this.shafts, this.heads];
     pools.forEach((pool) => pool.clear());
     this.scale = usual > 0 ? (USUAL * radius) / usual : 0;
     this.longest = LONGEST * radius;
     const perImpulse = this.scale / (frame.h || 1);
-    for (const contact of this.shown) {
-      this.at.set(...contact.point);
-      if (stage.dimension === 2) this.at.z = 2 * stage.size;
-      const pixel = stage.pixel(this.at);
-      const color = this.colors[contact.mode];
-      if (this.arrows && contact.mode !== OPEN) {
-        this.arrow(contact.normal, contact.impulse * perImpulse, pixel, color);
-        const friction = Math.hypot(...contact.friction);
-        if (friction > 0) this.arrow(contact.friction, friction * perImpulse, pixel, color);
+    const flat = stage.dimension === 2;
+    const [u, v, w] = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)]
+      .map((axis) => axis.applyQuaternion(stage.camera.quaternion));
+    const { at } = this;
+    frame.eachContact((mode, numbers, i) => {
+      // point, normal, friction, then the normal impulse
+      const d = stage.dimension;
+      at.set(numbers[i], numbers[i + 1], flat ? 2 * stage.size : numbers[i + 2]);
+      // in a crowd seen from afar they are smaller than their size on the screen
+      const pixel = Math.min(stage.pixel(at), radius / CROWD);
+      const color = this.colors[mode];
+      if (this.arrows && mode !== OPEN) {
+        const z = (k: number) => (flat ? 0 : numbers[k]);
+        this.arrow(numbers[i + d], numbers[i + d + 1], z(i + d + 2), numbers[i + 3 * d] * perImpulse, pixel, color);
+        const [fx, fy, fz] = [numbers[i + 2 * d], numbers[i + 2 * d + 1], z(i + 2 * d + 2)];
+        const friction = Math.sqrt(fx * fx + fy * fy + fz * fz);
+        if (friction > 0) this.arrow(fx / friction, fy / friction, fz / friction, friction * perImpulse, pixel, color);
       }
       if (this.points) {
-        const size = (contact.mode === OPEN ? 0.7 : contact.mode === 2 ? 1.15 : 1) * POINT * pixel;
-        this.matrix.compose(this.at, stage.camera.quaternion, this.stretch.setScalar(size));
-        this.glyphs[contact.mode].add(this.matrix, color);
+        const s = (mode === OPEN ? 0.7 : mode === STICK ? 1 : 1.15) * POINT * pixel;
+        this.glyphs[mode].add(s * u.x, s * u.y, s * u.z, s * v.x, s * v.y, s * v.z, s * w.x, s * w.y, s * w.z, at.x, at.y, at.z, color);
       }
-    }
+    });
     pools.forEach((pool) => pool.finish());
   }
 
-  /** An arrow from where the contact is, along a direction, of a length [m]; an impact would cross the screen. */
-  private arrow(direction: [number, number, number], wanted: number, pixel: number, color: Color): void {
+  /** An arrow from where the contact is, along a unit vector, of a length [m]; an impact would cross the screen. */
+  private arrow(x: number, y: number, z: number, wanted: number, pixel: number, color: Color): void {
     const length = Math.min(wanted, this.longest);
     // what is shorter than its head is not drawn
     if (!(length > HEAD * pixel)) return;
-    this.along.set(...direction).normalize();
-    this.turn.setFromUnitVectors(UP, this.along);
+    // two axes across it, the first away from the coordinate axis it is most along
+    let [ax, ay, az] = Math.abs(x) < 0.6 ? [0, z, -y] : [-z, 0, x];
+    const norm = Math.sqrt(ax * ax + ay * ay + az * az) || 1;
+    [ax, ay, az] = [ax / norm, ay / norm, az / norm];
+    const [bx, by, bz] = [y * az - z * ay, z * ax - x * az, x * ay - y * ax];
     const head = HEAD * pixel;
     const shaft = Math.max(length - 2.4 * head, 0.2 * head);
-    this.matrix.compose(this.at, this.turn, this.stretch.set(SHAFT * pixel, shaft, SHAFT * pixel));
-    this.shafts.add(this.matrix, color);
-    const tip = this.along.multiplyScalar(shaft + 2.4 * head).add(this.at);
-    this.matrix.compose(tip, this.turn, this.stretch.setScalar(head));
-    this.heads.add(this.matrix, color);
+    const { at } = this;
+    const s = SHAFT * pixel;
+    this.shafts.add(s * ax, s * ay, s * az, shaft * x, shaft * y, shaft * z, s * bx, s * by, s * bz, at.x, at.y, at.z, color);
+    const tip = shaft + 2.4 * head;
+    this.heads.add(
+      head * ax, head * ay, head * az, head * x, head * y, head * z, head * bx, head * by, head * bz,
+      at.x + tip * x, at.y + tip * y, at.z + tip * z, color,
+    );
   }
 
   /** The contact nearest to a point of the canvas, within reach [px]. */
   near(x: number, y: number, reach: number, stage: Stage): Contact | null {
-    let best: Contact | null = null;
+    let best = -1;
     let least = reach;
-    for (const contact of this.shown) {
-      const p = stage.project(this.at.set(...contact.point));
+    let place = -1;
+    this.frame?.eachContact((mode, numbers, i) => {
+      place += 1;
+      const p = stage.project(this.at.set(numbers[i], numbers[i + 1], stage.dimension === 3 ? numbers[i + 2] : 0));
       // what bears is preferred where several are about as near
-      const distance = Math.hypot(p.x - x, p.y - y) + (contact.mode === OPEN ? 3 : 0);
+      const distance = Math.hypot(p.x - x, p.y - y) + (mode === OPEN ? 3 : 0);
       if (p.ahead && distance < least) {
-        best = contact;
+        best = place;
         least = distance;
       }
+    });
+    return best >= 0 ? this.frame!.contact(best) : null;
+  }
+
+  /** The first contact that bears. */
+  bearing(): Contact | null {
+    for (let i = 0; i < this.count; i++) {
+      const contact = this.frame!.contact(i);
+      if (contact.mode !== OPEN) return contact;
     }
-    return best;
+    return null;
   }
 }

@@ -101,15 +101,26 @@ export class Frame {
   /** The normal force in the middle of all that bear [N]. */
   get typical(): number {
     if (this.middle < 0) {
-      const [stride, at] = this.dimension === 2 ? [48, 32] : [60, 44];
-      const forces: number[] = [];
-      for (let i = 0; i < this.contactCount; i++) {
-        const impulse = this.view.getFloat32(this.contactsAt + i * stride + at, true);
-        if (impulse > 0) forces.push(impulse / (this.h || 1));
-      }
-      this.middle = forces.sort((a, b) => a - b)[forces.length >> 1] ?? 0;
+      const forces = new Float32Array(this.contactCount);
+      let bearing = 0;
+      this.eachContact((_, numbers, at) => {
+        const impulse = numbers[at + 3 * this.dimension];
+        if (impulse > 0) forces[bearing++] = impulse / (this.h || 1);
+      });
+      this.middle = forces.subarray(0, bearing).sort()[bearing >> 1] ?? 0;
     }
     return this.middle;
+  }
+
+  /** Visits every contact without making anything of it: its mode, and where its numbers begin, those of its point. */
+  eachContact(visit: (mode: Mode, numbers: Float32Array, at: number) => void): void {
+    const stride = this.dimension === 2 ? 48 : 60;
+    const from = this.view.byteOffset + this.contactsAt;
+    const numbers = new Float32Array(this.view.buffer, from, (this.contactCount * stride) / 4);
+    for (let i = 0; i < this.contactCount; i++) {
+      const mode = this.view.getUint32(this.contactsAt + i * stride + 4, true) as Mode;
+      visit(mode, numbers, (i * stride) / 4 + 2);
+    }
   }
 
   contact(i: number): Contact {

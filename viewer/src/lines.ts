@@ -2,7 +2,7 @@
 
 import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, LineBasicMaterial, LineSegments, Matrix4, Vector3 } from 'three';
 import type { Bodies } from './bodies';
-import type { Contact } from './data';
+import type { Frame } from './data';
 import { poseMatrix } from './pose';
 import type { Stage } from './stage';
 import { palette } from './theme';
@@ -56,7 +56,7 @@ export class Lines {
     this.used += 2;
   }
 
-  show(bodies: Bodies, contacts: Contact[], stage: Stage): void {
+  show(bodies: Bodies, frame: Frame, stage: Stage): void {
     this.used = 0;
     const ink = new Color(palette().joint);
     const warning = new Color(palette().warning);
@@ -91,17 +91,27 @@ export class Lines {
       this.line(held, lift(this.pull.target.clone()), new Color(palette().modes[1]));
     }
     if (this.gaps) {
-      for (const { point, normal, gap, mode } of contacts) {
-        const at = lift(new Vector3(...point));
-        if (Math.abs(gap) < 3 * stage.pixel(at)) continue;
-        const half = new Vector3(...normal).multiplyScalar(0.5 * gap);
-        this.line(at.clone().sub(half), at.clone().add(half), gap < 0 ? warning : new Color(palette().modes[mode]));
-      }
+      const d = stage.dimension;
+      const least = 3 * stage.pixel(stage.controls.target);
+      const colors = palette().modes.map((c) => new Color(c));
+      frame.eachContact((mode, numbers, i) => {
+        const gap = numbers[i + 3 * d + 2];
+        // what is too small to be seen is left out
+        if (Math.abs(gap) < least) return;
+        const z = (k: number) => (d === 3 ? numbers[k] : 0);
+        const at = lift(new Vector3(numbers[i], numbers[i + 1], z(i + 2)));
+        const half = new Vector3(numbers[i + d], numbers[i + d + 1], z(i + d + 2)).multiplyScalar(0.5 * gap);
+        this.line(at.clone().sub(half), at.clone().add(half), gap < 0 ? warning : colors[mode]);
+      });
     }
     const { geometry } = this.object;
     geometry.setDrawRange(0, this.used);
-    geometry.getAttribute('position').needsUpdate = true;
-    geometry.getAttribute('color').needsUpdate = true;
+    for (const name of ['position', 'color']) {
+      const attribute = geometry.getAttribute(name) as BufferAttribute;
+      attribute.clearUpdateRanges();
+      attribute.addUpdateRange(0, 3 * this.used);
+      attribute.needsUpdate = true;
+    }
     this.object.visible = this.used > 0;
   }
 

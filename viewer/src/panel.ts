@@ -23,6 +23,7 @@ export class Panel {
   private readonly axis = make('select', { 'aria-label': 'Coordinate' });
   private readonly boxes = new Map<string, HTMLInputElement>();
   private change: Change | null = null;
+  private readonly look: HTMLElement;
   private moving: number[] = [];
 
   constructor(private readonly element: HTMLElement, private readonly toggles: Toggle[]) {
@@ -56,7 +57,8 @@ export class Panel {
       this.boxes.set(toggle.name, box);
       look.append(make('label', { title: `Key ${toggle.key}` }, box, toggle.name));
     }
-    element.append(plots, make('section', {}, make('h2', {}, 'Shown'), look));
+    this.look = make('section', {}, make('h2', {}, 'Shown'), look);
+    element.append(plots, this.look);
     this.paint();
   }
 
@@ -106,7 +108,7 @@ export class Panel {
 
   /** Adds what can be changed of a live simulation. */
   live(send: (command: Command) => void, place: () => { at: number[]; size: number }): void {
-    this.change ??= new Change(this.element, send, place);
+    this.change ??= new Change(this.look, send, place);
   }
 
   status(status: Status): void {
@@ -129,7 +131,7 @@ class Change {
   private readonly scheme = make('select', { 'aria-label': 'Scheme' });
   private readonly stabilized = make('input', { type: 'checkbox', 'aria-label': 'Stabilization' });
 
-  constructor(panel: HTMLElement, send: (command: Command) => void, place: () => { at: number[]; size: number }) {
+  constructor(below: HTMLElement, send: (command: Command) => void, place: () => { at: number[]; size: number }) {
     const row = (words: string, small: string, control: HTMLElement) =>
       make('label', { class: 'row' }, make('span', {}, words, ...(small ? [make('small', {}, small)] : [])), control);
     const number = (command: 'friction' | 'restitution' | 'gamma' | 'step_size', words: string, small: string, limits: Record<string, string>) => {
@@ -147,7 +149,7 @@ class Change {
       made.onclick = act;
       return made;
     };
-    panel.append(
+    below.before(
       make('section', {},
         make('h2', {}, 'Change it'),
         number('friction', 'Friction μ', 'of every surface', { min: '0' }),

@@ -107,18 +107,33 @@ test('a journal is served as a recorded run', async () => {
   }
 });
 
+/** Time that the processor spends in the script of a frame [ms], whatever else the machine does: the median. */
+async function scriptTime(page) {
+  await browser.startTracing(page, { categories: ['devtools.timeline'] });
+  const frames = await page.evaluate(() => window.stiction.drawn);
+  await page.waitForFunction((n) => window.stiction.drawn > n + 30, frames, { timeout: 60000 });
+  const trace = JSON.parse((await browser.stopTracing()).toString());
+  const times = trace.traceEvents.filter((e) => e.name === 'FireAnimationFrame' && e.tdur > 0).map((e) => e.tdur / 1000);
+  assert.ok(times.length >= 10, `${times.length} frames were traced`);
+  return { time: times.sort((a, b) => a - b)[times.length >> 1], count: times.length };
+}
+
 for (const [name, bodies, limit] of [['two-hundred', 200, 4], ['thousand', 1000, 16]]) {
   test(`${bodies} bodies take at most ${limit} ms of script per frame and 20 draw calls`, async () => {
     const html = record(name);
     const { page, errors } = await open(browser, `file://${html}`);
-    await page.getByRole('combobox', { name: 'Speed' }).selectOption('0.1');
-    await page.waitForTimeout(5000);
-    const { script, show, render, draws, contacts, triangles } = await measure(page);
-    console.log(`${bodies} bodies, ${contacts} contacts: ${script.toFixed(1)} ms of script per frame (${show.toFixed(1)} to work out, ` +
-      `${render.toFixed(1)} to hand over), ${draws} draw calls, ${triangles} triangles`);
+    // slowly, from when all boxes bear
+    await page.getByRole('combobox', { name: 'Speed' }).selectOption('0.01');
+    await page.getByRole('slider', { name: 'Time' }).fill('0.15');
+    await page.getByRole('button', { name: 'Play' }).click();
+    const { time, count } = await scriptTime(page);
+    const { draws, contacts, triangles } = await measure(page);
+    console.log(`${bodies} bodies, ${contacts} contacts: ${time.toFixed(2)} ms of script per frame (median of ${count}), ` +
+      `${draws} draw calls, ${triangles} triangles`);
     assert.ok(draws <= 20, `${draws} draw calls`);
-    assert.ok(script <= limit, `${script} ms`);
+    assert.ok(time <= limit, `${time} ms`);
     assert.deepEqual(errors, []);
+    await page.getByRole('slider', { name: 'Time' }).fill('0.2');
     await page.screenshot({ path: `${out}/${name}.png` });
     await page.close();
   });

@@ -1,7 +1,7 @@
 //! As much of HTTP as a page and a WebSocket need.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use tungstenite::handshake::derive_accept_key;
 
 /// Most bytes of the head of a request, and most headers.
@@ -119,33 +119,38 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
+/// Most bytes of a refused request that are still taken, so that its sender hears why.
+const DRAINED: u64 = 1 << 20;
+
 pub(super) fn refuse(stream: &mut TcpStream, Refusal { status, why }: Refusal) -> io::Result<()> {
     let reason = reason(status);
     let length = why.len() + 1;
-    write!(
-        stream,
+    let answer = format!(
         "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
          Connection: close\r\n\r\n{why}\n"
-    )
+    );
+    stream.write_all(answer.as_bytes())?;
+    stream.shutdown(Shutdown::Write)?;
+    io::copy(&mut stream.take(DRAINED), &mut io::sink()).map(|_| ())
 }
 
 pub(super) fn page(stream: &mut TcpStream, page: &str) -> io::Result<()> {
-    write!(
-        stream,
+    let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
          X-Frame-Options: DENY\r\nCross-Origin-Resource-Policy: same-origin\r\nX-Content-Type-Options: nosniff\r\n\
          Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n",
         page.len()
-    )?;
+    );
+    stream.write_all(head.as_bytes())?;
     stream.write_all(page.as_bytes())
 }
 
 pub(super) fn upgrade(stream: &mut TcpStream, accept: &str) -> io::Result<()> {
-    write!(
-        stream,
+    let answer = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Accept: {accept}\r\n\r\n"
-    )
+    );
+    stream.write_all(answer.as_bytes())
 }
 
 #[cfg(test)]
