@@ -7,6 +7,7 @@ mod npz;
 use crate::run::plan::Plan;
 use crate::{BadInput, Outcome, print};
 use arrays::Arrays;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ CSV has a row per sample and leaves contacts and joint rows to files of their ow
 
 /// Turn a journal into arrays: npz for NumPy, CSV for spreadsheets, JSON for everything else.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = crate::with_exit_codes(EXAMPLES))]
 pub(crate) struct Arguments {
     /// The journal
     journal: PathBuf,
@@ -95,11 +96,11 @@ pub(crate) fn write(journal: &Path, out: &Path, to: Option<Format>) -> Result<(S
     }
     let mut text = String::new();
     for file in &written {
-        text += &format!("{}\n", file.display());
+        let _ = writeln!(text, "{}", file.display());
     }
     let damage = read.damage();
     if let Some(damage) = damage {
-        text += &format!("{}: {damage}; this is what was before it\n", journal.display());
+        let _ = writeln!(text, "{}: {damage}; this is what was before it", journal.display());
     }
     let whole = damage.is_none_or(|d| d.is_torn());
     Ok((text, whole))

@@ -5,6 +5,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod convert;
 mod demo;
 mod draw;
@@ -39,6 +40,11 @@ Exit codes:
   3    verify: nothing fails, but some steps cannot be verified
   130  run: interrupted; what was made until then is in the journal";
 
+/// Examples and exit codes, below the help of a command.
+fn with_exit_codes(examples: &str) -> String {
+    format!("{examples}\n\n{EXIT_CODES}")
+}
+
 /// Exit code of a run that was interrupted.
 const INTERRUPTED: u8 = 130;
 
@@ -60,12 +66,11 @@ enum Command {
     Fuzz(fuzz::Fuzz),
     Check(check::Arguments),
     Run(run::Arguments),
-    #[command(after_long_help = EXIT_CODES)]
     Verify(verify::Arguments),
-    #[command(after_long_help = EXIT_CODES)]
     Convert(convert::Arguments),
     View(view::Arguments),
     Gallery(gallery::Arguments),
+    Compare(compare::Arguments),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
     Peer(peer::Arguments),
@@ -114,6 +119,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Gallery(arguments) => gallery::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Peer(arguments) => peer::run(&arguments),

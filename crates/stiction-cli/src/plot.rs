@@ -6,7 +6,7 @@ use crate::draw::rounded;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::{
-    BindKeyPoints, Cartesian2d, ChartBuilder, ChartContext, Color, DrawingArea, IntoDrawingArea,
+    BindKeyPoints, Cartesian2d, ChartBuilder, ChartContext, Circle, Color, DrawingArea, IntoDrawingArea,
     IntoLogRange, IntoTextStyle, LineSeries, PathElement, RGBColor, Ranged, SVGBackend, WHITE,
 };
 use stiction::papers::{Axis, Content, Curve, Figure, Frame};
@@ -17,6 +17,8 @@ const SIZE: (u32, u32) = (1200, 800);
 const TOGETHER: (u32, u32) = (1800, 1256);
 const INK: RGBColor = RGBColor(38, 44, 54);
 const SOFT: RGBColor = RGBColor(222, 226, 232);
+/// Curves of at most this many points show each of them.
+const FEW: usize = 20;
 /// Told apart by people who see colours differently, too.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(24, 100, 190),
@@ -197,7 +199,13 @@ where
     let group = points.len().div_ceil(2 * SIZE.0 as usize).max(1);
     let peak = |group: &[[f64; 2]]| group.iter().copied().max_by(|a, b| a[1].total_cmp(&b[1]));
     let thinned = points.chunks(group).filter_map(peak).map(|p| (p[0], p[1]));
-    chart.draw_series(LineSeries::new(thinned, colour.stroke_width(2))).map(|_| ()).map_err(words)
+    chart.draw_series(LineSeries::new(thinned, colour.stroke_width(2))).map_err(words)?;
+    // few points are measurements, and one alone would not show as a line
+    if points.len() <= FEW {
+        let dots = points.iter().map(|p| Circle::new((p[0], p[1]), 4, colour.filled()));
+        chart.draw_series(dots).map_err(words)?;
+    }
+    Ok(())
 }
 
 /// A tick's number as people write it.

@@ -9,6 +9,7 @@ mod summary;
 use crate::{BadInput, Outcome, convert, print, view, write_file};
 use plan::{Output, Overrides, Plan};
 use progress::Progress;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -28,7 +29,7 @@ Examples:
 
 /// Run a scene. Every step goes to a journal at once; what kills the program takes nothing but the step under way.
 #[derive(clap::Args)]
-#[command(after_long_help = format!("{EXAMPLES}\n\n{}", crate::EXIT_CODES), after_help = EXAMPLES)]
+#[command(after_help = crate::with_exit_codes(EXAMPLES))]
 pub(crate) struct Arguments {
     /// The scene
     scene: PathBuf,
@@ -232,7 +233,8 @@ fn tell(ended: &Ended, journal: &Path, summary: &mut Summary) -> Result<(), BadI
                 let name = Some(format!("{}, the step at {t} s", journal.display()));
                 let file = ProblemFile { name, ..AnyProblem::Step((**problem).clone()).into() };
                 write_file(&path, &(file.to_json() + "\n"))?;
-                message += &format!("; its problem is in {0}: stiction solve {0}", path.display());
+                let shown = path.display();
+                let _ = write!(message, "; its problem is in {shown}: stiction solve {shown}");
                 summary.files.push(path.display().to_string());
             }
             summary.message = Some(message);

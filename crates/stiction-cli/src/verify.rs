@@ -23,7 +23,7 @@ const SHOWN: usize = 20;
 
 /// Check every step of a journal without the solver: which fail which certificate, and by how much.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = crate::with_exit_codes(EXAMPLES))]
 pub(crate) struct Arguments {
     /// The journal
     journal: PathBuf,

@@ -23,7 +23,7 @@ pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode, Pass,
+    AccuracyReport, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode, Part, Pass,
     PostReport, SecondOrderReport, StepReport, StepWork,
 };
 pub use scheme::{

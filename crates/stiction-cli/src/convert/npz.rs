@@ -28,9 +28,13 @@ pub(super) fn write(arrays: &Arrays, file: impl Write + Seek) -> io::Result<()> 
 
 /// The head of an array, in version 1.0 of the format.
 fn head(array: &Array) -> Vec<u8> {
-    let dimensions: String = array.shape().iter().map(|n| format!("{n}, ")).collect();
-    let mut text =
-        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}", dimensions.trim_end());
+    let mut dimensions: Vec<String> = array.shape().iter().map(ToString::to_string).collect();
+    // (3,) is a tuple, (3) is not
+    dimensions.push(String::new());
+    let mut text = format!(
+        "{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}",
+        dimensions.join(", ").trim_end()
+    );
     // magic, version and length take ten bytes, the line ends with a newline
     let length = (text.len() + 11).next_multiple_of(ALIGNED) - 10;
     text += &" ".repeat(length - 1 - text.len());

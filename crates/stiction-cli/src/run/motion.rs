@@ -42,7 +42,8 @@ pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Frame> {
 fn links(model: &Model, state: &State) -> Vec<Outline> {
     let mut links = Vec::new();
     for joint in model.joint_names().iter().filter_map(|name| model.joint(name)) {
-        let (Some([a, b]), Some([at_a, at_b])) = (model.joined(joint), model.joint_points(state, joint)) else {
+        let (Some([a, b]), Some([at_a, at_b])) = (model.joined(joint), model.joint_points(state, joint))
+        else {
             continue;
         };
         let centre = |body: u32| model.centre(state, body).filter(|_| model.moves(body));

@@ -23,6 +23,13 @@ pub(crate) struct Overrides {
     until: Option<f64>,
 }
 
+impl Overrides {
+    /// Nothing but when to end.
+    pub(crate) fn until(until: Option<f64>) -> Self {
+        Self { until, ..Self::default() }
+    }
+}
+
 /// All that a run needs.
 pub(crate) struct Plan {
     pub(crate) header: Header,

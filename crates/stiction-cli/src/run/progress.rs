@@ -16,7 +16,7 @@ const PARTS: u64 = 1000;
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     began: Instant,
-    drawn: Instant,
+    drawn: Option<Instant>,
     /// Time of the run at its start, where it went on, and at its end [s].
     times: [f64; 3],
     worst: f64,
@@ -32,17 +32,17 @@ impl Progress {
             bar
         });
         let began = Instant::now();
-        Self { bar, began, drawn: began - DRAWN, times: [start, from, until], worst: 0.0 }
+        Self { bar, began, drawn: None, times: [start, from, until], worst: 0.0 }
     }
 
     /// After a step.
     pub(crate) fn show(&mut self, step: &Step) {
         self.worst = self.worst.max(step.worst());
         let Some(bar) = &self.bar else { return };
-        if self.drawn.elapsed() < DRAWN {
+        if self.drawn.is_some_and(|drawn| drawn.elapsed() < DRAWN) {
             return;
         }
-        self.drawn = Instant::now();
+        self.drawn = Some(Instant::now());
         let [start, from, until] = self.times;
         let part = ((step.t - start) / (until - start)).clamp(0.0, 1.0);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and PARTS")]

@@ -1,6 +1,7 @@
 //! What it takes beyond a report to check a step without solving anything.
 
-use crate::system::ContactId;
+use crate::state::Bearing;
+use crate::system::{ContactId, EventPlace};
 use serde::{Deserialize, Serialize};
 
 /// What it takes beyond the report of a step to check it without solving anything: what it was solved for on the way.
@@ -11,6 +12,8 @@ pub struct Evidence {
     pub about: Vec<f64>,
     /// The passes of post-stabilization.
     pub passes: Vec<Pass>,
+    /// What a step of second order is made of, in the order of time.
+    pub parts: Vec<Part>,
 }
 
 /// A pass of post-stabilization.
@@ -24,10 +27,81 @@ pub struct Pass {
     pub infeasible: Option<Vec<f64>>,
 }
 
+/// A part of a step of second order, or what happened between two of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Between two events.
+    Between {
+        /// How long [s].
+        size: f64,
+        /// By the linearly implicit Euler method, after an impact among stiff forces.
+        implicit: bool,
+        /// In modes that do not change; otherwise as a complementarity problem.
+        located: bool,
+        /// With the definite part of the Jacobian of the forces.
+        definite: bool,
+        /// What bears, and how.
+        bearing: Vec<Bearing>,
+        /// What has just begun to.
+        fresh: Vec<Bearing>,
+        /// v̂, which leads to the middle.
+        heading: Vec<f64>,
+        /// w, which rows carry over from the start.
+        carried: Vec<f64>,
+        /// Friction of contacts of the problem that slip, along their tangents, as a part of its bound.
+        slips: Vec<(usize, [f64; 2])>,
+        /// Impulses of all rows [N s].
+        impulses: Vec<f64>,
+        /// Velocity at the end.
+        v: Vec<f64>,
+    },
+    /// A projection onto what holds, at an event.
+    Projection {
+        /// What bears, and how.
+        bearing: Vec<Bearing>,
+        /// How positions were moved, pass by pass.
+        displacements: Vec<Vec<f64>>,
+        /// Velocity after it.
+        v: Vec<f64>,
+    },
+    /// An impact.
+    Impact {
+        /// Where gaps closed.
+        struck: Vec<EventPlace>,
+        /// Where else something bore.
+        held: Vec<EventPlace>,
+        /// Impulses of the compression [N s].
+        compression: Vec<f64>,
+        /// Velocity after it.
+        compressed: Vec<f64>,
+        /// The factor on restitution; 0 where a bounce was over before it could be told from none.
+        factor: f64,
+        /// Impulses of the decompression, beyond those that restitution gives back; empty where there is none [N s].
+        decompression: Vec<f64>,
+        /// Velocity after it.
+        v: Vec<f64>,
+    },
+    /// The rest of a step by the stabilized Euler scheme, with the passes of the evidence; a projection follows.
+    Coarse {
+        /// How long [s].
+        size: f64,
+        /// Without restitution.
+        soft: bool,
+        /// Configuration after it.
+        q: Vec<f64>,
+        /// Velocity after it.
+        v: Vec<f64>,
+    },
+    /// A landing on the interpolant of a part, which has no equations of its own.
+    Interpolated,
+}
+
 impl Evidence {
     pub(crate) fn clear(&mut self) {
         self.about.clear();
         self.passes.clear();
+        self.parts.clear();
     }
 
     /// A pass to be filled in.

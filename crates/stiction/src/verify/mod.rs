@@ -3,6 +3,7 @@
 
 mod euler;
 mod rows;
+mod second_order;
 
 use crate::report::StepReport;
 use crate::scheme::euler::observe;
@@ -138,12 +139,34 @@ pub fn verify<S: System + ?Sized>(
         verdict.bound(Check::Record, f64::NAN, 0.0, || format!("a step of {} s", report.h));
         return verdict;
     }
-    match scheme.level {
-        Level::Trapezoidal(_) => verdict.cannot_tell("steps of second order"),
+    match &scheme.level {
+        Level::Trapezoidal(settings) => {
+            second_order::verify(system, (scheme, settings), before, after, report, &mut verdict);
+        }
         _ => euler::verify(system, scheme, before, after, report, &mut verdict),
+    }
+    // there is one to compare with
+    if verdict.certificate.speed > 0.0 {
+        recorded_certificate(scheme, report, &mut verdict);
     }
     figures(system, before, after, report, &mut verdict);
     verdict
+}
+
+/// The recorded residuals are those that were recomputed, up to what both may be.
+fn recorded_certificate(scheme: &Scheme, report: &StepReport, verdict: &mut Verdict) {
+    let loosest = if verdict.loose { scheme.solver.loosest } else { 0.0 };
+    let limit = ROUND_OFF * scheme.solver.tolerance.max(loosest);
+    let (said, own) = (&report.certificate, verdict.certificate.clone());
+    for (what, said, own) in [
+        ("momentum", said.momentum, own.momentum),
+        ("joints", said.joints, own.joints),
+        ("natural map", said.natural_map, own.natural_map),
+        ("cone", said.cone, own.cone),
+    ] {
+        let place = || format!("the recorded certificate: {what}");
+        verdict.bound(Check::Figure, (said - own).abs(), limit, place);
+    }
 }
 
 fn is_of<S: System + ?Sized>(system: &S, state: &State, verdict: &mut Verdict) -> bool {

@@ -2,7 +2,7 @@
 
 use super::{Check, Verdict, name};
 use crate::assemble::{self, Place};
-use crate::report::{ContactReport, JointReport};
+use crate::report::{ContactReport, JointReport, StepReport};
 use crate::scheme::pose::Pose;
 use crate::system::{ContactId, ContactRow};
 use std::collections::BTreeMap;
@@ -80,6 +80,44 @@ pub(super) fn compare(
         let within: [f64; 3] = std::array::from_fn(|c| x * tangents[0][c] + y * tangents[1][c]);
         let size = report.friction_impulse.iter().fold(report.normal_impulse.abs(), |m, p| m.max(p.abs()));
         differs("friction across the tangents", apart(within, report.friction_impulse), size);
+    }
+}
+
+/// Judges the contacts and joints of a report against those that were formed again.
+pub(super) fn same(
+    contacts: &[ContactReport],
+    joints: &[JointReport],
+    report: &StepReport,
+    length: f64,
+    verdict: &mut Verdict,
+) {
+    let listed =
+        report.contacts.iter().map(|c| (c.id, c.bodies)).eq(contacts.iter().map(|c| (c.id, c.bodies)));
+    if !listed || !report.joints.iter().map(|j| j.joint).eq(joints.iter().map(|j| j.joint)) {
+        let place = || "contacts and joints that are not those of the last part".to_string();
+        verdict.bound(Check::Record, f64::NAN, 0.0, place);
+        return;
+    }
+    let apart = |a: [f64; 3], b: [f64; 3]| (0..3).fold(0.0, |m: f64, i| m.max((a[i] - b[i]).abs()));
+    let largest =
+        contacts.iter().map(|c| c.normal_impulse.abs()).chain(joints.iter().map(|j| j.impulse.abs()));
+    let impulse = largest.fold(0.0, f64::max);
+    for (own, said) in contacts.iter().zip(&report.contacts) {
+        let mut differs = |what: &str, value: f64, scale: f64| {
+            let place = || format!("{what} of {}", name(own.id));
+            verdict.bound(Check::Contact, value, super::FIGURE * scale, place);
+        };
+        differs("the normal impulse", (own.normal_impulse - said.normal_impulse).abs(), impulse);
+        differs("the friction impulse", apart(own.friction_impulse, said.friction_impulse), impulse);
+        differs("the gap", (own.gap - said.gap).abs(), length);
+        differs("the point", apart(own.point, said.point), length);
+        differs("the normal", apart(own.normal, said.normal), 1.0);
+        differs("the coefficient of friction", (own.mu - said.mu).abs(), own.mu.max(1e-3));
+    }
+    for (i, (own, said)) in joints.iter().zip(&report.joints).enumerate() {
+        let value = (own.impulse - said.impulse).abs();
+        let place = || format!("the impulse of row {i} of the joints");
+        verdict.bound(Check::Joints, value, super::FIGURE * impulse, place);
     }
 }
 

@@ -79,6 +79,7 @@ pub(crate) fn run<S: System + ?Sized>(
         certificate: Certificate::default(),
         problems: 0,
         method: Method::Doubled,
+        evidence: None,
     };
     let mut report = AccuracyReport { requested: tolerance, ..AccuracyReport::default() };
     run.settle_accurately()?;
@@ -229,7 +230,14 @@ impl<S: System + ?Sized> Run<'_, S> {
         let certificate = worse(worse(one.certificate, half.certificate), two.certificate);
         self.recycle(one.candidate);
         self.recycle(half.candidate);
-        Ok(Attempt { end: two.end, candidate: two.candidate, bearing: two.bearing, certificate, error })
+        Ok(Attempt {
+            end: two.end,
+            candidate: two.candidate,
+            bearing: two.bearing,
+            certificate,
+            error,
+            parts: Vec::new(),
+        })
     }
 
     /// Takes a step, or what of it comes before the first event; the functions that pass zero there.

@@ -7,10 +7,11 @@ use super::locate;
 use super::{Method, Run, Workspace};
 use crate::assemble;
 use crate::error::StepError;
+use crate::report::Part;
 use crate::scheme::{Landing, Locate, Middle};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, System};
-use stiction_lcp::{Candidate, Certificate};
+use stiction_lcp::{Candidate, Certificate, ContactMode};
 
 /// ‖M⁻¹M̃ − I‖ above which a step after an impact is made as two Euler steps: the trapezoidal method does not damp what
 /// is faster than the step, and it would ring.
@@ -26,6 +27,8 @@ pub(super) struct Attempt {
     pub(super) certificate: Certificate,
     /// The estimate of its error, 0 where none is made.
     pub(super) error: f64,
+    /// What a verifier is to see.
+    pub(super) parts: Vec<Part>,
 }
 
 /// A gap that closes and opens again, and when it is deepest.
@@ -70,7 +73,8 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         let landed = if interpolated {
             let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
-            Attempt { end, ..whole }
+            let parts = self.evidence.iter().map(|_| Part::Interpolated).collect();
+            Attempt { end, parts, ..whole }
         } else if at >= left {
             whole
         } else {
@@ -135,6 +139,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.start_from(&half.end)?;
         let mut whole = self.attempt_from(Some(&half.end), 0.5 * x, true)?;
         whole.certificate = worse(half.certificate, whole.certificate);
+        whole.parts.splice(0..0, half.parts);
         self.recycle(half.candidate);
         self.start_part()?;
         Ok(whole)
@@ -181,19 +186,46 @@ impl<S: System + ?Sized> Run<'_, S> {
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
             return Err(StepError::NotFinite { t: state.t, what: "the end of the step".to_string() });
         }
-        Ok(Attempt { end, candidate, bearing, certificate, error: 0.0 })
+        let parts = self.evidence.iter().map(|_| self.seen(x, implicit, &candidate)).collect();
+        Ok(Attempt { end, candidate, bearing, certificate, error: 0.0, parts })
+    }
+
+    /// What a verifier is to see of the part that was assembled last.
+    fn seen(&self, size: f64, implicit: bool, candidate: &Candidate) -> Part {
+        let Flow { modes, heading, carried, definite_here, .. } = &self.workspace.flow;
+        let located = self.located();
+        let slip = |(i, mode): (usize, &ContactMode)| match *mode {
+            ContactMode::Slip(along) => Some((i, along)),
+            _ => None,
+        };
+        Part::Between {
+            size,
+            implicit,
+            located,
+            definite: *definite_here,
+            bearing: self.bearing.clone(),
+            fresh: self.fresh.clone(),
+            heading: heading.clone(),
+            carried: carried.clone(),
+            slips: if located { modes.iter().enumerate().filter_map(slip).collect() } else { Vec::new() },
+            impulses: candidate.z.clone(),
+            v: candidate.velocity.clone(),
+        }
     }
 
     /// Takes a part as made. Where its equations do not hold to the tolerance it is refused, and the rest of the step
     /// becomes a complementarity problem, whose answer the judge lets pass or the step is an error.
     fn accept(&mut self, attempt: Attempt, damped: bool) -> bool {
-        let Attempt { end, candidate, bearing, certificate, .. } = attempt;
+        let Attempt { end, candidate, bearing, certificate, parts, .. } = attempt;
         if self.located() && !certificate.passes(self.stage.scheme.solver.tolerance) {
             self.told.cut = true;
             self.told.refused = self.told.refused.max(certificate.worst());
             self.recycle(candidate);
             self.workspace.spare.states.push(end);
             return false;
+        }
+        if let Some(evidence) = &mut self.evidence {
+            evidence.parts.extend(parts);
         }
         self.told.damped |= damped;
         let before = std::mem::replace(&mut self.now, end);

@@ -3,9 +3,17 @@
 use super::judge::worse;
 use super::{Run, Workspace};
 use crate::error::StepError;
-use crate::report::StepReport;
+use crate::report::{Evidence, Part, StepReport};
 use crate::scheme::{Level, Scheme, euler};
 use crate::system::System;
+
+/// How the rest of a step of this scheme is made; `soft` without restitution.
+pub(super) fn scheme(scheme: &Scheme, soft: bool) -> Scheme {
+    let level = Level::Stabilized { gamma: 1.0, everywhere: false };
+    let passes = Scheme::default().passes;
+    let restitution_speed = if soft { Some(f64::INFINITY) } else { scheme.restitution_speed };
+    Scheme { level, passes, restitution_speed, ..*scheme }
+}
 
 impl<S: System + ?Sized> Run<'_, S> {
     /// Makes the rest of the step by AH04 with post-stabilization; where that has no solution, without restitution: no
@@ -14,21 +22,28 @@ impl<S: System + ?Sized> Run<'_, S> {
     pub(super) fn make_coarsely(&mut self, left: f64) -> Result<(), StepError> {
         (self.told.cut, self.told.coarse) = (true, left);
         let system = self.stage.system;
-        let level = Level::Stabilized { gamma: 1.0, everywhere: false };
-        let passes = Scheme::default().passes;
-        let scheme = Scheme { level, passes, ..*self.stage.scheme };
-        let soft = Scheme { restitution_speed: Some(f64::INFINITY), ..scheme };
+        let scheme = scheme(self.stage.scheme, false);
+        let soft = self::scheme(self.stage.scheme, true);
         let Workspace { flow, projector, euler, .. } = &mut *self.workspace;
         if let Some(last) = self.last.take() {
             flow.lcp.recycle_candidate(last);
         }
         self.now.memory.bases.clone_from(&flow.bases);
-        let mut report = StepReport::default();
-        if euler::step(system, &scheme, &mut self.now, left, euler, &mut report).is_err() {
+        let evidence = self.evidence.as_ref().map(|_| Evidence::default());
+        let mut report = StepReport { evidence, ..StepReport::default() };
+        let first = euler::step(system, &scheme, &mut self.now, left, euler, &mut report);
+        let is_soft = first.is_err();
+        if is_soft {
             euler::step(system, &soft, &mut self.now, left, euler, &mut report)?;
+        }
+        if let (Some(evidence), Some(made)) = (&mut self.evidence, report.evidence.take()) {
+            evidence.passes = made.passes;
+            let (q, v) = (self.now.q.clone(), self.now.v.clone());
+            evidence.parts.push(Part::Coarse { size: left, soft: is_soft, q, v });
         }
         flow.bases.clone_from(&self.now.memory.bases);
         projector.project(system, &mut self.now, &[], flow)?;
+        self.keep_projection(&[]);
         let so_far = std::mem::take(&mut self.certificate);
         self.certificate = worse(so_far, std::mem::take(&mut report.certificate));
         self.bearing.clear();

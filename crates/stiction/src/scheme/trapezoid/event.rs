@@ -5,7 +5,7 @@ use super::frame::{contact, dot, starts};
 use super::locate::ROUND_OFF;
 use super::{RESTITUTION_SPEED, Run, Workspace};
 use crate::error::StepError;
-use crate::report::{Event, EventKind};
+use crate::report::{Event, EventKind, Part};
 use crate::scheme::euler::kinetic;
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, Near, RowKind, System};
@@ -41,7 +41,7 @@ impl Watch {
 pub(super) const CLOSED: f64 = 1e-12;
 
 /// Contacts within this part of the size take part in an impact.
-const NEIGHBOURS: f64 = 1e-9;
+pub(super) const NEIGHBOURS: f64 = 1e-9;
 
 /// After an event the modes are looked for this part of the step later, where the instant itself is a tie.
 const PROBE: f64 = 1e-6;
@@ -204,8 +204,18 @@ impl<S: System + ?Sized> Run<'_, S> {
         let before = energy(&self.now);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut self.now, &self.bearing, flow)?;
+        self.keep_projection(&self.bearing.clone());
         self.told.projected += energy(&self.now) - before;
         Ok(())
+    }
+
+    /// Keeps the last projection of the state for a verifier.
+    pub(super) fn keep_projection(&mut self, bearing: &[Bearing]) {
+        if let Some(evidence) = &mut self.evidence {
+            let displacements = self.workspace.projector.displacements.clone().unwrap_or_default();
+            let (bearing, v) = (bearing.to_vec(), self.now.v.clone());
+            evidence.parts.push(Part::Projection { bearing, displacements, v });
+        }
     }
 
     /// An impact at these places and at all that touches.
@@ -220,6 +230,10 @@ impl<S: System + ?Sized> Run<'_, S> {
         let (here, v) = (self.bounced.take().filter(|b| b.0 == t), self.now.v.clone());
         let bounced = here.as_ref().map(|b| &b.1[..]);
         let (report, over) = impact.strike(&self.stage, &mut self.now, places, bounced, flow)?;
+        if let Some(evidence) = &mut self.evidence {
+            let struck = impact.seen(places, &held, report.factor, &self.now.v);
+            evidence.parts.push(struck);
+        }
         let closed: Vec<EventPlace> = impact
             .separations(&self.now.v)
             .into_iter()

@@ -63,7 +63,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let bearing = self.bearing.clone();
         // accelerations have been judged one by one
         let (candidate, certificate) = (Candidate::default(), Certificate::default());
-        Ok(Attempt { end, candidate, bearing, certificate, error })
+        Ok(Attempt { end, candidate, bearing, certificate, error, parts: Vec::new() })
     }
 
     /// dq/dt and dv/dt in the present modes.

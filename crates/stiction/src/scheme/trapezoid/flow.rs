@@ -43,8 +43,9 @@ pub(super) struct Flow {
     pub(super) carried: Vec<f64>,
     pub(super) agreed: bool,
     force: Vec<f64>,
-    /// The exact Jacobian was not definite.
+    /// The exact Jacobian was not definite, in this step and since the last start.
     pub(super) definite: bool,
+    pub(super) definite_here: bool,
     pub(super) solves: usize,
 }
 
@@ -91,6 +92,7 @@ impl Flow {
         self.heading.clone_from(v);
         self.carried.clone_from(v);
         self.agreed = false;
+        self.definite_here = false;
         stage.system.forces(*t, q, v, &mut self.forces[0]);
         add_gyroscopic(stage.system, v, &mut self.forces[0].k);
         match stage.settings.linearization {
@@ -159,6 +161,11 @@ impl Flow {
         Ok(())
     }
 
+    /// The definite part of the Jacobian takes its place, as it did where a larger step had been tried.
+    pub(super) fn take_definite<S: System + ?Sized>(&mut self, stage: &Stage<S>, v: &[f64]) {
+        stage.system.definite_jacobian(&self.forces[0], v, &mut self.jacobian);
+    }
+
     /// M̃ = M − (h/2) k_v − (h²/4) k_q, or M − h k_v − h² k_q; whether it is definite and has been factored.
     fn inertia<S: System + ?Sized>(
         &mut self,
@@ -184,7 +191,7 @@ impl Flow {
         if linear {
             return false;
         }
-        self.definite = true;
+        (self.definite, self.definite_here) = (true, true);
         stage.system.definite_jacobian(&forces[0], v, jacobian);
         bodies(stage.system, t, q, problem);
         jacobian.velocity.add_to(weights[0], problem);

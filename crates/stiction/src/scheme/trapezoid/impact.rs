@@ -3,7 +3,7 @@
 use super::flow::{Flow, Stage, bodies, mobility, unsolved};
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
-use crate::report::ImpactReport;
+use crate::report::{ImpactReport, Part};
 use crate::scheme::euler::kinetic;
 use crate::state::State;
 use crate::system::{ContactRow, EventPlace, JointRow, RowKind, System};
@@ -26,6 +26,9 @@ pub(super) struct Impact {
     pub(super) joints: Vec<JointRow>,
     pub(super) rows: Vec<usize>,
     pub(super) contacts: Vec<ContactRow>,
+    /// Impulses and velocity of the last compression, and impulses of the decompression that followed.
+    compression: (Vec<f64>, Vec<f64>),
+    decompression: Vec<f64>,
 }
 
 impl Impact {
@@ -56,38 +59,16 @@ impl Impact {
         flow: &mut Flow,
     ) -> Result<(ImpactReport, bool), StepError> {
         let system = stage.system;
-        let slowest = stage.slowest();
-        bodies(system, state.t, &state.q, &mut self.problem);
-        let drift = |j: &JointRow| j.drift;
-        let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
-        // motors and dry friction have forces, not impulses
-        assemble::rows(&mut self.problem, &mut self.places, 0.0, &self.joints, &self.contacts, &offsets);
-        self.problem.joints.iter_mut().for_each(|j| j.compliance = 0.0);
-        self.problem.lay_out(&mut self.layout);
-        self.problem.speed_scale = 1e-3 * system.surface_speed(state.t, &state.q, &state.v).max(slowest);
-        let mut approaches = self.approaches(&state.v);
-        let over = !approaches.iter().any(|a| struck.contains(&a.0) && a.2 > 0.0);
-        if let Some(v) = bounced.filter(|_| over) {
-            state.v.copy_from_slice(v);
-            approaches = self.approaches(v);
-        }
+        let over = self.pose(stage, state, struck, bounced);
+        let approaches = self.approaches(&state.v);
         let before = kinetic(system, (state.t, &state.q), &state.v);
 
-        self.momentum(&state.v);
         let compressed = self.solve(stage, state.t, flow)?;
         let v_c = compressed.velocity().to_vec();
         let kept = kinetic(system, (state.t, &state.q), &v_c);
-
-        // e c_n of every contact that comes apart faster than at a crawl
-        let returned: Vec<(usize, f64)> = approaches
-            .iter()
-            .filter_map(|&(place, i, _)| {
-                let own = compressed.z()[self.layout.contact[i]];
-                let e = self.restitution(place);
-                let change = own * self.mobility(i);
-                (e > 0.0 && e * change > slowest && !over).then_some((i, e * own))
-            })
-            .collect();
+        let returned = if over { Vec::new() } else { self.returned(stage, &v_c, compressed.z()) };
+        self.compression = (compressed.z().to_vec(), v_c.clone());
+        self.decompression.clear();
         flow.lcp.recycle(compressed);
         let mut factor = if over { 0.0 } else { 1.0 };
         state.v.clone_from(&v_c);
@@ -106,6 +87,8 @@ impl Impact {
                         (low, state.v) = (middle, v);
                     }
                 }
+                // the impulses are those of the velocity that is kept
+                state.v = self.decompress(stage, state.t, &v_c, &returned, low, flow)?;
                 factor = low;
             }
         }
@@ -118,6 +101,61 @@ impl Impact {
             factor,
         };
         Ok((report, over))
+    }
+
+    /// The problem of the compression; whether the bounce is over already. Then the velocity is that of before it.
+    pub(super) fn pose<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        state: &mut State,
+        struck: &[EventPlace],
+        bounced: Option<&[f64]>,
+    ) -> bool {
+        let system = stage.system;
+        bodies(system, state.t, &state.q, &mut self.problem);
+        let drift = |j: &JointRow| j.drift;
+        let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
+        // motors and dry friction have forces, not impulses
+        assemble::rows(&mut self.problem, &mut self.places, 0.0, &self.joints, &self.contacts, &offsets);
+        self.problem.joints.iter_mut().for_each(|j| j.compliance = 0.0);
+        self.problem.lay_out(&mut self.layout);
+        let fastest = system.surface_speed(state.t, &state.q, &state.v);
+        self.problem.speed_scale = 1e-3 * fastest.max(stage.slowest());
+        let over = !self.approaches(&state.v).iter().any(|a| struck.contains(&a.0) && a.2 > 0.0);
+        if let Some(v) = bounced.filter(|_| over) {
+            state.v.copy_from_slice(v);
+        }
+        self.momentum(&state.v);
+        over
+    }
+
+    /// e c_n of every contact that comes apart faster than at a crawl, after the compression `z` to `v`.
+    pub(super) fn returned<S: System + ?Sized>(
+        &self,
+        stage: &Stage<S>,
+        v: &[f64],
+        z: &[f64],
+    ) -> Vec<(usize, f64)> {
+        let returned = |(place, i, _): (EventPlace, usize, f64)| {
+            let own = z[self.layout.contact[i]];
+            let e = self.restitution(place);
+            let change = own * self.mobility(i);
+            (e > 0.0 && e * change > stage.slowest()).then_some((i, e * own))
+        };
+        self.approaches(v).into_iter().filter_map(returned).collect()
+    }
+
+    /// What a verifier is to see of the last impact.
+    pub(super) fn seen(&self, struck: &[EventPlace], held: &[EventPlace], factor: f64, v: &[f64]) -> Part {
+        let (compression, compressed) = self.compression.clone();
+        let (struck, held) = (struck.to_vec(), held.to_vec());
+        let (decompression, v) = (self.decompression.clone(), v.to_vec());
+        Part::Impact { struck, held, compression, compressed, factor, decompression, v }
+    }
+
+    /// The problem that was posed last.
+    pub(super) fn problem(&self) -> &StepProblem {
+        &self.problem
     }
 
     /// Speeds at which each contact and limit opens after the impact [m/s].
@@ -161,6 +199,22 @@ impl Impact {
         factor: f64,
         flow: &mut Flow,
     ) -> Result<Vec<f64>, StepError> {
+        self.pose_decompression(stage, v, returned, factor);
+        let solution = self.solve(stage, t, flow)?;
+        let v = solution.velocity().to_vec();
+        self.decompression = solution.z().to_vec();
+        flow.lcp.recycle(solution);
+        Ok(v)
+    }
+
+    /// The problem of the decompression after the compression to `v`.
+    pub(super) fn pose_decompression<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        v: &[f64],
+        returned: &[(usize, f64)],
+        factor: f64,
+    ) {
         self.momentum(v);
         let mut more = vec![0.0; v.len()];
         for &(i, impulse) in returned {
@@ -174,10 +228,6 @@ impl Impact {
         for (body, &s) in self.problem.bodies.iter_mut().zip(&self.layout.velocity) {
             (0..body.velocities).for_each(|i| body.momentum[i] += more[s + i]);
         }
-        let solution = self.solve(stage, t, flow)?;
-        let v = solution.velocity().to_vec();
-        flow.lcp.recycle(solution);
-        Ok(v)
     }
 
     fn solve<S: System + ?Sized>(

@@ -17,6 +17,7 @@ mod impact;
 mod judge;
 mod locate;
 mod project;
+pub(crate) mod replay;
 mod schur;
 mod share;
 mod slide;
@@ -25,7 +26,7 @@ use super::euler::{self, kinetic};
 use super::{Locate, Scheme, Trapezoidal};
 use crate::assemble;
 use crate::error::StepError;
-use crate::report::{Event, ImpactReport, SecondOrderReport, StepReport, StepWork};
+use crate::report::{Event, Evidence, ImpactReport, SecondOrderReport, StepReport, StepWork};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, JointRow, Near, RowKind, System};
 use accelerate::Instant;
@@ -97,6 +98,8 @@ struct Run<'a, S: System + ?Sized> {
     certificate: Certificate,
     problems: usize,
     method: Method,
+    /// What is kept for a verifier, where one is expected.
+    evidence: Option<Evidence>,
 }
 
 /// How a part is made.
@@ -151,8 +154,16 @@ pub(crate) fn step<S: System + ?Sized>(
         certificate,
         problems: 0,
         method: Method::Plain,
+        evidence: report.evidence.take(),
     };
-    run.make(state.t + h)?;
+    if let Some(evidence) = &mut run.evidence {
+        evidence.clear();
+        run.workspace.projector.displacements = Some(Vec::new());
+    }
+    let made = run.make(state.t + h);
+    run.workspace.projector.displacements = None;
+    report.evidence = run.evidence.take();
+    made?;
     run.finish(h, report);
     std::mem::swap(state, &mut run.now);
     let Run { workspace, now, bearing, fresh, certificate, .. } = run;

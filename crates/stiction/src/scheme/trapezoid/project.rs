@@ -34,6 +34,17 @@ pub(super) struct Projector {
     modes: Vec<ContactMode>,
     schur: Schur,
     starts: Vec<usize>,
+    /// How the last projection moved positions, pass by pass, where a verifier is to see it.
+    pub(super) displacements: Option<Vec<Vec<f64>>>,
+}
+
+/// Which velocity is made of the one at the start of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Straightened {
+    /// v̂.
+    Heading,
+    /// w.
+    Carried,
 }
 
 impl Projector {
@@ -47,8 +58,14 @@ impl Projector {
         bearing: &[Bearing],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
+        if let Some(displacements) = &mut self.displacements {
+            displacements.clear();
+        }
         if bearing.is_empty() && self.directly(system, state, flow) {
             return Ok(());
+        }
+        if let Some(displacements) = &mut self.displacements {
+            displacements.clear();
         }
         let mut least = f64::INFINITY;
         for pass in 0..=PASSES {
@@ -81,19 +98,40 @@ impl Projector {
         located: bool,
         flow: &mut Flow,
     ) -> Result<(), StepError> {
+        self.head_by(stage, origin, located, flow, |projector, which, v, flow| {
+            let State { t, q, .. } = origin.state;
+            let Frame { joints, contacts, .. } = &projector.frame;
+            let direct = which == Straightened::Heading && contacts.is_empty();
+            if direct && projector.schur.factor(stage.system, *t, q, joints) {
+                projector.schur.correct(joints, |k| joints[k].drift, v);
+                flow.solves += 1;
+                return Ok(());
+            }
+            projector.straighten(stage.system, (*t, q), v, origin.bearing, flow)
+        })
+    }
+
+    /// The same where `straighten` takes the speeds along the rows that were read out of a velocity.
+    pub(super) fn head_by<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        origin: &Origin,
+        located: bool,
+        flow: &mut Flow,
+        mut straighten: impl FnMut(&mut Self, Straightened, &mut [f64], &mut Flow) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
         flow.agreed = located;
         self.take(&flow.start);
         if !located {
             self.without_friction(origin.fresh);
         }
-        let State { t, q, v, .. } = origin.state;
+        let State { v, .. } = origin.state;
         find_starts(stage.system, &mut self.starts);
         let still = STILL * speed_scale(stage.system, origin.state, stage.whole);
         let [held, stuck] = self.speeds(v, if located { origin.bearing } else { &[] });
         if held.max(stuck) <= still {
             return Ok(());
         }
-        let here = (*t, &q[..]);
         let carries = stuck > still && stage.settings.rows.friction != Form::Mean;
         if carries && held > still {
             let Rows { joints, lasting, .. } = stage.settings.rows;
@@ -108,20 +146,13 @@ impl Projector {
                 self.frame.contacts.iter_mut().for_each(|c| c.drift = -c.normal.dot(starts, v));
             }
             let mut carried = std::mem::take(&mut flow.carried);
-            let done = self.straighten(stage.system, here, &mut carried, origin.bearing, flow);
+            let done = straighten(self, Straightened::Carried, &mut carried, flow);
             flow.carried = carried;
             done?;
             self.take(&flow.start);
         }
         let mut heading = std::mem::take(&mut flow.heading);
-        let Frame { joints, contacts, .. } = &self.frame;
-        let done = if contacts.is_empty() && self.schur.factor(stage.system, *t, q, joints) {
-            self.schur.correct(joints, |k| joints[k].drift, &mut heading);
-            flow.solves += 1;
-            Ok(())
-        } else {
-            self.straighten(stage.system, here, &mut heading, origin.bearing, flow)
-        };
+        let done = straighten(self, Straightened::Heading, &mut heading, flow);
         flow.heading = heading;
         if carries && held <= still {
             flow.carried.clone_from(&flow.heading);
@@ -187,13 +218,16 @@ impl Projector {
             let mut displacement = vec![0.0; state.v.len()];
             self.schur.correct(joints, |k| joints[k].error, &mut displacement);
             system.advance(&mut state.q, &displacement, 1.0);
+            if let Some(displacements) = &mut self.displacements {
+                displacements.push(displacement);
+            }
         }
         let joints = &self.frame.joints;
         self.schur.correct(joints, |k| joints[k].drift, &mut state.v);
         true
     }
 
-    fn read<S: System + ?Sized>(
+    pub(super) fn read<S: System + ?Sized>(
         &mut self,
         system: &S,
         state: &State,
@@ -206,7 +240,7 @@ impl Projector {
         Err(StepError::NotFinite { t: state.t, what: "a contact that bears".to_string() })
     }
 
-    fn error(&self) -> f64 {
+    pub(super) fn error(&self) -> f64 {
         let joints = self.frame.joints.iter().filter(|j| positional(j)).map(|j| j.error.abs());
         joints.chain(self.frame.contacts.iter().map(|c| c.gap.abs())).fold(0.0, f64::max)
     }
@@ -218,6 +252,20 @@ impl Projector {
         state: &mut State,
         flow: &mut Flow,
     ) -> Result<(), StepError> {
+        self.pose_displacement(system, state);
+        let Self { problem, modes, .. } = self;
+        flow.solves += 1;
+        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(state.t, e, problem))?;
+        system.advance(&mut state.q, &candidate.velocity, 1.0);
+        if let Some(displacements) = &mut self.displacements {
+            displacements.push(candidate.velocity.clone());
+        }
+        flow.lcp.recycle_candidate(candidate);
+        Ok(())
+    }
+
+    /// M dp = Nᵀλ, N dp = −g as a step problem, all of whose rows hold.
+    pub(super) fn pose_displacement<S: System + ?Sized>(&mut self, system: &S, state: &State) {
         let Self { problem, layout, places, frame, modes, .. } = self;
         bodies(system, state.t, &state.q, problem);
         let joints: Vec<JointRow> = frame.joints.iter().filter(|j| positional(j)).cloned().collect();
@@ -230,11 +278,6 @@ impl Projector {
         problem.speed_scale = system.size();
         modes.clear();
         modes.resize(problem.contacts.len(), ContactMode::Stick);
-        flow.solves += 1;
-        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(state.t, e, problem))?;
-        system.advance(&mut state.q, &candidate.velocity, 1.0);
-        flow.lcp.recycle_candidate(candidate);
-        Ok(())
     }
 
     /// v ← v − M⁻¹G (R M⁻¹G)⁻¹ (R v + ∂/∂t) with G = n + μ f where something slips.
@@ -246,6 +289,28 @@ impl Projector {
         bearing: &[Bearing],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
+        self.pose_velocity(system, (t, q), v, bearing);
+        let Self { problem, modes, .. } = self;
+        flow.solves += 1;
+        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(t, e, problem))?;
+        v.copy_from_slice(&candidate.velocity);
+        flow.lcp.recycle_candidate(candidate);
+        Ok(())
+    }
+
+    /// The problem that was posed last, and what its contacts do.
+    pub(super) fn posed(&self) -> (&StepProblem, &Layout, &[ContactMode]) {
+        (&self.problem, &self.layout, &self.modes)
+    }
+
+    /// M v⁺ = M v + G c, R v⁺ + ∂/∂t = 0 as a step problem in given modes.
+    pub(super) fn pose_velocity<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        (t, q): (f64, &[f64]),
+        v: &[f64],
+        bearing: &[Bearing],
+    ) {
         let Self { problem, layout, places, frame, modes, .. } = self;
         bodies(system, t, q, problem);
         let mut at = 0;
@@ -272,11 +337,6 @@ impl Projector {
         problem.lay_out(layout);
         problem.speed_scale = system.surface_speed(t, q, v).max(f64::MIN_POSITIVE);
         frame.modes(bearing, modes);
-        flow.solves += 1;
-        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(t, e, problem))?;
-        v.copy_from_slice(&candidate.velocity);
-        flow.lcp.recycle_candidate(candidate);
-        Ok(())
     }
 }
 

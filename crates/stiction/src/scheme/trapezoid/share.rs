@@ -170,6 +170,9 @@ impl Instant {
     }
 }
 
+/// Turns of a singular value decomposition at most: a few for each of its columns are enough.
+pub(super) const TURNS: usize = 10_000;
+
 /// Forces that together do nothing, as columns; `None` if there are none.
 fn null_space(columns: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     let n = columns.ncols();
@@ -183,7 +186,8 @@ fn null_space(columns: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     for (mut column, norm) in square.column_iter_mut().zip(&norms) {
         column /= *norm;
     }
-    let svd = square.svd(false, true);
+    // numbers that are not ones would be turned for ever
+    let svd = square.try_svd(false, true, 5.0 * f64::EPSILON, TURNS)?;
     let turned = svd.v_t?;
     let largest = svd.singular_values.amax();
     let free: Vec<usize> = (0..n).filter(|&i| svd.singular_values[i] <= NOTHING * largest).collect();

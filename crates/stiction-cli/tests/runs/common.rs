@@ -1,0 +1,116 @@
+//! What several modules use.
+
+use serde_json::Value;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use stiction_journal::{Journal, Step};
+
+/// A folder of its own for each test, gone when it ends.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("stiction-runs-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// A scene with its text.
+    pub(crate) fn scene(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The command, not yet started.
+pub(crate) fn command(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stiction"));
+    command.args(arguments.iter().map(AsRef::as_ref));
+    command
+}
+
+pub(crate) fn stiction(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+pub(crate) fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
+
+pub(crate) fn words(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+pub(crate) fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", words(output)))
+}
+
+/// All steps of a journal that is whole.
+pub(crate) fn steps(path: &Path) -> Vec<Step> {
+    let mut journal = Journal::open(path).unwrap();
+    let steps = journal.by_ref().collect::<Result<_, _>>().unwrap();
+    assert_eq!(journal.damage(), None);
+    steps
+}
+
+/// Boxes on boxes on a floor, one of them pushed, beside a driven pendulum; friction μ.
+pub(crate) fn boxes(duration: f64, friction: f64) -> String {
+    let mut text = format!(
+        r#"
+format = 1
+dimension = 2
+title = "Boxes and a pendulum"
+run = {{ duration = {duration}, step = 0.002 }}
+
+[materials.default]
+friction = {friction}
+
+[[bodies]]
+name = "floor"
+motion = "fixed"
+shapes = [{{ kind = "half_plane" }}]
+"#
+    );
+    for k in 0..5 {
+        let (x, y) = (0.03 * f64::from(k % 2), 0.1 + 0.21 * f64::from(k));
+        let _ = write!(
+            text,
+            r#"
+[[bodies]]
+name = "box {k}"
+density = 500.0
+position = [{x}, {y}]
+velocity = [{speed}, 0.0]
+shapes = [{{ kind = "polygon", vertices = [[-0.2, -0.1], [0.2, -0.1], [0.2, 0.1], [-0.2, 0.1]] }}]
+"#,
+            speed = if k == 4 { 2.0 } else { 0.0 }
+        );
+    }
+    text + r#"
+[[bodies]]
+name = "bob"
+mass = 1.0
+inertia = 0.1
+position = [3.0, 4.0]
+
+[[joints]]
+name = "hinge"
+kind = "revolute"
+bodies = ["floor", "bob"]
+at = [2.0, 4.0]
+"#
+}

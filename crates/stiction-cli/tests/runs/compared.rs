@@ -1,0 +1,75 @@
+//! Schemes beside each other.
+
+use crate::common::{Folder, boxes, code, json, stiction, words};
+use std::fs;
+
+/// A ball that falls on a floor: no scheme is wrong before, and none misses it.
+const BALL: &str = r#"
+format = 1
+dimension = 2
+title = "A ball"
+run = { duration = 0.8, step = 0.01 }
+
+[[bodies]]
+name = "floor"
+motion = "fixed"
+shapes = [{ kind = "half_plane" }]
+
+[[bodies]]
+name = "ball"
+density = 1000.0
+position = [0.0, 1.0]
+velocity = [0.5, 0.0]
+shapes = [{ kind = "disk", radius = 0.1 }]
+"#;
+
+#[test]
+fn errors_fall_with_the_order_of_the_scheme() {
+    let folder = Folder::new("compared");
+    let scene = folder.scene("ball.toml", BALL);
+    let plot = folder.path("ball.svg");
+    let schemes = "ah04,accurate";
+    let output = stiction(&[
+        &"compare",
+        &scene,
+        &"--schemes",
+        &schemes,
+        &"--h",
+        &"0.005,0.02,0.01",
+        &"--plot",
+        &plot,
+        &"--json",
+    ]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    let report = json(&output);
+    assert!(report["reference"].as_str().unwrap().contains("accuracy of 1e-10"), "{report}");
+    assert!(report["reference_error"].as_f64().unwrap() < 1e-6);
+    let runs = report["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 6);
+    // from the largest step to the smallest
+    assert_eq!(runs[0]["h"], 0.02);
+    assert_eq!(runs[0]["steps"], 40);
+    let error = |k: usize| runs[k]["error"].as_f64().unwrap();
+    assert!(error(2) < error(0), "{report}");
+    assert!(error(3) < 0.01 * error(0), "{report}");
+    let svg = fs::read_to_string(plot).unwrap();
+    assert!(svg.contains("Work and precision") && svg.contains("accurate"));
+
+    let output = stiction(&[&"compare", &scene, &"--schemes", &schemes, &"--h", &"0.02"]);
+    let text = words(&output);
+    assert!(text.contains("reference: followed") && text.contains("error [m]"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_told() {
+    let folder = Folder::new("incomparable");
+    let scene = folder.scene("boxes.toml", &boxes(0.1, 0.4));
+    let compare = |arguments: [&str; 4]| {
+        stiction(&[&"compare", &scene, &arguments[0], &arguments[1], &arguments[2], &arguments[3]])
+    };
+    let output = compare(["--schemes", "default,none", "--h", "0.01"]);
+    assert_eq!(code(&output), 2);
+    assert!(words(&output).contains("no scheme is called none"), "{}", words(&output));
+    let output = compare(["--schemes", "default", "--h", "-1"]);
+    assert_eq!(code(&output), 2);
+}

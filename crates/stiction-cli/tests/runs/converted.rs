@@ -1,0 +1,132 @@
+//! Journals as arrays, read back by other means.
+
+use crate::common::{Folder, boxes, code, steps, stiction, words};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+/// An array of NumPy, as its format is written down: magic, version, length of the head, the head as a Python literal.
+fn array(bytes: &[u8]) -> (Vec<usize>, Vec<f64>) {
+    assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
+    let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    assert_eq!((10 + length) % 64, 0, "aligned");
+    let head = std::str::from_utf8(&bytes[10..10 + length]).unwrap();
+    assert!(head.starts_with("{'descr': '<f8', 'fortran_order': False, 'shape': (") && head.ends_with('\n'));
+    let shape = head.split('(').nth(1).unwrap().split(')').next().unwrap();
+    let shape: Vec<usize> = shape.split(',').filter_map(|n| n.trim().parse().ok()).collect();
+    let (chunks, []) = bytes[10 + length..].as_chunks::<8>() else { panic!("no float64") };
+    let data: Vec<f64> = chunks.iter().map(|b| f64::from_le_bytes(*b)).collect();
+    assert_eq!(data.len(), shape.iter().product::<usize>());
+    (shape, data)
+}
+
+/// Arrays by name: shape and numbers.
+type Arrays = BTreeMap<String, (Vec<usize>, Vec<f64>)>;
+
+fn npz(path: &Path) -> (Arrays, Value) {
+    let mut zip = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+    let mut arrays = BTreeMap::new();
+    let mut metadata = Value::Null;
+    for i in 0..zip.len() {
+        let mut file = zip.by_index(i).unwrap();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        match file.name().unwrap().strip_suffix(".npy") {
+            Some(name) => drop(arrays.insert(name.to_string(), array(&bytes))),
+            None => metadata = serde_json::from_slice(&bytes).unwrap(),
+        }
+    }
+    (arrays, metadata)
+}
+
+#[test]
+fn arrays_hold_what_the_journal_holds() {
+    let folder = Folder::new("npz");
+    let scene = folder.scene("boxes.toml", &boxes(0.4, 0.4));
+    let out = folder.path("run.npz");
+    let output = stiction(&[&"run", &scene, &"--out", &out]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    let (arrays, metadata) = npz(&out);
+    let made = steps(&folder.path("run.journal"));
+    let samples = made.len() + 1;
+    let (shape, time) = &arrays["time"];
+    assert_eq!(shape, &[samples]);
+    assert_eq!(time[1..], made.iter().map(|s| s.t).collect::<Vec<_>>());
+    assert_eq!(time[0], 0.0);
+    let bodies = metadata["bodies"].as_array().unwrap().len();
+    assert_eq!(bodies, 7);
+    assert_eq!(arrays["body_position"].0, [samples, bodies, 3]);
+    assert_eq!(arrays["body_quat_wxyz"].0, [samples, bodies, 4]);
+    let (shape, q) = &arrays["coordinates"];
+    let n = made[0].q.len();
+    assert_eq!(shape, &[samples, n]);
+    for (k, step) in made.iter().enumerate() {
+        assert_eq!(q[(k + 1) * n..(k + 2) * n], step.q);
+    }
+    // where a body is, by its coordinates: the floor has none
+    let angle = &arrays["body_angle"].1;
+    assert_eq!(angle[samples * bodies - 2], q[samples * n - 4]);
+    let contacts: usize = made.iter().map(|s| s.contacts.len()).sum();
+    assert_eq!(arrays["contact_normal_impulse"].0, [contacts]);
+    let impulses: Vec<f64> = made.iter().flat_map(|s| &s.contacts).map(|c| c.normal_impulse).collect();
+    assert_eq!(arrays["contact_normal_impulse"].1, impulses);
+    let (_, sample) = &arrays["contact_sample"];
+    assert_eq!(sample.last(), Some(&((samples - 1) as f64)));
+    assert!(arrays["certificate_natural_map"].1[0].is_nan());
+    assert_eq!(metadata["quantities"]["time"]["unit"], "s");
+    assert_eq!(metadata["scene_text"].as_str().unwrap(), boxes(0.4, 0.4));
+}
+
+#[test]
+fn the_formats_agree() {
+    let folder = Folder::new("formats");
+    let text = boxes(0.4, 0.4) + "\n[record]\nevery = 0.02\nbodies = [\"box 0\", \"bob\"]\n";
+    let scene = folder.scene("boxes.toml", &text);
+    let journal = folder.path("run.journal");
+    let output = stiction(&[&"run", &scene, &"--out", &journal]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    for format in ["npz", "csv", "json"] {
+        let output = stiction(&[&"convert", &journal, &"--to", &format]);
+        assert_eq!(code(&output), 0, "{}", words(&output));
+        assert!(words(&output).contains(&format!("run.{format}")));
+    }
+    let (arrays, _) = npz(&folder.path("run.npz"));
+    // 20 samples and the start
+    assert_eq!(arrays["body_position"].0, [21, 2, 3]);
+    let json: Value = serde_json::from_str(&fs::read_to_string(folder.path("run.json")).unwrap()).unwrap();
+    let csv = fs::read_to_string(folder.path("run.csv")).unwrap();
+    let mut lines = csv.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 21);
+    let column = names.iter().position(|n| *n == "body_position.bob.y").unwrap();
+    for (k, row) in rows.iter().enumerate() {
+        assert_eq!(row.len(), names.len());
+        let expected = arrays["body_position"].1[k * 6 + 4];
+        assert_eq!(row[column].parse::<f64>().unwrap(), expected);
+        assert_eq!(json["body_position"][k][1][1].as_f64().unwrap(), expected);
+    }
+    let contacts = fs::read_to_string(folder.path("run.contacts.csv")).unwrap();
+    assert_eq!(contacts.lines().count(), 1 + arrays["contact_gap"].0[0]);
+    let joints = fs::read_to_string(folder.path("run.joints.csv")).unwrap();
+    assert_eq!(joints.lines().count(), 1 + arrays["joint_row_impulse"].0[0]);
+}
+
+#[test]
+fn what_is_whole_of_a_damaged_journal_is_converted() {
+    let folder = Folder::new("damaged");
+    let scene = folder.scene("boxes.toml", &boxes(0.2, 0.4));
+    let journal = folder.path("run.journal");
+    assert_eq!(code(&stiction(&[&"run", &scene, &"--out", &journal])), 0);
+    let mut bytes = fs::read(&journal).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x40;
+    fs::write(&journal, &bytes).unwrap();
+    let output = stiction(&[&"convert", &journal, &"--to", &"npz"]);
+    assert_eq!(code(&output), 1);
+    assert!(words(&output).contains("checksum"), "{}", words(&output));
+    let (arrays, _) = npz(&folder.path("run.npz"));
+    assert!((20..100).contains(&arrays["time"].0[0]));
+}

@@ -1,0 +1,155 @@
+//! Journals that were tampered with, checksums and all.
+
+use crate::common::{Folder, boxes, code, json, steps, stiction, words};
+use std::fs;
+use std::path::{Path, PathBuf};
+use stiction_journal::{Header, Journal, Step, Writer};
+
+/// A run, and what a forger makes of it.
+struct Forger {
+    folder: Folder,
+    path: PathBuf,
+}
+
+impl Forger {
+    fn new(name: &str, scheme: &str) -> Self {
+        let folder = Folder::new(name);
+        let scene = folder.scene("boxes.toml", &boxes(0.6, 0.4));
+        let path = folder.path("run.journal");
+        let output = stiction(&[&"run", &scene, &"--out", &path, &"--scheme", &scheme]);
+        assert_eq!(code(&output), 0, "{}", words(&output));
+        Self { folder, path }
+    }
+
+    /// The same journal with right checksums and this change; what is found in it.
+    fn forge(&self, change: impl FnOnce(&mut Header, &mut [Step])) -> Vec<(u64, String)> {
+        let journal = Journal::open(&self.path).unwrap();
+        let (mut header, start) = (journal.header().clone(), journal.start().clone());
+        let mut steps = steps(&self.path);
+        change(&mut header, &mut steps);
+        let forged = self.folder.path("forged.journal");
+        let mut writer = Writer::replace(&forged, &header, &start).unwrap();
+        steps.iter().for_each(|step| writer.add(step).unwrap());
+        drop(writer);
+        findings(&forged)
+    }
+}
+
+/// Steps and checks that fail.
+fn findings(path: &Path) -> Vec<(u64, String)> {
+    let output = stiction(&[&"verify", &path, &"--json"]);
+    let report = json(&output);
+    let found: Vec<(u64, String)> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| (f["step"].as_u64().unwrap(), f["check"].as_str().unwrap().to_string()))
+        .collect();
+    assert_eq!(code(&output), i32::from(!found.is_empty()), "{}", words(&output));
+    found
+}
+
+/// The step that is forged, and a contact of it that bears and slides.
+fn target(steps: &[Step]) -> (usize, usize) {
+    let slides = |c: &stiction::ContactReport| c.friction_impulse.iter().any(|p| p.abs() > 1e-3);
+    let found =
+        steps.iter().enumerate().skip(100).find_map(|(k, s)| Some((k, s.contacts.iter().position(slides)?)));
+    found.expect("a contact with friction")
+}
+
+#[test]
+fn an_honest_journal_passes() {
+    for scheme in ["default", "ap97", "cp03", "ah04", "st00", "st00-nonlinear", "baumgarte"] {
+        let forger = Forger::new(&format!("honest-{scheme}"), scheme);
+        assert_eq!(forger.forge(|_, _| ()), [], "{scheme}");
+        let output = stiction(&[&"verify", &forger.path]);
+        assert_eq!(code(&output), 0);
+        assert!(words(&output).contains("300 steps verified without the solver"), "{}", words(&output));
+    }
+}
+
+/// What is done to a contact of a step.
+type Change = fn(&mut Step, usize);
+
+#[test]
+fn forged_numbers_are_found_with_their_step() {
+    let forger = Forger::new("numbers", "default");
+    let original = steps(&forger.path);
+    let (k, i) = target(&original);
+    let number = k as u64 + 1;
+    let changes: [(&str, &str, Change); 8] = [
+        ("normal impulse", "momentum", |s, i| s.contacts[i].normal_impulse *= -1.0),
+        ("a little normal impulse", "momentum", |s, i| s.contacts[i].normal_impulse += 1e-8),
+        ("friction", "momentum", |s, i| s.contacts[i].friction_impulse[0] *= -1.0),
+        ("position", "position", |s, _| s.q[1] += 1e-9),
+        ("velocity", "momentum", |s, _| s.v[1] += 1e-8),
+        ("μ", "contact", |s, i| s.contacts[i].mu = 0.41),
+        ("joint impulse", "momentum", |s, _| s.joints[0].impulse += 1e-7),
+        ("energy", "figure", |s, _| s.kinetic *= 1.001),
+    ];
+    for (name, check, change) in changes {
+        let found = forger.forge(|_, steps| change(&mut steps[k], i));
+        assert!(found.contains(&(number, check.to_string())), "{name} in step {number}: {found:?}");
+        // the next step starts from what was forged
+        assert!(found.iter().all(|f| f.0 == number || f.0 == number + 1), "{name}: {found:?}");
+    }
+    // steps that are left out
+    let found = forger.forge(|_, steps| steps[k] = steps[k + 1].clone());
+    assert!(found.iter().any(|f| f.0 == number), "{found:?}");
+}
+
+#[test]
+fn another_coefficient_of_friction_in_the_scene_is_found() {
+    let forger = Forger::new("scene", "default");
+    let found =
+        forger.forge(|header, _| header.scene = header.scene.replace("friction = 0.4", "friction = 0.45"));
+    assert!(found.iter().any(|f| f.1 == "contact"), "{found:?}");
+    assert!(found.iter().any(|f| f.1 == "complementarity"), "{found:?}");
+    let found = forger.forge(|header, _| header.scene = header.scene.replace("mass = 1.0", "mass = 1.01"));
+    assert!(found.iter().any(|f| f.1 == "momentum"), "{found:?}");
+}
+
+#[test]
+fn another_start_is_found() {
+    let forger = Forger::new("start", "default");
+    let found = forger.forge(|header, _| header.scene = header.scene.replace("[3.0, 4.0]", "[3.0, 4.01]"));
+    assert!(found.iter().any(|f| f.0 == 0), "{found:?}");
+}
+
+#[test]
+fn a_changed_byte_is_found_with_its_record() {
+    let forger = Forger::new("byte", "default");
+    let mut bytes = fs::read(&forger.path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&forger.path, &bytes).unwrap();
+    let output = stiction(&[&"verify", &forger.path, &"--json"]);
+    assert_eq!(code(&output), 1);
+    let report = json(&output);
+    let record = report["damage"]["record"].as_u64().unwrap();
+    assert!((100..250).contains(&record), "{record}");
+    assert_eq!(report["steps"].as_u64().unwrap(), record - 2);
+    let output = stiction(&[&"verify", &forger.path]);
+    assert!(words(&output).contains(&format!("record {record}")), "{}", words(&output));
+    // and nothing goes on from there
+    let scene = forger.folder.path("boxes.toml");
+    let output = stiction(&[&"run", &scene, &"--out", &forger.path, &"--resume"]);
+    assert_eq!(code(&output), 2);
+    assert!(words(&output).contains(&format!("record {record}")), "{}", words(&output));
+    assert_eq!(fs::read(&forger.path).unwrap(), bytes);
+}
+
+#[test]
+fn what_is_no_journal_is_told() {
+    let folder = Folder::new("none");
+    let path = folder.scene("run.journal", "no journal");
+    for command in ["verify", "convert"] {
+        let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&command, &path];
+        if command == "convert" {
+            arguments.extend([&"--to" as &dyn AsRef<std::ffi::OsStr>, &"npz"]);
+        }
+        let output = stiction(&arguments);
+        assert_eq!(code(&output), 2);
+        assert!(words(&output).contains("no journal of stiction"), "{}", words(&output));
+    }
+}

@@ -1,0 +1,142 @@
+//! Runs that are killed or interrupted, and go on as if they had not been.
+
+use crate::common::{Folder, boxes, code, command, json, steps, stiction, words};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+use stiction_journal::{Journal, JournalError};
+
+/// How many runs are killed.
+const KILLS: usize = 100;
+
+/// Whether the journal can be read, and how many whole steps it has.
+fn readable(path: &Path) -> usize {
+    match Journal::open(path) {
+        Ok(mut journal) => {
+            let steps = journal.by_ref().collect::<Result<Vec<_>, _>>().unwrap().len();
+            assert!(journal.damage().is_none_or(|d| d.is_torn()), "{:?}", journal.damage());
+            steps
+        }
+        // killed before the start was written
+        Err(JournalError::Empty(_)) => 0,
+        Err(JournalError::File { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => 0,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn runs_that_are_killed_go_on_bit_by_bit() {
+    let seed = 7;
+    println!("seed {seed}");
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let folder = Folder::new("killed");
+    let scene = folder.scene("boxes.toml", &boxes(4.0, 0.4));
+    let whole = folder.path("whole.journal");
+    let output = stiction(&[&"run", &scene, &"--out", &whole, &"--json"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(json(&output)["steps"], 2000);
+    let expected = fs::read(&whole).unwrap();
+
+    let path = folder.path("killed.journal");
+    let (mut kills, mut finished, mut torn, mut before) = (0, 0, 0, 0);
+    while kills < KILLS {
+        let mut run = command(&[&"run", &scene, &"--out", &path, &"--resume"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        sleep(Duration::from_micros(rng.random_range(500..60_000)));
+        let ended = run.try_wait().unwrap();
+        if let Some(status) = ended {
+            assert_eq!(status.code(), Some(0));
+            assert_eq!(fs::read(&path).unwrap(), expected, "run {finished}");
+            fs::remove_file(&path).unwrap();
+            (finished, before) = (finished + 1, 0);
+            continue;
+        }
+        // SIGKILL
+        run.kill().unwrap();
+        run.wait().unwrap();
+        kills += 1;
+        let steps = readable(&path);
+        assert!(steps >= before, "{steps} steps after {before}");
+        before = steps;
+        let length = fs::metadata(&path).map_or(0, |m| m.len());
+        torn += usize::from(length > 0 && !expected.starts_with(&fs::read(&path).unwrap()));
+    }
+    // whatever was left goes on to the same end
+    let output = stiction(&[&"run", &scene, &"--out", &path, &"--resume"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(fs::read(&path).unwrap(), expected);
+    println!("{kills} runs killed, {finished} finished in between");
+    assert_eq!(torn, 0, "a journal is always a beginning of the whole one");
+    assert_eq!(steps(&path).last().unwrap().state(), steps(&whole).last().unwrap().state());
+}
+
+#[test]
+fn an_interrupted_run_says_so_and_goes_on() {
+    let folder = Folder::new("interrupted");
+    let scene = folder.scene("boxes.toml", &boxes(4.0, 0.4));
+    let whole = folder.path("whole.journal");
+    assert_eq!(code(&stiction(&[&"run", &scene, &"--out", &whole])), 0);
+    let path = folder.path("run.journal");
+    let run = command(&[&"run", &scene, &"--out", &path, &"--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // until it is under way
+    while readable(&path) < 5 {
+        sleep(Duration::from_millis(1));
+    }
+    let id = run.id().to_string();
+    let sent = std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert!(sent.success());
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", words(&output));
+    let summary = json(&output);
+    assert_eq!(summary["status"], "interrupted");
+    let made = steps(&path).len();
+    assert_eq!(summary["steps"], made);
+    assert!(made < 2000);
+    let output = stiction(&[&"run", &scene, &"--out", &path, &"--resume", &"--json"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(json(&output)["resumed"], made);
+    assert_eq!(fs::read(&path).unwrap(), fs::read(&whole).unwrap());
+    // and further than was asked for at first
+    let output = stiction(&[&"run", &scene, &"--out", &path, &"--resume", &"--until", &"4.1", &"--json"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(json(&output)["steps"], 2050);
+}
+
+#[test]
+fn runs_of_every_kind_go_on_bit_by_bit() {
+    let folder = Folder::new("kinds");
+    let scene = folder.scene("boxes.toml", &boxes(0.5, 0.4));
+    for (name, arguments) in [
+        ("ap97", ["--scheme", "ap97"]),
+        ("cp03", ["--scheme", "cp03"]),
+        ("st00", ["--scheme", "st00-nonlinear"]),
+        ("accurate", ["--scheme", "accurate"]),
+        ("accuracy", ["--accuracy", "1e-5"]),
+    ] {
+        let (whole, cut) =
+            (folder.path(&format!("{name}.journal")), folder.path(&format!("{name}-cut.journal")));
+        let run = |file: &Path, more: &[&str]| {
+            let mut command = command(&[&"run", &scene, &"--out", &file]);
+            let output = command.args(arguments).args(more).output().unwrap();
+            assert_eq!(code(&output), 0, "{name}: {}", words(&output));
+        };
+        run(&whole, &[]);
+        let bytes = fs::read(&whole).unwrap();
+        for part in [3, 5, 8] {
+            fs::write(&cut, &bytes[..bytes.len() * part / 10]).unwrap();
+            run(&cut, &["--resume"]);
+            assert!(fs::read(&cut).unwrap() == bytes, "{name}");
+        }
+    }
+}

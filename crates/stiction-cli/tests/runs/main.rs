@@ -1,0 +1,8 @@
+//! Runs of the built command: killed, interrupted, refused, forged, converted, compared.
+
+mod common;
+mod compared;
+mod converted;
+mod forged;
+mod killed;
+mod refused;

@@ -1,0 +1,141 @@
+//! Steps of second order: parts between events, projections and impacts, one after another.
+
+use super::rows::same;
+use super::{Check, MOMENTUM, POSITION, ROUND_OFF, Verdict, euler};
+use crate::report::{Part, StepReport};
+use crate::scheme::pose::{largest, slow_after};
+use crate::scheme::trapezoid::replay::{Between, Replay, Shown, Struck};
+use crate::scheme::{Scheme, Trapezoidal};
+use crate::state::State;
+use crate::system::System;
+use stiction_lcp::Certificate;
+
+/// Velocities on the way are what they have to be to this part.
+const ASTRAY: f64 = 1e-9;
+
+/// Projections leave errors of positions of at most this part of the size.
+const PROJECTED: f64 = 1e-11;
+
+/// Judges a step of second order.
+pub(super) fn verify<S: System + ?Sized>(
+    system: &S,
+    (scheme, settings): (&Scheme, &Trapezoidal),
+    before: &State,
+    after: &State,
+    report: &StepReport,
+    verdict: &mut Verdict,
+) {
+    let Some(evidence) = &report.evidence else {
+        verdict.cannot_tell("what the step is made of is not recorded");
+        return;
+    };
+    let mut replay = Replay::new(system, scheme, settings, before, report.h);
+    let tolerance = ROUND_OFF * scheme.solver.tolerance;
+    let mut last = None;
+    for (k, part) in evidence.parts.iter().enumerate() {
+        let shown = match part {
+            Part::Between {
+                size,
+                implicit,
+                located,
+                definite,
+                bearing,
+                fresh,
+                heading,
+                carried,
+                slips,
+                impulses,
+                v,
+            } => {
+                last = Some((impulses, v));
+                let (size, implicit, located, definite) = (*size, *implicit, *located, *definite);
+                replay.between(&Between {
+                    size,
+                    implicit,
+                    located,
+                    definite,
+                    bearing,
+                    fresh,
+                    heading,
+                    carried,
+                    slips,
+                    impulses,
+                    v,
+                })
+            }
+            Part::Projection { bearing, displacements, v } => {
+                let shown = replay.projection(bearing, displacements, v);
+                shown.map(|(shown, left)| {
+                    let limit = PROJECTED * system.size().max(largest(&after.q));
+                    verdict.bound(Check::Position, left, limit, || format!("part {k}: a projection"));
+                    shown
+                })
+            }
+            Part::Impact { struck, held, compression, compressed, factor, decompression, v } => replay
+                .impact(&Struck {
+                    struck,
+                    held,
+                    compression: (compression, compressed),
+                    factor: *factor,
+                    decompression: (decompression, v),
+                }),
+            Part::Coarse { size, soft, q, v } => {
+                last = None;
+                let scheme = replay.coarse_scheme(*soft);
+                let mut end =
+                    State { t: replay.now.t + size, q: q.clone(), v: v.clone(), ..State::default() };
+                end.memory.h = slow_after(&replay.now, *size);
+                let part = StepReport { h: *size, t: end.t, ..report.clone() };
+                euler::verify(system, &scheme, &replay.now, &end, &part, verdict);
+                end.memory.bases.clone_from(&replay.now.memory.bases);
+                replay.now = end;
+                Ok(Shown { allowed: true, ..Shown::default() })
+            }
+            Part::Interpolated => {
+                verdict.cannot_tell("a landing on the interpolant of a part");
+                return;
+            }
+        };
+        match shown {
+            Ok(shown) => judge(&shown, k, tolerance, verdict),
+            Err(why) => {
+                verdict.bound(Check::Record, f64::NAN, 0.0, || format!("part {k}: {why}"));
+                return;
+            }
+        }
+    }
+    let left = replay.left(before.t + report.h);
+    verdict.bound(Check::Figure, left.abs(), 0.0, || "the time that the parts take".to_string());
+    if let Some((z, v)) = last {
+        let (contacts, joints) = replay.reports(z, v);
+        same(&contacts, &joints, report, system.size().max(largest(&after.q)), verdict);
+    }
+    let limit = POSITION * largest(&after.q).max(system.size());
+    for (i, (own, recorded)) in replay.now.q.iter().zip(&after.q).enumerate() {
+        verdict.bound(Check::Position, (own - recorded).abs(), limit, || format!("coordinate {i}"));
+    }
+    for (i, (own, recorded)) in replay.now.v.iter().zip(&after.v).enumerate() {
+        verdict.bound(Check::Momentum, (own - recorded).abs(), 0.0, || format!("velocity {i} at the end"));
+    }
+}
+
+/// Judges what a part shows.
+fn judge(shown: &Shown, k: usize, tolerance: f64, verdict: &mut Verdict) {
+    let Shown { certificate, astray, allowed } = shown;
+    let Certificate { momentum, joints, natural_map, cone, .. } = *certificate;
+    let place = || format!("part {k}");
+    verdict.bound(Check::Momentum, momentum, MOMENTUM, place);
+    verdict.bound(Check::Joints, joints, tolerance, place);
+    verdict.bound(Check::Complementarity, natural_map, tolerance, place);
+    verdict.bound(Check::Cone, cone, tolerance, place);
+    verdict.bound(Check::Momentum, *astray, ASTRAY, || format!("part {k}: a velocity on the way"));
+    if !allowed {
+        let why = "what bears in given modes may have had to let go or slip";
+        if verdict.unverifiable.iter().all(|other| other != why) {
+            verdict.cannot_tell(why);
+        }
+    }
+    if certificate.worst() >= verdict.certificate.worst() {
+        verdict.certificate.copy_from(certificate);
+    }
+}
