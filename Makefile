@@ -6,7 +6,7 @@
 
 # Problems that `make soak` solves.
 SOAK ?= 100000
-# Pairs that `make fuzz` measures.
+# Pairs that `make fuzz` measures, and scene files that it breaks.
 FUZZ ?= 1000000
 
 help: ## show this list
@@ -40,5 +40,6 @@ bench-peers: ## this project beside six other engines on the same scenes (PEERS=
 soak: ## solve and certify many random contact problems (SOAK=100000)
 	cargo run --locked --release -p stiction-cli -- soak --count $(SOAK)
 
-fuzz: ## the ratio metric against parry's signed distance on random pairs (FUZZ=1000000)
+fuzz: ## random pairs of bodies measured in two ways, and broken scene files (FUZZ=1000000)
 	cargo run --locked --release -p stiction-cli -- fuzz ratio --count $(FUZZ)
+	cargo run --locked --release -p stiction-cli -- fuzz scenes --count $(FUZZ)

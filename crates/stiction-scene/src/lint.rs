@@ -6,7 +6,7 @@ use crate::node::Node;
 use crate::scene::{Built, Scene};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use stiction::{Bases, ContactRow, JointRow, Near, RowKind, State, System};
+use stiction::{Bases, ContactRow, Forces, JointRow, Level, Near, RowKind, State, System};
 use stiction_lcp::{Body, Condensed, Contact, Joint, OffsetRow, Pointed, StepProblem};
 
 /// Ratio of the masses of two bodies above which an answer loses digits: the certificate of a stack with 10⁴ on top
@@ -22,6 +22,9 @@ const FAR: f64 = 1e8;
 /// Most contacts and joint rows for which the cone and the rank are looked at: a dense problem of this size takes a
 /// second.
 const MOST_ROWS: usize = 400;
+
+/// Steps from which on a run takes hours: a step of a single body takes microseconds.
+const MOST_STEPS: f64 = 1e9;
 
 impl Scene {
     /// Warnings: what is allowed and may not be what was meant. The errors of [`Scene::build`] are not among them.
@@ -54,6 +57,16 @@ impl Scene {
         } else if run.h > run.duration && run.accuracy.is_none() {
             let message = format!("the step of {} s is longer than the run of {} s", run.h, run.duration);
             found.push(Finding::warning(&span("step"), message));
+        }
+        let shortest = run.accuracy.map_or(run.h, |accuracy| accuracy.largest_step);
+        if run.duration / shortest > MOST_STEPS {
+            let key = if run.accuracy.is_some() { "accuracy" } else { "step" };
+            let message = format!("the run takes {:.1e} steps or more", run.duration / shortest);
+            found.push(Finding::warning(&span(key), message));
+        }
+        if run.accuracy.is_some() && !matches!(run.scheme.level, Level::Trapezoidal(_)) {
+            let message = "with an accuracy steps are of second order, whatever the scheme";
+            found.push(Finding::warning(&span("scheme"), message).help("use \"accurate\" or \"pagt06\""));
         }
         if run.accuracy.is_some_and(|accuracy| !(1e-10..=1e-2).contains(&accuracy.tolerance)) {
             let message = "accuracies from 1e-10 to 1e-2 make sense; below, round-off of events shows";
@@ -125,7 +138,15 @@ impl Look<'_> {
             found.push(Finding::warning(&self.body(name(moving[most]), &["mass", "density"]), message));
         }
         let size = model.size();
+        let mut forces = Forces::default();
+        model.forces(state.t, &state.q, &state.v, &mut forces);
         for &body in &moving {
+            let own = model.velocities(body).and_then(|range| forces.k.get(range)).unwrap_or(&[]);
+            if !own.iter().all(|k| k.is_finite()) {
+                let message =
+                    format!("the force on `{}` is not finite at the start: no step can be made", name(body));
+                found.push(Finding::warning(&self.body(name(body), &["name"]), message));
+            }
             let far = model
                 .centre(state, body)
                 .map_or(0.0, |c| c.iter().fold(0.0, |most: f64, x| most.max(x.abs())));

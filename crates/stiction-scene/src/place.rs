@@ -47,8 +47,31 @@ impl Places {
         root.get("joints")?.node.items().get(*self.joints.get(name)?)
     }
 
-    /// A mistake of the world, at its place in the file.
-    pub(crate) fn finding(&self, root: &Node, mistake: &Mistake) -> Finding {
+    /// Mistakes of the world, at their places in the file. Those of copies are one.
+    pub(crate) fn findings(&self, root: &Node, mistakes: &[Mistake]) -> Vec<Finding> {
+        let mut found: Vec<(Finding, usize)> = Vec::new();
+        let mut known: HashMap<(Range<usize>, &str), usize> = HashMap::new();
+        for mistake in mistakes {
+            let finding = self.finding(root, mistake);
+            // the same but for its numbers
+            let words = mistake.what.split(|c: char| c.is_ascii_digit()).next().unwrap_or("");
+            let place = *known.entry((finding.span.clone(), words)).or_insert(found.len());
+            if let Some((_, more)) = found.get_mut(place) {
+                *more += 1;
+            } else {
+                found.push((finding, 0));
+            }
+        }
+        let counted = |(mut finding, more): (Finding, usize)| {
+            if more > 0 {
+                finding.message = format!("{}, and {more} more like this", finding.message);
+            }
+            finding
+        };
+        found.into_iter().map(counted).collect()
+    }
+
+    fn finding(&self, root: &Node, mistake: &Mistake) -> Finding {
         let Mistake { place, what } = mistake;
         let found = self.locate(root, place);
         let (span, named) = found.unwrap_or((root.span.start..root.span.start, false));
@@ -56,6 +79,9 @@ impl Places {
         let finding = Finding::error(&span, message);
         if what.starts_with("overlap by") {
             finding.help("move one of them, or set `allow_overlap = true` in [world]")
+        } else if what.starts_with("no gap function") {
+            finding
+                .help("use other shapes, or keep them apart by `groups` or by a pair with `collide = false`")
         } else if what.contains("no body moves") {
             finding.help("a body moves unless its `motion` is \"fixed\" or \"kinematic\"")
         } else {

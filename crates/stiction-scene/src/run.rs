@@ -70,7 +70,7 @@ impl Run {
             duration: number("duration").unwrap_or(0.0),
             h: number("step").unwrap_or(STEP),
             scheme: run.map_or_else(Scheme::default, |run| scheme(&run)),
-            accuracy: run.and_then(|run| accuracy(&run)),
+            accuracy: run.as_ref().and_then(accuracy),
             record: record(root, bodies, joints),
         }
     }
@@ -123,7 +123,9 @@ fn accuracy(run: &Reader) -> Option<Accuracy> {
 
 fn scheme(run: &Reader) -> Scheme {
     let Some(table) = run.table("scheme") else {
-        return run.text("scheme").and_then(scheme_named).unwrap_or_default();
+        // steps that follow an accuracy are those of the accurate scheme
+        let usual = if run.has("accuracy") { "accurate" } else { "default" };
+        return scheme_named(run.text("scheme").unwrap_or(usual)).unwrap_or_default();
     };
     let mut scheme = table.text("name").and_then(scheme_named).unwrap_or_default();
     let number = |key: &str, to: &mut f64| *to = table.number(key).unwrap_or(*to);

@@ -4,6 +4,7 @@ mod command;
 mod edit;
 mod hand;
 mod history;
+mod save;
 
 pub use command::{Command, Complaint, Dropped};
 
@@ -33,6 +34,9 @@ struct Settings {
     name: String,
     scheme: Scheme,
     stabilized: bool,
+    /// μ and e of every surface, where they were changed.
+    friction: Option<f64>,
+    restitution: Option<f64>,
 }
 
 impl Settings {
@@ -85,6 +89,8 @@ pub enum Answer {
 /// A live simulation.
 #[derive(Debug)]
 pub struct Session {
+    /// The text of the scene.
+    source: String,
     simulation: Simulation<Model>,
     /// The model without the hand's spring.
     model: Arc<Model>,
@@ -131,6 +137,8 @@ impl Session {
             name: name_of(&scheme).unwrap_or("of the scene").to_string(),
             scheme,
             stabilized: true,
+            friction: None,
+            restitution: None,
         };
         let model = Arc::new(model);
         let description = Arc::new(Description::new(&model, name, 0, Some(hand)));
@@ -148,6 +156,7 @@ impl Session {
         let mut history = History::default();
         history.push(start.clone());
         Ok(Self {
+            source: scene.source().to_string(),
             simulation,
             model,
             description,
@@ -198,7 +207,7 @@ impl Session {
 
     /// What the page shows of the settings.
     pub fn status(&self) -> Status {
-        let Settings { h, name, scheme, stabilized } = &self.settings;
+        let Settings { h, name, scheme, stabilized, .. } = &self.settings;
         let gamma = match scheme.level {
             Level::Stabilized { gamma, .. } if *stabilized => Some(gamma),
             _ => None,
@@ -312,10 +321,12 @@ impl Session {
             Command::Friction { value } => {
                 let value = *value;
                 self.change(&|material| material.friction = value)?;
+                self.settings.friction = Some(value);
             }
             Command::Restitution { value } => {
                 let value = *value;
                 self.change(&|material| material.restitution = value)?;
+                self.settings.restitution = Some(value);
             }
             Command::Gamma { value } => self.set_gamma(*value)?,
             Command::StepSize { value } => {
@@ -442,10 +453,6 @@ impl Session {
         let (model, state) = changed.map_err(|mistakes| first_words(&mistakes))?;
         self.install(model, state);
         Ok(())
-    }
-
-    fn saved(&self) -> Result<String, Complaint> {
-        Err(Complaint::new("this simulation was not made from a scene file"))
     }
 }
 

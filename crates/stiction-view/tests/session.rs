@@ -140,3 +140,32 @@ fn what_is_dropped_finds_room() {
         assert!((0.05..1.0).contains(&height), "{name} is {height} m above the floor");
     }
 }
+
+#[test]
+fn what_is_saved_goes_on_as_the_run_would() {
+    for (text, at) in [(TOWER, "[0.05,1.0]"), (PILE, "[0.05,0.0,0.6]")] {
+        let mut first = session(text);
+        for command in [
+            format!(r#"{{"command":"drop","shape":"box","at":{at},"size":0.1}}"#),
+            r#"{"command":"friction","value":0.3}"#.to_string(),
+            r#"{"command":"scheme","name":"ah04"}"#.to_string(),
+            r#"{"command":"gamma","value":0.5}"#.to_string(),
+            r#"{"command":"step_size","value":0.005}"#.to_string(),
+        ] {
+            first.obey(&Command::read(&command).unwrap()).unwrap();
+        }
+        run(&mut first, 0.2);
+        let Ok(Answer::Scene(text)) = first.obey(&command(r#"{"command":"save"}"#)) else { panic!("no scene") };
+        let mut second = session(&text);
+        assert_eq!((&second.state().q, &second.state().v), (&first.state().q, &first.state().v));
+        assert_eq!(second.status().h, 0.005);
+        assert_eq!(second.status().friction, Some(0.3));
+        assert_eq!(second.status().gamma, Some(0.5));
+        // what schemes remember from step to step is not written down: the same to the tolerance of the solver
+        run(&mut first, 0.2);
+        run(&mut second, 0.2);
+        for (a, b) in first.state().q.iter().zip(&second.state().q) {
+            assert!((a - b).abs() < 1e-6, "{a} and {b}");
+        }
+    }
+}

@@ -69,11 +69,11 @@ const LINES: [&str; 14] = [
     "groups = { member = [1, 2], collides = [] }",
 ];
 
-/// A file from one of these, changed one to five times.
+/// A file from one of these, changed one to three times.
 pub(super) fn sample(seeds: &[String], rng: &mut ChaCha8Rng) -> String {
     let Some(seed) = seeds.choose(rng) else { return String::new() };
     let mut text = seed.clone();
-    for _ in 0..rng.random_range(1..=5) {
+    for _ in 0..rng.random_range(1..=3) {
         mutate(&mut text, seeds, rng);
     }
     text

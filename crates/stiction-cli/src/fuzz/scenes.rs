@@ -133,15 +133,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     Ok(if tally.failures.is_empty() { Outcome::Solved } else { Outcome::NotSolved })
 }
 
-/// The scenes of the folder, in the order of their names.
+/// The scenes of the folder and those within it, in the order of their names.
 fn seeds(arguments: &Arguments) -> Result<Vec<String>, BadInput> {
-    let folder = &arguments.scenes;
-    let entries = std::fs::read_dir(folder).map_err(|error| BadInput::file(folder, &error))?;
-    let mut paths: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    let (mut folders, mut paths) = (vec![arguments.scenes.clone()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|error| BadInput::file(&folder, &error))?;
+        for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "toml") {
+                paths.push(path);
+            }
+        }
+    }
     paths.sort();
     if paths.is_empty() {
-        return Err(BadInput::file(folder, &"no scenes, *.toml"));
+        return Err(BadInput::file(&arguments.scenes, &"no scenes, *.toml"));
     }
     let read = |path: &PathBuf| std::fs::read_to_string(path).map_err(|error| BadInput::file(path, &error));
     paths.iter().map(read).collect()
@@ -253,7 +260,7 @@ fn judge(text: &str) -> Result<End, String> {
         if !(1e-10..=1.0).contains(&accuracy.tolerance) || accuracy.first_step < 1e-6 {
             return Ok(End::Large);
         }
-        let until = end.min(simulation.state().t + 1e-3);
+        let until = end.min(simulation.state().t + accuracy.largest_step.min(1e-3));
         return Ok(match simulation.follow(until, &accuracy, &[], |_, _| ()) {
             Ok(_) => End::Ran,
             Err(_) => End::Stopped,

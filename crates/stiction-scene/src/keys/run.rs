@@ -178,7 +178,7 @@ pub(super) const RUN: Table = Table {
         may(
             "scheme",
             Kind::Either(&Kind::Choice(SCHEMES), &Kind::Table(&SCHEME)),
-            "How steps are made, by name or with settings. Default: default.",
+            "How steps are made, by name or with settings. Default: default, with an `accuracy` accurate.",
         ),
         may(
             "accuracy",

@@ -1,15 +1,7 @@
 //! All mistakes at once, each with its line and what may help.
 
-use stiction_scene::{Diagnostics, Scene};
-
-const HEAD: &str = "format = 1\ndimension = 2\nrun = { duration = 1.0 }\n";
-
-fn complaints(text: &str) -> Diagnostics {
-    match Scene::from_toml(text, "test.toml").and_then(|scene| scene.build().map(|_| ())) {
-        Ok(()) => Diagnostics::default(),
-        Err(found) => found,
-    }
-}
+use crate::{PLANE, SPACE, complaints};
+use stiction_scene::Scene;
 
 /// Line, column, key and message of each complaint.
 fn places(text: &str) -> Vec<(usize, usize, String, String)> {
@@ -19,7 +11,7 @@ fn places(text: &str) -> Vec<(usize, usize, String, String)> {
 #[test]
 fn all_kinds_of_mistakes_are_reported_at_once() {
     let text = format!(
-        "{HEAD}
+        "{PLANE}
 [materials.ice]
 frictoin = 0.1
 
@@ -65,7 +57,7 @@ at = [0.0, 0.0]
 #[test]
 fn what_the_world_refuses_is_found_in_the_file() {
     let text = format!(
-        "{HEAD}
+        "{PLANE}
 [[bodies]]
 name = \"a\"
 density = 1.0
@@ -83,4 +75,167 @@ shapes = [{{ kind = \"disk\", radius = 1.0 }}]
         found,
         [(11, 8, "bodies[1].name".into(), "bodies a and b: overlap by 1.5 m at the start".into())]
     );
+}
+
+/// The one complaint about a planar scene with a ball: its line, its key, and a part of what it says.
+#[track_caller]
+fn complains(text: &str, line: usize, key: &str, part: &str) {
+    let ball = "bodies = [{ name = \"ball\", mass = 1.0, inertia = 1.0 }]\n";
+    let found = complaints(&format!("{PLANE}{ball}{text}"));
+    let [one] = &found.0[..] else { panic!("{found}") };
+    assert_eq!((one.line, one.key.as_str()), (line, key), "{found}");
+    assert!(found.to_string().contains(part), "{found}");
+}
+
+#[test]
+fn the_file_as_a_whole() {
+    let found = complaints("");
+    let messages: Vec<_> = found.0.iter().map(|d| d.message.split(':').next().unwrap()).collect();
+    let missing = ["format", "dimension", "run", "bodies"].map(|key| format!("missing key `{key}`"));
+    assert_eq!(messages, missing);
+    let found = complaints("format = 2\ndimension = 2\nrun = { duration = 1.0 }\nbodies = []\n");
+    assert!(found.to_string().contains("2 must be 1"), "{found}");
+    let found = complaints("format = 1\nformat = 1\n= 3\nx = [1, 2\n");
+    assert!(found.0.len() >= 3 && found.0.iter().all(|d| d.message.starts_with("not TOML")), "{found}");
+    assert_eq!(found.0[0].line, 2);
+}
+
+#[test]
+fn limits_are_named() {
+    let huge = format!("# {}", "x".repeat(9 << 20));
+    let found = complaints(&huge);
+    assert!(found.0[0].message.contains("more than the limit of 8388608 bytes"), "{}", found.0[0].message);
+    for deep in [
+        format!("x = {}", "[".repeat(100_000)),
+        format!("x = {}", "{a=".repeat(100_000)),
+        format!("{}b = 1", "a.".repeat(100_000)),
+        format!("[{}b]", "a.".repeat(100_000)),
+    ] {
+        let found = complaints(&deep);
+        let named =
+            found.0.iter().any(|d| d.message == "nested deeper than the limit of 80 tables and lists");
+        assert!(named, "{:?}", found.0.iter().map(|d| &d.message).take(3).collect::<Vec<_>>());
+    }
+    let copies = "[[bodies]]\nname = \"a\"\nmass = 1.0\ninertia = 1.0\n";
+    let found = complaints(&format!("{PLANE}{copies}copies = [{{ count = 200 }}, {{ count = 200 }}]"));
+    assert!(found.to_string().contains("40000 copies are more than the limit of 20000"), "{found}");
+    let found = complaints(&format!("{PLANE}{copies}copies = {{ count = 20001 }}"));
+    assert!(found.to_string().contains("20001 must lie between 1 and 20000"), "{found}");
+    let parentheses = format!("[[forces]]\nbody = \"ball\"\ntorque = \"{}t\"", "(".repeat(31));
+    complains(&parentheses, 7, "forces[0].torque", "more than 30 parentheses");
+    let long = format!("[[forces]]\nbody = \"ball\"\ntorque = \"t{}\"", "+t".repeat(300));
+    complains(&long, 7, "forces[0].torque", "at most 500 bytes");
+}
+
+#[test]
+fn expressions_are_explained() {
+    let torque = |text: &str| format!("[[forces]]\nbody = \"ball\"\ntorque = \"{text}\"");
+    complains(&torque("sin(omga)"), 7, "forces[0].torque", "did you mean `omega`?");
+    complains(&torque("wx"), 7, "forces[0].torque", "`wx` is no variable here");
+    complains(&torque("1 +"), 7, "forces[0].torque", "no expression");
+    complains(&torque(""), 7, "forces[0].torque", "no expression");
+    let path = |angle: &str| {
+        format!("[[bodies]]\nname = \"k\"\nmotion = \"kinematic\"\npath = {{ angle = \"{angle}\" }}")
+            .replace("[[bodies]]", "")
+    };
+    let kinematic = |angle: &str| {
+        let body = path(angle).trim().replace('\n', ", ");
+        complaints(&format!("{PLANE}bodies = [{{ {body} }}, {{ name = \"b\", mass = 1.0, inertia = 1.0 }}]"))
+    };
+    assert!(kinematic("x").to_string().contains("`x` is no variable here"));
+    assert!(kinematic("floor(t)").to_string().contains("no derivative by t"), "{}", kinematic("floor(t)"));
+    assert!(kinematic("1/t").to_string().contains("not finite"), "{}", kinematic("1/t"));
+    assert_eq!(kinematic("sin(t)^2").0.len(), 0);
+}
+
+#[test]
+fn names_and_references() {
+    let joint = |bodies: &str| format!("[[joints]]\nkind = \"revolute\"\nat = [0.0, 0.0]\nbodies = {bodies}");
+    complains(&joint("[\"world\", \"bal\"]"), 8, "joints[0].bodies[1]", "did you mean `ball`?");
+    complains(&joint("[\"world\", \"ball[i]\"]"), 8, "joints[0].bodies[1]", "an entry that has no copies");
+    complains(&joint("[\"ball\", \"ball\"]"), 8, "joints[0].bodies", "on both sides");
+    complains(&joint("[\"ball\"]"), 8, "joints[0].bodies", "expected a list of 2");
+    complains("[record]\nbodies = [\"bell\"]", 6, "record.bodies[0]", "there is no body `bell`");
+    complains("[[forces]]\nbody = \"world\"", 6, "forces[0].body", "there is no body `world`");
+    let twice =
+        "bodies = [{ name = \"a\", mass = 1.0, inertia = 1.0 }, { name = \"a\", mass = 1.0, inertia = 1.0 }]";
+    let found = complaints(&format!("{PLANE}{twice}"));
+    assert!(found.to_string().contains("another body is named `a`"), "{found}");
+    let copied = "bodies = [{ name = \"a\", mass = 1.0, inertia = 1.0, copies = { count = 3 } }]\n\
+                  springs = [{ bodies = [\"a\", \"a[3]\"] }]";
+    let found = complaints(&format!("{PLANE}{copied}")).to_string();
+    assert!(
+        found.contains("it has copies: `a[0]` to `a[2]`") && found.contains("there is no body `a[3]`"),
+        "{found}"
+    );
+}
+
+#[test]
+fn what_a_kind_of_body_or_joint_needs() {
+    let of = |body: &str| complaints(&format!("{PLANE}bodies = [{{ name = \"a\", {body} }}]")).to_string();
+    assert!(of("velocity = [1.0, 0.0]").contains("missing key `density` or `mass`"));
+    assert!(of("mass = 1.0").contains("missing key `inertia`"));
+    assert!(of("mass = 1.0, motion = \"slider\"").contains("missing key `axis`"));
+    assert!(of("mass = 1.0, motion = \"slider\", axis = [0.0, 0.0]").contains("an axis must not be 0"));
+    assert!(of("motion = \"kinematic\"").contains("missing key `path`"));
+    assert!(of("motion = \"fixed\"").contains("no body moves"));
+    assert!(of("density = 1.0").contains("total mass"), "{}", of("density = 1.0"));
+    assert!(of("rpy_deg = [0.0, 0.0, 0.0]").contains("use `angle` or `angle_deg`"));
+    complains(
+        "[[joints]]\nkind = \"prismatic\"\nbodies = [\"world\", \"ball\"]\nat = [0.0, 0.0]",
+        5,
+        "joints[0]",
+        "missing key `axis`",
+    );
+    complains(
+        "[[joints]]\nkind = \"weld\"\nbodies = [\"world\", \"ball\"]",
+        5,
+        "joints[0]",
+        "missing key `at`",
+    );
+    let motor =
+        "[[joints]]\nkind = \"weld\"\nbodies = [\"world\", \"ball\"]\nat = [0.0, 0.0]\nlimits = [0.0, 1.0]";
+    complains(motor, 6, "joints[0].kind", "a weld has no coordinate");
+    let polygon = "shapes = [{ kind = \"polygon\", vertices = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]] }]";
+    assert!(of(&format!("density = 1.0, {polygon}")).contains("clockwise"));
+}
+
+#[test]
+fn an_inertia_that_no_body_has() {
+    let text = format!("{SPACE}\n[[bodies]]\nname = \"a\"\nmass = 1.0\ninertia = [1.0, 1.0, 3.0]\n");
+    let found = complaints(&text);
+    assert_eq!((found.0[0].line, found.0[0].key.as_str()), (8, "bodies[0].inertia"));
+    assert!(found.0[0].message.contains("two of them are never less than the third"), "{found}");
+}
+
+#[test]
+fn mistakes_of_copies_are_one() {
+    let text = format!(
+        "{PLANE}bodies = [{{ name = \"a\", density = 1.0, shapes = [{{ kind = \"disk\", radius = 1.0 }}], copies = {{ count = 4 }} }}]"
+    );
+    let found = complaints(&text);
+    assert_eq!(found.0.len(), 1, "{found}");
+    assert!(found.0[0].message.ends_with("at the start, and 5 more like this"), "{found}");
+}
+
+#[test]
+fn a_finding_looks_like_a_compiler_s() {
+    let text = format!(
+        "{PLANE}\n[materials.ice]\nfrictoin = 0.1\n[[bodies]]\nname = \"é\"\nmass = 1.0\ninertia = 1.0\n"
+    );
+    let found = Scene::from_toml(&text, "ice.toml").unwrap_err();
+    let expected = "error: unknown key `frictoin`
+ --> ice.toml:6:1 (materials.ice.frictoin)
+  |
+6 | frictoin = 0.1
+  | ^^^^^^^^
+  = did you mean `friction`?
+
+1 error";
+    assert_eq!(found.to_string(), expected);
+    let json = serde_json::to_value(&found).unwrap();
+    let first = &json[0];
+    assert_eq!(first["severity"], "error");
+    assert_eq!((first["line"].as_u64(), first["column"].as_u64()), (Some(6), Some(1)));
+    assert_eq!(first["suggestion"], "did you mean `friction`?");
 }

@@ -5,21 +5,29 @@ use crate::text::{files, is_identifier, is_word, read, sources, split, without_t
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A crate and the crates of this workspace it may depend on.
-const CRATES: [(&str, &[&str]); 6] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("stiction-lcp", &[]),
     ("stiction-geometry", &[]),
     ("stiction", &["stiction-geometry", "stiction-lcp"]),
     ("stiction-scene", &["stiction", "stiction-geometry", "stiction-lcp"]),
     ("stiction-journal", &["stiction"]),
+    ("stiction-view", &["stiction", "stiction-geometry", "stiction-scene"]),
     (
         "stiction-cli",
-        &["stiction", "stiction-geometry", "stiction-journal", "stiction-lcp", "stiction-scene"],
+        &[
+            "stiction",
+            "stiction-geometry",
+            "stiction-journal",
+            "stiction-lcp",
+            "stiction-scene",
+            "stiction-view",
+        ],
     ),
 ];
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 31] = [
+const MODULES: [(&str, &str, &[&str]); 45] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -79,7 +87,28 @@ const MODULES: [(&str, &str, &[&str]); 31] = [
     // a step is posed again by the code that posed it, and nothing of the loop is asked
     ("stiction", "verify", &["assemble", "reduce", "report", "scheme", "state", "system"]),
     ("stiction", "simulate", &["error", "report", "scheme", "state", "system"]),
+    // the description of the format knows nothing, and both that lean on it know no world
+    ("stiction-scene", "keys", &[]),
+    ("stiction-scene", "schema", &["keys"]),
+    ("stiction-scene", "validate", &["diagnostic", "keys", "node"]),
+    ("stiction-scene", "diagnostic", &[]),
+    ("stiction-scene", "node", &["diagnostic"]),
+    // neither world sees the other here either
+    ("stiction-scene", "planar", SCENE_WORLD),
+    ("stiction-scene", "spatial", SCENE_WORLD),
+    // a page is drawn from descriptions and frames; only the server knows who asks for them
+    ("stiction-view", "describe", &["stand_in"]),
+    ("stiction-view", "stand_in", &["describe"]),
+    ("stiction-view", "frame", &["describe"]),
+    ("stiction-view", "page", &["describe"]),
+    ("stiction-view", "tape", &["describe", "frame", "page"]),
+    ("stiction-view", "session", &["describe", "frame"]),
+    ("stiction-view", "server", &["describe", "page", "session"]),
 ];
+
+/// What a file is turned into a world of either dimension with.
+const SCENE_WORLD: &[&str] =
+    &["copies", "diagnostic", "expression", "keys", "motor", "place", "read", "surface", "track"];
 
 /// The workspace crates that a manifest depends on, in any of its dependency tables.
 fn dependencies(manifest: &str) -> BTreeSet<&str> {
