@@ -1,7 +1,8 @@
 // The page: a timeline of frames, the scene that draws one of them, and everything around it.
 
-import { Box3, Vector3 } from 'three';
+import { Vector3 } from 'three';
 import { Bodies } from './bodies';
+import { bounds } from './bounds';
 import { Contacts } from './contacts';
 import type { Contact, Description, Frame } from './data';
 import { byId, icon, make, write } from './dom';
@@ -68,7 +69,10 @@ export class App {
       { name: 'Joints, springs', key: 'J', on: true, set: redraw((on) => (this.lines.joints = on)) },
       { name: 'Gaps', key: 'G', on: true, set: redraw((on) => (this.lines.gaps = on)) },
       { name: 'Grid', key: 'D', on: true, set: redraw((on) => this.stage.showGrid(on)) },
-    ]);
+    ], () => {
+      this.plotted = 0;
+      this.dirty = true;
+    });
     new Pointer(this.stage, this.contacts, {
       bodies: () => this.bodies,
       pushes: () => this.live !== null && this.atNow,
@@ -432,7 +436,7 @@ export class App {
     }
     if (first) {
       const trial = new Bodies(description, 1);
-      this.stage.frame(this.bounds(trial, frame));
+      this.stage.frame(bounds(trial, frame, this.timeline));
       trial.dispose();
     }
     this.bodies = new Bodies(description, this.stage.size);
@@ -445,34 +449,6 @@ export class App {
     const moving = description.bodies.flatMap((b, i) => (b.motion === 'fixed' ? [] : [make('option', { value: String(i) }, b.name)]));
     follow.replaceChildren(make('option', { value: '-1' }, 'nothing'), ...moving);
     follow.value = String(this.following);
-  }
-
-  /** What the camera is to see: where the bodies are at a few moments, but for those that leave. */
-  private bounds(bodies: Bodies, frame: Frame): Box3 {
-    const box = new Box3();
-    const at = new Vector3();
-    const add = (k: number, whole: boolean) => {
-      const radius = bodies.radii[k];
-      at.setFromMatrixPosition(bodies.poses[k]);
-      if (radius === 0 && !whole) return;
-      const reach = new Vector3(radius, radius, radius);
-      box.expandByPoint(at.clone().sub(reach)).expandByPoint(at.clone().add(reach));
-    };
-    bodies.show(frame);
-    bodies.poses.forEach((_, k) => add(k, bodies.description.bodies[k].shapes.length === 0));
-    const size = box.getSize(new Vector3()).length();
-    const limit = box.clone().expandByScalar(0.6 * size);
-    const { frames } = this.timeline;
-    for (const share of [0.25, 0.5, 0.75, 1]) {
-      const later = frames[Math.round(share * (frames.length - 1))];
-      if (later.revision !== frame.revision) continue;
-      bodies.show(later);
-      bodies.poses.forEach((pose, k) => {
-        if (limit.containsPoint(at.setFromMatrixPosition(pose))) add(k, false);
-      });
-    }
-    if (this.stage.dimension === 3) box.min.z = Math.max(box.min.z, Math.min(0, box.max.z));
-    return box.isEmpty() ? new Box3(new Vector3(-1, -1, 0), new Vector3(1, 1, 0)) : box;
   }
 
   private tick(now: number): void {

@@ -17,8 +17,6 @@ export interface Status {
   /** Of all shapes; none where they differ. */
   friction: number | null;
   restitution: number | null;
-  /** The earliest moment that it can go back to [s]. */
-  earliest: number;
 }
 
 export type Command =

@@ -26,7 +26,7 @@ export class Panel {
   private readonly look: HTMLElement;
   private moving: number[] = [];
 
-  constructor(private readonly element: HTMLElement, private readonly toggles: Toggle[]) {
+  constructor(private readonly element: HTMLElement, private readonly toggles: Toggle[], resized: () => void) {
     const plots = make('section', {}, make('h2', {}, 'Over time'));
     const add = (title: string, plot: Plot) => {
       plot.canvas.setAttribute('aria-label', `${title} over time`);
@@ -35,6 +35,7 @@ export class Panel {
         ? plot.curves.map((c, i) => make('i', { style: `--c: var(--plot-${i})` }, c.name))
         : [output];
       plots.append(make('div', { class: 'figure' }, make('div', {}, make('strong', {}, title), make('span', {}, ...keys)), plot.canvas));
+      plot.resized = resized;
       this.plots.push({ plot, output });
       return plot;
     };
@@ -176,7 +177,7 @@ class Change {
       const input = this.inputs.get(name);
       if (!input || input === document.activeElement) continue;
       input.value = value === null ? '' : String(value);
-      input.placeholder = name === 'gamma' ? 'not in this scheme' : 'various';
+      input.placeholder = name === 'gamma' ? 'none' : 'various';
       if (name === 'gamma') input.disabled = value === null;
     }
   }

@@ -28,12 +28,16 @@ export class Plot {
   // few lines, drawn by the processor: a graphics card would have to be waited for
   private readonly pen = this.canvas.getContext('2d', { willReadFrequently: true });
 
+  /** Called when it has another size and has to be drawn again. */
+  resized: () => void = () => {};
+
   constructor(public curves: Curve[], readonly options: PlotOptions) {
     this.canvas.className = 'plot';
     this.canvas.setAttribute('role', 'img');
     // asking for the size while drawing would have the page laid out again
     new ResizeObserver(([entry]) => {
       this.size = [entry.contentRect.width, entry.contentRect.height];
+      this.resized();
     }).observe(this.canvas);
   }
 

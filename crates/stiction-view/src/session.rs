@@ -73,8 +73,6 @@ pub struct Status {
     pub friction: Option<f64>,
     /// e, where all surfaces have the same.
     pub restitution: Option<f64>,
-    /// The earliest moment it can go back to [s].
-    pub earliest: f64,
 }
 
 /// What a command brought besides a change of the simulation.
@@ -227,7 +225,6 @@ impl Session {
             gamma,
             friction: edit::common(&self.model, |material| material.friction),
             restitution: edit::common(&self.model, |material| material.restitution),
-            earliest: self.history.first().map_or(0.0, |moment| moment.state.t),
         }
     }
 

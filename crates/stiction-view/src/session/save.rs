@@ -15,16 +15,6 @@ impl Session {
         let no_scene = |error: &dyn std::fmt::Display| Complaint(format!("the scene cannot be saved: {error}"));
         let mut file: Table = self.source.parse().map_err(|e: toml::de::Error| no_scene(&e))?;
         change(&mut file, "run", |run| self.save_run(run));
-        let Settings { friction, restitution, .. } = &self.settings;
-        for (key, value) in [("friction", friction), ("restitution", restitution)] {
-            if let Some(value) = value {
-                change(&mut file, "materials", |materials| {
-                    change(materials, "default", |_| ());
-                    let all = materials.iter_mut().filter_map(|(_, material)| material.as_table_mut());
-                    all.for_each(|material| put(material, key, *value));
-                });
-            }
-        }
         for fresh in &self.fresh {
             let body = entry(fresh, self.model.dimension())?;
             change(&mut file, "materials", |materials| {
@@ -38,6 +28,16 @@ impl Session {
             }
             // where it was dropped others may have been at the start
             change(&mut file, "world", |world| put(world, "allow_overlap", true));
+        }
+        let Settings { friction, restitution, .. } = &self.settings;
+        for (key, value) in [("friction", friction), ("restitution", restitution)] {
+            if let Some(value) = value {
+                change(&mut file, "materials", |materials| {
+                    change(materials, "default", |_| ());
+                    let all = materials.iter_mut().filter_map(|(_, material)| material.as_table_mut());
+                    all.for_each(|material| put(material, key, *value));
+                });
+            }
         }
         let state = self.simulation.state();
         let list = |numbers: &[f64]| Value::Array(numbers.iter().map(|&x| x.into()).collect());
