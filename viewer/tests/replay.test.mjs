@@ -1,9 +1,10 @@
 // Recorded runs: they load from a file, play, scrub, and explain themselves.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { launch, measure, open, out, record, root, serve } from './browser.mjs';
+import { launch, measure, open, out, program, record, root, serve } from './browser.mjs';
 
 let browser;
 before(async () => {
@@ -138,3 +139,18 @@ for (const [name, bodies, limit] of [['two-hundred', 200, 4], ['thousand', 1000,
     await page.close();
   });
 }
+
+test('the gallery shows a picture of every scene and opens its replay', async () => {
+  const ran = spawnSync(program, ['gallery', `${root}scenes/chain.toml`, `${root}scenes/falling-rod.toml`, '--out', `${out}/gallery`], { encoding: 'utf8' });
+  assert.equal(ran.status, 0, ran.stdout + ran.stderr);
+  const page = await browser.newPage();
+  await page.goto(`file://${out}/gallery/index.html`);
+  const pictures = await page.locator('img').evaluateAll((all) => all.map((img) => img.naturalWidth));
+  assert.equal(pictures.length, 2);
+  assert.ok(pictures.every((width) => width > 0), 'every picture is there');
+  await page.screenshot({ path: `${out}/gallery.png` });
+  await page.getByRole('link', { name: /Chain/ }).click();
+  await page.waitForFunction(() => window.stiction?.measure().t > 0.05);
+  await page.screenshot({ path: `${out}/chain-replay.png` });
+  await page.close();
+});

@@ -1,8 +1,7 @@
 //! The page with a run in it, or with a scene that is live.
 
 use crate::describe::Description;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 
 /// The page as `make viewer` built it; empty where it did not.
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
@@ -44,7 +43,7 @@ fn filled(descriptions: &[&Description], frames: Option<&str>) -> Result<String,
 pub fn replay(descriptions: &[&Description], frames: &[u8]) -> Result<String, NoPage> {
     // the level at which compressing takes about as long as writing
     let packed = miniz_oxide::deflate::compress_to_vec_zlib(frames, 6);
-    filled(descriptions, Some(&STANDARD.encode(packed)))
+    filled(descriptions, Some(&BASE64.encode(&packed)))
 }
 
 /// The page of a live simulation.
