@@ -189,13 +189,16 @@ export class App {
   private cover(): void {
     const { clientWidth: width, clientHeight: height } = this.stage.canvas;
     const panel = byId('panel').getBoundingClientRect();
-    const beside = !byId('panel').hidden && panel.width < 0.6 * width;
+    const shown = !byId('panel').hidden;
+    // at the side of a wide window, below in a narrow one
+    const beside = panel.width < 0.6 * width;
+    const below = height - byId('transport').getBoundingClientRect().top;
+    document.documentElement.style.setProperty('--below', `${below}px`);
     this.stage.cover({
-      right: beside ? width - panel.left : 0,
+      right: shown && beside ? width - panel.left : 0,
       top: byId('top').getBoundingClientRect().bottom,
-      bottom: height - byId('transport').getBoundingClientRect().top,
+      bottom: shown && !beside ? height - panel.top : below,
     });
-    document.documentElement.style.setProperty('--below', `${height - byId('transport').getBoundingClientRect().top}px`);
     this.dirty = true;
   }
 

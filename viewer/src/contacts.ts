@@ -13,7 +13,7 @@ const POINT = 3.6;
 const SHAFT = 1.1;
 const HEAD = 3.6;
 /** No more than this many pixels to the radius of a body are taken for a point or an arrow. */
-const CROWD = 45;
+const CROWD = 32;
 /** Length of an arrow of the usual force and of the longest one, in radii of a body. */
 const USUAL = 0.6;
 const LONGEST = 3;

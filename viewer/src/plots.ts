@@ -64,8 +64,10 @@ export class Plot {
       for (let i = 0; i < frames.length; i += every) {
         const frame = frames[i];
         if (frame.t < from || frame.t > to) continue;
-        const y = scale(curve.value(frame));
-        if (!Number.isFinite(y)) continue;
+        const value = curve.value(frame);
+        const y = scale(value);
+        // nothing at all has no place among decades
+        if (!Number.isFinite(y) || (options.log && value === 0)) continue;
         low = Math.min(low, y);
         high = Math.max(high, y);
         points.push([frame.t, y]);

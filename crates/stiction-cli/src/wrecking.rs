@@ -104,11 +104,7 @@ pub(crate) fn run(folder: &Path) -> Result<String, BadInput> {
     if has_page() {
         write_file(&folder.join("wrecking.html"), &tape.page().map_err(|e| failed(&e))?)?;
     }
-    let figure = Figure {
-        name: "wrecking".into(),
-        title: TITLE.into(),
-        content: Content::Frames(frames),
-    };
+    let figure = Figure { name: "wrecking".into(), title: TITLE.into(), content: Content::Frames(frames) };
     let path = folder.join("wrecking.svg");
     let svg = plot::draw(&figure).map_err(|e| BadInput::file(&path, &e))?;
     write_file(&path, &svg)?;

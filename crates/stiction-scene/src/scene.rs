@@ -110,7 +110,7 @@ impl Scene {
                 moment.clone()
             }
         };
-        Ok(Built { state, model, scheme, h, accuracy, duration, record })
+        Ok(Built { model, state, scheme, h, accuracy, duration, record })
     }
 
     fn mistakes(&self, mistakes: &Mistakes) -> Diagnostics {

@@ -43,9 +43,9 @@ impl Settings {
     /// The scheme that makes steps: without stabilization it looks at velocities alone.
     fn effective(&self) -> Scheme {
         if self.stabilized {
-            self.scheme.clone()
+            self.scheme
         } else {
-            Scheme { level: Level::Velocity, passes: 0, ..self.scheme.clone() }
+            Scheme { level: Level::Velocity, passes: 0, ..self.scheme }
         }
     }
 }
@@ -351,7 +351,7 @@ impl Session {
 
     fn set_scheme(&mut self, name: &str) -> Result<(), Complaint> {
         self.settings.scheme = if name == self.start.settings.name {
-            self.start.settings.scheme.clone()
+            self.start.settings.scheme
         } else {
             scheme_named(name).ok_or_else(|| {
                 let known: Vec<_> = scheme_names().collect();
@@ -437,8 +437,12 @@ impl Session {
         };
         let word = if shape == Dropped::Box { "box" } else { "ball" };
         let taken = self.model.body_names();
-        let name = (1..).map(|k: u32| format!("dropped {word} {k}")).find(|name| !taken.contains(&name.as_str()));
-        let fresh = Fresh { name: name.unwrap_or_default(), shape, at, size, mass, material };
+        // there are fewer of them than numbers to try
+        let name = (1..=MOST_DROPPED + count + 1)
+            .map(|k| format!("dropped {word} {k}"))
+            .find(|name| !taken.contains(&name.as_str()))
+            .ok_or_else(|| Complaint::new("there is no name left for it"))?;
+        let fresh = Fresh { name, shape, at, size, mass, material };
         let (model, state, at) = fresh.dropped(&self.model, self.simulation.state())?;
         self.fresh.push(Fresh { at, ..fresh });
         self.install(model, state);

@@ -26,8 +26,11 @@ pub(crate) fn add(description: &mut Description) {
         }
         let longest = ends.iter().map(|end| length(*end)).fold(0.0, f64::max);
         // what is joined at its centre is a dot too
-        let mut shapes: Vec<Shape> =
-            ends.iter().filter(|end| length(**end) > 1e-3 * longest.max(dot)).map(|end| rod(*end, d)).collect();
+        let mut shapes: Vec<Shape> = ends
+            .iter()
+            .filter(|end| length(**end) > 1e-3 * longest.max(dot))
+            .map(|end| rod(*end, d))
+            .collect();
         if shapes.is_empty() {
             let form = if d == 2 { Form::Disk { radius: dot } } else { Form::Sphere { radius: dot } };
             shapes.push(Shape { pose: still(d), sensor: false, form });

@@ -1,8 +1,8 @@
 //! A live simulation obeys, refuses in words, and goes back.
 
+use std::time::Duration;
 use stiction_scene::Scene;
 use stiction_view::{Answer, Command, Session};
-use std::time::Duration;
 
 const TOWER: &str = r#"
     format = 1
@@ -116,7 +116,15 @@ fn settings_are_taken_or_refused_in_words() {
         assert!(complaint.contains(words), "{text}: {complaint}");
         assert_eq!((session.state().clone(), session.status()), before, "{text} changed something");
     }
-    for text in ["", "{", "[]", "null", r#"{"command":"fly"}"#, r#"{"command":"play","fast":true}"#, r#"{"command":"speed","value":1e999}"#] {
+    for text in [
+        "",
+        "{",
+        "[]",
+        "null",
+        r#"{"command":"fly"}"#,
+        r#"{"command":"play","fast":true}"#,
+        r#"{"command":"speed","value":1e999}"#,
+    ] {
         assert!(Command::read(text).is_err(), "{text}");
     }
     session.obey(&command(r#"{"command":"scheme","name":"ah04"}"#)).unwrap();
@@ -155,7 +163,9 @@ fn what_is_saved_goes_on_as_the_run_would() {
             first.obey(&Command::read(&command).unwrap()).unwrap();
         }
         run(&mut first, 0.2);
-        let Ok(Answer::Scene(text)) = first.obey(&command(r#"{"command":"save"}"#)) else { panic!("no scene") };
+        let Ok(Answer::Scene(text)) = first.obey(&command(r#"{"command":"save"}"#)) else {
+            panic!("no scene")
+        };
         let mut second = session(&text);
         assert_eq!((&second.state().q, &second.state().v), (&first.state().q, &first.state().v));
         assert_eq!(second.status().h, 0.005);

@@ -83,8 +83,8 @@ impl Shared {
                 changed |= !matches!(command, Command::Move { .. });
                 match session.obey(&command) {
                     Ok(Answer::Done) => {}
-                    Ok(Answer::Scene(text)) => self.say(connection, json!({ "scene": text })),
-                    Err(complaint) => self.say(connection, json!({ "error": complaint.to_string() })),
+                    Ok(Answer::Scene(text)) => self.say(connection, &json!({ "scene": text })),
+                    Err(complaint) => self.say(connection, &json!({ "error": complaint.to_string() })),
                 }
                 next = asked.try_recv().ok();
             }
@@ -92,7 +92,7 @@ impl Shared {
                 let passed = last.elapsed().as_secs_f64();
                 last = Instant::now();
                 if let Err(complaint) = session.advance(passed, BUDGET) {
-                    self.say(EVERYBODY, json!({ "error": complaint.to_string() }));
+                    self.say(EVERYBODY, &json!({ "error": complaint.to_string() }));
                     changed = true;
                 }
             }
@@ -118,7 +118,7 @@ impl Shared {
         }
     }
 
-    fn say(&self, connection: u64, words: serde_json::Value) {
+    fn say(&self, connection: u64, words: &serde_json::Value) {
         let mut told = self.lock();
         told.spoken += 1;
         let number = told.spoken;
@@ -202,10 +202,10 @@ pub(super) fn talk(stream: TcpStream, rest: Vec<u8>, shared: &Shared) {
                         return;
                     }
                 }
-                Err(complaint) => shared.say(connection, json!({ "error": complaint.to_string() })),
+                Err(complaint) => shared.say(connection, &json!({ "error": complaint.to_string() })),
             },
             Ok(Message::Binary(_)) => {
-                shared.say(connection, json!({ "error": "commands are text" }));
+                shared.say(connection, &json!({ "error": "commands are text" }));
             }
             Ok(_) => {}
             Err(Error::Io(error)) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}

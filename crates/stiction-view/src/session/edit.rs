@@ -122,7 +122,11 @@ impl Fresh {
     }
 
     /// The model with it, and where it found room [m].
-    pub(super) fn dropped(&self, model: &Model, state: &State) -> Result<(Model, State, [f64; 3]), Complaint> {
+    pub(super) fn dropped(
+        &self,
+        model: &Model,
+        state: &State,
+    ) -> Result<(Model, State, [f64; 3]), Complaint> {
         let d = model.dimension();
         let density = self.density(d)?;
         let (plane, space) = (self.planar()?, self.spatial());

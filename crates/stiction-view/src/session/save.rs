@@ -12,7 +12,8 @@ const DROPPED: &str = "dropped";
 impl Session {
     /// The present moment as a scene file.
     pub(super) fn saved(&self) -> Result<String, Complaint> {
-        let no_scene = |error: &dyn std::fmt::Display| Complaint(format!("the scene cannot be saved: {error}"));
+        let no_scene =
+            |error: &dyn std::fmt::Display| Complaint(format!("the scene cannot be saved: {error}"));
         let mut file: Table = self.source.parse().map_err(|e: toml::de::Error| no_scene(&e))?;
         change(&mut file, "run", |run| self.save_run(run));
         for fresh in &self.fresh {
