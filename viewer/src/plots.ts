@@ -19,6 +19,8 @@ export interface PlotOptions {
 const LEFT = 50;
 const BOTTOM = 4;
 const TOP = 5;
+/** The least that a linear axis shows, in the unit of the plot. */
+const LEAST = 1e-6;
 /** What a logarithmic axis begins at: below it is round-off. */
 const FLOOR = 1e-17;
 
@@ -77,10 +79,12 @@ export class Plot {
     if (low > high) [low, high] = options.log ? [-16, -8] : [0, 1];
     if (options.log) {
       [low, high] = [Math.floor(low), Math.max(Math.ceil(high), Math.floor(low) + 1)];
-    } else if (high - low < 1e-9 * Math.max(Math.abs(high), 1e-12)) {
-      const room = Math.max(1e-9, 0.05 * Math.abs(high));
-      [low, high] = [low - room, high + room];
+    } else {
+      // round-off is no motion
+      const least = Math.max(LEAST, 1e-6 * Math.max(Math.abs(high), Math.abs(low)));
+      if (high - low < least) [low, high] = [0.5 * (low + high) - least, 0.5 * (low + high) + least];
     }
+    const label = (level: number) => (Math.abs(level) < 1e-6 * (high - low) ? '0' : number(level));
     const span = Math.max(to - from, 1e-9);
     const x = (t: number) => LEFT + ((t - from) / span) * (width - LEFT - 6);
     const y = (v: number) => height - BOTTOM - ((v - low) / (high - low)) * (height - BOTTOM - TOP);
@@ -98,7 +102,7 @@ export class Plot {
       pen.globalAlpha = 0.8;
       pen.fillStyle = colors.text;
       pen.textBaseline = level === low ? 'bottom' : 'top';
-      pen.fillText(options.log ? power(level) : number(level), LEFT - 6, y(level) + (level === low ? 3 : -3));
+      pen.fillText(options.log ? power(level) : label(level), LEFT - 6, y(level) + (level === low ? 3 : -3));
     }
     pen.globalAlpha = 1;
     drawn.forEach((points, i) => {

@@ -179,3 +179,23 @@ fn what_is_saved_goes_on_as_the_run_would() {
         }
     }
 }
+
+#[test]
+fn a_moment_that_does_not_fit_its_scene_is_refused_with_its_line() {
+    let wrong = |q: &str, v: &str| {
+        let text = format!("{PILE}\nstate = {{ time = 1.0, coordinates = {q}, velocities = {v} }}\n");
+        Scene::from_toml(&text, "test.toml").unwrap().build().unwrap_err().to_string()
+    };
+    let still = "[0, 0, 0, 0, 0, 0]";
+    assert!(
+        wrong("[0, 0, 1]", still).contains("the bodies have 7 coordinates, not 3"),
+        "{}",
+        wrong("[0, 0, 1]", still)
+    );
+    assert!(wrong("[0, 0, 1, 1, 0, 0, 0]", "[0]").contains("the bodies have 6 velocities, not 1"));
+    let turned = wrong("[0, 0, 1, 2, 0, 0, 0]", still);
+    assert!(
+        turned.contains("the quaternion of `ball` has the norm 2, not 1") && turned.contains("test.toml:10"),
+        "{turned}"
+    );
+}
