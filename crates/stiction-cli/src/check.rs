@@ -3,8 +3,9 @@
 use crate::{BadInput, Outcome, count, print};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::path::PathBuf;
-use stiction_scene::{Diagnostics, Scene, schema};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use stiction_scene::{Diagnostics, MOST_BYTES, Scene, schema};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -59,8 +60,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     }
     let mut all = Vec::new();
     for path in &arguments.files {
-        let text = std::fs::read_to_string(path).map_err(|error| BadInput::file(path, &error))?;
-        all.push(checked(&text, &path.display().to_string()));
+        let bytes = bytes(path).map_err(|error| BadInput::file(path, &error))?;
+        all.push(checked(&bytes, &path.display().to_string()));
     }
     if arguments.json {
         let text = serde_json::to_string_pretty(&all).map_err(|error| BadInput(error.to_string()))?;
@@ -72,8 +73,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     Ok(if all.iter().all(clean) { Outcome::Solved } else { Outcome::NotSolved })
 }
 
-fn checked(text: &str, file: &str) -> Checked {
-    let scene = Scene::from_toml(text, file);
+/// A file, and of one that is too large no more than what shows it.
+pub(crate) fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn checked(bytes: &[u8], file: &str) -> Checked {
+    let scene = Scene::from_bytes(bytes, file);
     let built = scene.as_ref().map_err(Clone::clone).and_then(Scene::build);
     let mut findings = Diagnostics(scene.as_ref().map_or_else(|_| Vec::new(), Scene::lint));
     let model = match built {

@@ -53,6 +53,22 @@ fn errors_warnings_and_unreadable_files_have_codes_of_their_own() {
 }
 
 #[test]
+fn files_that_are_no_text_or_have_no_end_are_refused() {
+    let path = file("binary.toml", "");
+    std::fs::write(&path, b"format = 1\n\xff\xfe\n").unwrap();
+    let out = stiction(&["check", &path]);
+    assert_eq!(out.status.code(), Some(1));
+    let printed = text(&out.stdout);
+    assert!(printed.contains("this is not UTF-8") && printed.contains("binary.toml:2:1"), "{printed}");
+    #[cfg(unix)]
+    {
+        let out = stiction(&["check", "/dev/zero"]);
+        assert_eq!(out.status.code(), Some(1));
+        assert!(text(&out.stdout).contains("more than the limit of 8388608 bytes"));
+    }
+}
+
+#[test]
 fn findings_are_printed_as_json() {
     let wrong = file("wrong-json.toml", &BALL.replace("density = 1.0", "density = -1.0"));
     let out = stiction(&["check", "--json", &wrong, "scenes/arch.toml"]);

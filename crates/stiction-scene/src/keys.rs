@@ -23,6 +23,9 @@ pub(crate) const MOST: usize = 20_000;
 /// The same as an integer of a file.
 const MOST_COPIES: i64 = 20_000;
 
+/// Largest number in size. The inertia of a shape goes with the fifth power of its size: what is larger overflows.
+pub(crate) const LARGEST: f64 = 1e30;
+
 /// Plane or space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dimension {

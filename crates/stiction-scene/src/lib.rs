@@ -34,6 +34,7 @@
 //! ```
 
 mod copies;
+mod crowd;
 mod diagnostic;
 mod expression;
 mod keys;
@@ -55,6 +56,7 @@ mod validate;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use model::{Drawn, Model, Pose, ShapeRef};
+pub use node::MOST_BYTES;
 pub use run::{Record, scheme_named, scheme_names};
 pub use scene::{Built, Scene};
 pub use schema::schema;

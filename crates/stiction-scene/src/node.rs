@@ -5,8 +5,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Largest file [bytes]: a polyhedron of a thousand vertices is 100 kB.
-pub(crate) const MOST_BYTES: usize = 8 << 20;
+/// Largest scene file [bytes]: a polyhedron of a thousand vertices is 100 kB.
+pub const MOST_BYTES: usize = 8 << 20;
 
 /// Deepest nesting of tables and lists that the TOML parser goes to.
 pub(crate) const MOST_NESTING: usize = 80;

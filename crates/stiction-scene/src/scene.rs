@@ -1,5 +1,6 @@
 //! A scene: read, checked, and built.
 
+use crate::crowd::{self, Crowd};
 use crate::diagnostic::{Diagnostics, Finding, Severity};
 use crate::keys::Dimension;
 use crate::model::Model;
@@ -91,8 +92,31 @@ impl Scene {
         Ok(Self { name, source, root, world, places, run, moment, idle, title, description })
     }
 
+    /// The same from the bytes of a file, which may be no text.
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, Diagnostics> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::from_toml(text, name),
+            Err(error) => {
+                let at = error.valid_up_to();
+                let text = String::from_utf8_lossy(bytes);
+                let finding = Finding::error(&(at..at), "not TOML: this is not UTF-8");
+                Err(Diagnostics(vec![finding.place(name, &text, String::new())]))
+            }
+        }
+    }
+
     /// Checks the world and lays it out.
     pub fn build(&self) -> Result<Built, Diagnostics> {
+        let crowd = match &self.world {
+            World::Planar(world) => crowd::planar(world),
+            World::Spatial(world) => crowd::spatial(world),
+        };
+        if let Some(Crowd { body, message }) = crowd {
+            let table = self.places.body_table(&self.root, &body).unwrap_or(&self.root);
+            let span =
+                table.get("copies").map_or_else(|| table.span.clone(), |copies| copies.node.span.clone());
+            return Err(self.placed(vec![Finding::error(&span, message)]));
+        }
         let model = match &self.world {
             World::Planar(world) => world.clone().build().map(Model::Planar),
             World::Spatial(world) => world.clone().build().map(Model::Spatial),
@@ -143,10 +167,24 @@ impl Scene {
     }
 }
 
+/// Findings that are listed; more are counted. A copied entry with a mistake may have one in each copy.
+const MOST_FINDINGS: usize = 100;
+
 /// Looks up the lines of findings, and puts them in the order of the file.
 fn place(name: &str, source: &str, root: &Node, mut found: Vec<Finding>) -> Diagnostics {
     found.sort_by_key(|finding| (finding.span.start, finding.severity));
     found.dedup();
+    if found.len() > MOST_FINDINGS {
+        let more = found.len() - MOST_FINDINGS;
+        found.truncate(MOST_FINDINGS);
+        if let Some(last) = found.last().cloned() {
+            found.push(Finding {
+                message: format!("and {more} more findings after this one"),
+                suggestion: None,
+                ..last
+            });
+        }
+    }
     let placed = |finding: Finding| {
         let key = root.path_of(&finding.span).unwrap_or_default();
         finding.place(name, source, key)

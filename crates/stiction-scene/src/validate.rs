@@ -1,7 +1,7 @@
 //! A file against the description of its keys: all mistakes at once.
 
 use crate::diagnostic::Finding;
-use crate::keys::{Dimension, Field, Kind, MOST, Range, SCENE, Table, Variant};
+use crate::keys::{Dimension, Field, Kind, LARGEST, MOST, Range, SCENE, Table, Variant};
 use crate::node::{Node, Value};
 
 /// Longest name [bytes].
@@ -188,6 +188,10 @@ impl Check<'_> {
         let Some(x) = node.number() else { return self.expected(node, "a number") };
         if x.is_nan() || !(x.is_finite() || range.infinite) {
             return self.add(Finding::error(&node.span, format!("{x} must be finite")));
+        }
+        if x.is_finite() && x.abs() > LARGEST {
+            return self
+                .add(Finding::error(&node.span, format!("{x:e} is larger than the limit of {LARGEST:e}")));
         }
         if range.above && x <= range.min {
             self.add(Finding::error(&node.span, format!("{x} must be greater than {}", range.min)));

@@ -1,6 +1,6 @@
 //! What is run: a scene, and what the command line says otherwise.
 
-use crate::BadInput;
+use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
 use stiction::{Accuracy, Scheme, State};
 use stiction_journal::Header;
@@ -43,14 +43,14 @@ pub(crate) struct Plan {
 impl Plan {
     /// Reads a scene file.
     pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<Self, BadInput> {
-        let text = std::fs::read_to_string(path).map_err(|error| BadInput::file(path, &error))?;
+        let bytes = check::bytes(path).map_err(|error| BadInput::file(path, &error))?;
         let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
-        Self::new(&text, &path.display().to_string(), &name, overrides)
+        Self::new(&bytes, &path.display().to_string(), &name, overrides)
     }
 
-    /// The same from the text of a scene; `shown` is what messages call it.
-    fn new(text: &str, shown: &str, name: &str, overrides: &Overrides) -> Result<Self, BadInput> {
-        let scene = Scene::from_toml(text, shown).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
+    /// The same from the bytes of a scene; `shown` is what messages call it.
+    fn new(bytes: &[u8], shown: &str, name: &str, overrides: &Overrides) -> Result<Self, BadInput> {
+        let scene = Scene::from_bytes(bytes, shown).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
         let built = scene.build().map_err(|e| BadInput(format!("{shown}\n{e}")))?;
         let Built { model, state, mut scheme, mut h, mut accuracy, duration, record } = built;
         if let Some(wanted) = &overrides.scheme {
@@ -71,7 +71,7 @@ impl Plan {
         let header = Header {
             program: program(),
             name: name.to_string(),
-            scene: text.to_string(),
+            scene: scene.source().to_string(),
             scheme: serde_json::to_string(&scheme).map_err(|e| BadInput(e.to_string()))?,
             h,
             accuracy,
@@ -84,7 +84,7 @@ impl Plan {
     /// What a journal says was run.
     pub(crate) fn of_journal(path: &Path, header: &Header) -> Result<Self, BadInput> {
         let shown = format!("{}: the scene in it", path.display());
-        let mut plan = Self::new(&header.scene, &shown, &header.name, &Overrides::default())?;
+        let mut plan = Self::new(header.scene.as_bytes(), &shown, &header.name, &Overrides::default())?;
         plan.scheme = serde_json::from_str(&header.scheme)
             .map_err(|e| BadInput(format!("{}: the scheme in it: {e}", path.display())))?;
         plan.header = header.clone();

@@ -153,3 +153,37 @@ fn what_is_no_journal_is_told() {
         assert!(words(&output).contains("no journal of stiction"), "{}", words(&output));
     }
 }
+
+#[test]
+fn what_cannot_be_verified_is_said_and_counted() {
+    let folder = Folder::new("followed");
+    let scene = folder.scene("boxes.toml", &boxes(0.04, 0.4));
+    let path = folder.path("run.journal");
+    let output = stiction(&[&"run", &scene, &"--out", &path, &"--accuracy", &"1e-4"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    let output = stiction(&[&"verify", &path, &"--json"]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    let report = json(&output);
+    assert_eq!((&report["not_verifiable"], &report["failed"]), (&report["steps"], &0.into()), "{report}");
+    let output = stiction(&[&"verify", &path]);
+    assert!(words(&output).contains("not verifiable: a stretch that was followed"), "{}", words(&output));
+}
+
+#[test]
+fn a_run_of_second_order_is_verified_and_its_forgery_found() {
+    let folder = Folder::new("second-order");
+    let text = boxes(0.6, 0.4);
+    // the floor and the pendulum alone: nothing is redundant
+    let first = text.find("[[bodies]]\nname = \"box 0\"").unwrap();
+    let bob = text.find("[[bodies]]\nname = \"bob\"").unwrap();
+    let scene = folder.scene("pendulum.toml", &(text[..first].to_string() + &text[bob..]));
+    let path = folder.path("run.journal");
+    let output = stiction(&[&"run", &scene, &"--out", &path, &"--scheme", &"accurate"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    let forger = Forger { folder, path };
+    assert_eq!(forger.forge(|_, _| ()), []);
+    let found = forger.forge(|_, steps| steps[41].q[0] += 1e-9);
+    assert!(found.contains(&(42, "position".to_string())), "{found:?}");
+    let found = forger.forge(|_, steps| steps[41].joints[0].impulse *= -1.0);
+    assert!(found.contains(&(42, "joints".to_string())), "{found:?}");
+}

@@ -7,7 +7,7 @@ use crate::error::{ShapeError, size_rule};
 
 /// A convex shape in its local frame.
 ///
-/// In a scene file a shape is written with its words: `{"disk": {"radius": 0.1}}`, `"half_plane"`.
+/// Serialized with its words: `{"disk": {"radius": 0.1}}`, `"half_plane"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {

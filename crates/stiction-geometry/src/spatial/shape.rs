@@ -12,7 +12,7 @@ const MOST_FEATURES: usize = (1 << 16) - 1;
 
 /// A convex shape in its local frame.
 ///
-/// In a scene file a shape is written with its words: `{"sphere": {"radius": 0.1}}`, `"half_space"`.
+/// Serialized with its words: `{"sphere": {"radius": 0.1}}`, `"half_space"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {

@@ -121,10 +121,49 @@ fn limits_are_named() {
     assert!(found.to_string().contains("40000 copies are more than the limit of 20000"), "{found}");
     let found = complaints(&format!("{PLANE}{copies}copies = {{ count = 20001 }}"));
     assert!(found.to_string().contains("20001 must lie between 1 and 20000"), "{found}");
+    complains(
+        "[world]\ngravity = [0.0, -2e300]",
+        6,
+        "world.gravity[1]",
+        "-2e300 is larger than the limit of 1e30",
+    );
     let parentheses = format!("[[forces]]\nbody = \"ball\"\ntorque = \"{}t\"", "(".repeat(31));
     complains(&parentheses, 7, "forces[0].torque", "more than 30 parentheses");
     let long = format!("[[forces]]\nbody = \"ball\"\ntorque = \"t{}\"", "+t".repeat(300));
     complains(&long, 7, "forces[0].torque", "at most 500 bytes");
+}
+
+#[test]
+fn a_crowd_in_one_place_is_refused_at_once() {
+    let crowd = |shape: &str, count: usize, allow: bool| {
+        complaints(&format!(
+            "{PLANE}world = {{ allow_overlap = {allow} }}\nbodies = [{{ name = \"a\", density = 1.0, shapes = [{{ {shape} }}], copies = {{ count = {count} }} }}]"
+        ))
+    };
+    let disk = "kind = \"disk\", radius = 1.0";
+    for allow in [false, true] {
+        let found = crowd(disk, 2_000, allow);
+        assert_eq!((found.0.len(), found.0[0].key.as_str()), (1, "bodies[0].copies"));
+        assert_eq!(found.0[0].message, "more than 300000 pairs of shapes are in one place");
+    }
+    let found = crowd("kind = \"ellipse\", semi_axes = [1.0, 2.0]", 2_000, false);
+    assert!(
+        found.0[0].message.contains("more than 10000 pairs of shapes that may meet have no gap function"),
+        "{found}"
+    );
+    // what never meets is no crowd
+    assert_eq!(crowd(&format!("{disk}, groups = {{ collides = [] }}"), 2_000, false).0.len(), 0);
+    assert_eq!(crowd(disk, 20, true).0.len(), 0);
+}
+
+#[test]
+fn a_file_full_of_mistakes_is_cut_short() {
+    let mut text = PLANE.to_string();
+    text.extend((0..300).map(|i| format!("key{i} = 1\n")));
+    let found = complaints(&text);
+    assert_eq!(found.0.len(), 101);
+    // the missing list of bodies is one of them
+    assert_eq!(found.0[100].message, "and 201 more findings after this one");
 }
 
 #[test]

@@ -73,7 +73,7 @@ pub(super) fn verify<S: System + ?Sized>(
             }
             Part::Impact { struck, held, compression, compressed, factor, decompression, v } => replay
                 .impact(&Struck {
-                    struck,
+                    places: struck,
                     held,
                     compression: (compression, compressed),
                     factor: *factor,

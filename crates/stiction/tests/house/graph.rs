@@ -27,7 +27,7 @@ const CRATES: [(&str, &[&str]); 7] = [
 
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
-const MODULES: [(&str, &str, &[&str]); 45] = [
+const MODULES: [(&str, &str, &[&str]); 47] = [
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
@@ -87,6 +87,9 @@ const MODULES: [(&str, &str, &[&str]); 45] = [
     // a step is posed again by the code that posed it, and nothing of the loop is asked
     ("stiction", "verify", &["assemble", "reduce", "report", "scheme", "state", "system"]),
     ("stiction", "simulate", &["error", "report", "scheme", "state", "system"]),
+    // bytes know no record, and records no bytes
+    ("stiction-journal", "frame", &[]),
+    ("stiction-journal", "record", &[]),
     // the description of the format knows nothing, and both that lean on it know no world
     ("stiction-scene", "keys", &[]),
     ("stiction-scene", "schema", &["keys"]),
@@ -277,7 +280,10 @@ fn modules_know_only_whom_they_may() {
 #[test]
 fn verification_solves_nothing() {
     let mut complaints = Vec::new();
-    for path in sources().into_iter().filter(|p| p.starts_with("crates/stiction/src/verify/")) {
+    let own = |path: &String| {
+        path.starts_with("crates/stiction/src/verify/") || path.ends_with("/trapezoid/replay.rs")
+    };
+    for path in sources().into_iter().filter(own) {
         let code = split(&read(&path)).code;
         for word in ["solve", "solved", "in_modes", "Workspace", "lcp"] {
             let called = code.split(|c| !is_word(c)).any(|w| w == word);

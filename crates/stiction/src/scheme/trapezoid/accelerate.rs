@@ -177,7 +177,7 @@ impl Instant {
 
     /// How well an answer in the modes it was found in holds.
     pub(super) fn certificate(&self, candidate: &Candidate) -> Certificate {
-        judge::in_modes(&self.problem, &self.layout, &self.modes, candidate)
+        judge::given_modes(&self.problem, &self.layout, &self.modes, candidate)
     }
 
     /// The rows of the problem. Friction of contacts that are not in `free` acts as their slip says.

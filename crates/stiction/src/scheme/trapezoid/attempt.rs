@@ -174,7 +174,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         let certificate = if located {
             let Flow { problem, layout, modes, .. } = &self.workspace.flow;
-            judge::in_modes(problem, layout, modes, &candidate)
+            judge::given_modes(problem, layout, modes, &candidate)
         } else {
             Certificate::default()
         };

@@ -7,7 +7,7 @@ use stiction_lcp::{Candidate, Certificate, ContactMode, OffsetRow, StepProblem};
 /// The certificate of an answer in given modes: its momentum and joints as the judge of complementarity problems found
 /// them, the rows that hold in these modes, and that what slips has the friction its mode says and what is open has
 /// none. Whether the modes are right is not a matter of a part: the event functions tell.
-pub(super) fn in_modes(
+pub(super) fn given_modes(
     problem: &StepProblem,
     layout: &Layout,
     modes: &[ContactMode],
@@ -85,7 +85,7 @@ mod tests {
 
     fn judged(mode: ContactMode, z: &[f64]) -> Certificate {
         let (problem, layout) = sliding();
-        in_modes(&problem, &layout, &[mode], &certify(&problem, z).unwrap())
+        given_modes(&problem, &layout, &[mode], &certify(&problem, z).unwrap())
     }
 
     #[test]

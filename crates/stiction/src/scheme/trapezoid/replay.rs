@@ -58,7 +58,7 @@ pub(crate) struct Between<'a> {
 
 /// A recorded impact.
 pub(crate) struct Struck<'a> {
-    pub(crate) struck: &'a [EventPlace],
+    pub(crate) places: &'a [EventPlace],
     pub(crate) held: &'a [EventPlace],
     pub(crate) compression: (&'a [f64], &'a [f64]),
     pub(crate) factor: f64,
@@ -150,7 +150,7 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
                 }
             }
             let allowed = allowed(problem, layout, modes, &candidate, &now.v, stage.scheme.solver.tolerance);
-            (judge::in_modes(problem, layout, modes, &candidate), allowed)
+            (judge::given_modes(problem, layout, modes, &candidate), allowed)
         } else {
             (candidate.certificate, true)
         };
@@ -209,7 +209,7 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         impact.read(system, now, NEIGHBOURS * system.size(), part.held, flow);
         let here = bounced.take().filter(|b| b.0 == now.t);
         let first = now.v.clone();
-        let over = impact.pose(stage, now, part.struck, here.as_ref().map(|b| &b.1[..]));
+        let over = impact.pose(stage, now, part.places, here.as_ref().map(|b| &b.1[..]));
         let before = kinetic(system, (now.t, &now.q), &now.v);
         if z.len() != impact.problem().layout().impulses {
             return Err("an impact with impulses of other rows".to_string());
