@@ -84,7 +84,12 @@ export class Plot {
       const least = Math.max(LEAST, 1e-6 * Math.max(Math.abs(high), Math.abs(low)));
       if (high - low < least) [low, high] = [0.5 * (low + high) - least, 0.5 * (low + high) + least];
     }
-    const label = (level: number) => (Math.abs(level) < 1e-6 * (high - low) ? '0' : number(level));
+    const label = (level: number) => {
+      if (Math.abs(level) < 1e-6 * (high - low)) return '0';
+      const text = number(level);
+      // what does not fit has fewer digits
+      return text.length > 7 ? number(level, 2) : text;
+    };
     const span = Math.max(to - from, 1e-9);
     const x = (t: number) => LEFT + ((t - from) / span) * (width - LEFT - 6);
     const y = (v: number) => height - BOTTOM - ((v - low) / (high - low)) * (height - BOTTOM - TOP);
