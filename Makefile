@@ -1,7 +1,8 @@
-# Each target does its own set-up. Needed on the machine: Rust (cargo), and for `bench` and `bench-peers` Python 3.
+# Each target does its own set-up. Needed on the machine: Rust (cargo); for the page npm, without which it is left
+# out; for `bench` and `bench-peers` Python 3.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-long bench-peers soak fuzz
+.PHONY: help demo test viewer gallery book bench bench-long bench-peers soak fuzz
 
 # Problems that `make soak` solves.
 SOAK ?= 100000
@@ -11,15 +12,24 @@ FUZZ ?= 1000000
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## solve a step, simulate a wrecking ball; certificates, report, pictures
+demo: ## solve a step, simulate a wrecking ball; certificates, report, pictures and a page that replays it
+	@bash scripts/viewer.sh || test $$? = 77
 	cargo run --locked --release -p stiction-cli -- demo --out out/demo
 	@test -f out/demo/stack.svg || { echo "make demo: out/demo/stack.svg was not written" >&2; exit 1; }
 	@echo
 	@echo "Open in a browser: out/demo/stack.svg, the impulse at every contact of one step,"
 	@echo "and out/demo/wrecking.svg, a wrecking ball that hits a tower."
+	@test ! -f out/demo/wrecking.html || echo "The same ball, moving: out/demo/wrecking.html"
 
-test: ## formatting, clippy, documentation, tests and doc tests
+test: ## formatting, clippy, documentation, tests, doc tests, and the page in a browser
 	@bash scripts/test.sh
+
+viewer: ## build the page that `stiction view` and `--html` need, with npm
+	@bash scripts/viewer.sh
+
+gallery: ## run every scene of scenes/; a page with a picture and a replay of each: out/gallery/index.html
+	@bash scripts/viewer.sh
+	cargo run --locked --release -p stiction-cli -- gallery scenes --out out/gallery
 
 bench: ## time steps of scenes and what second order costs, gaps beside parry's, and Lemke's method beside quantecon's
 	@bash scripts/bench.sh

@@ -13,14 +13,19 @@ seconds=()
 results=()
 failed=0
 
-# part NAME COMMAND...: runs the command, keeps its output in $log and records time and result
+# part NAME COMMAND...: runs the command, keeps its output in $log and records time and result; a command that leaves
+# with 77 was skipped and has said why
 log=
 part() {
     local name=$1 start=$SECONDS result=ok
     shift
     log=$logs/${#names[@]}
     printf '\n== %s\n' "$name"
-    if ! "$@" 2>&1 | tee "$log"; then
+    local status=0
+    "$@" 2>&1 | tee "$log" || status=$?
+    if [ "$status" = 77 ]; then
+        result=skipped
+    elif [ "$status" != 0 ]; then
         result=FAILED
         failed=1
     fi
@@ -68,6 +73,7 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
 part "set-up" set_up
+part "viewer" bash scripts/viewer.sh
 part "formatting" cargo fmt --all --check
 part "clippy" cargo clippy --locked --workspace --all-targets --release -- -D warnings
 part "documentation" documentation
@@ -75,10 +81,14 @@ part "tests" tests
 tests_log=$log
 part "doc tests" cargo test --locked --doc --workspace --release --no-fail-fast
 doc_tests_log=$log
+part "browser" bash scripts/browser.sh
+browser_log=$log
 
 printf '\n== counts\n'
 printf 'tests:     %s\n' "$(counts "$tests_log" | sed 's/^ *//')"
 printf 'doc tests: %s\n' "$(counts "$doc_tests_log" | sed 's/^ *//')"
+browser_counts=$(sed -nE 's/^(#|ℹ) (pass|fail) ([0-9]+)/\3 \2/p' "$browser_log" | paste -sd ',' | sed 's/ pass/ passed/; s/,/, /; s/ fail/ failed/')
+printf 'browser:   %s\n' "${browser_counts:-$(grep -m1 skipped "$browser_log" || echo 'did not run')}"
 
 printf '\n== time of each part\n'
 for i in "${!names[@]}"; do

@@ -10,6 +10,7 @@ mod convert;
 mod demo;
 mod draw;
 mod fuzz;
+mod gallery;
 mod heaps;
 mod mode;
 mod peer;
@@ -22,6 +23,7 @@ mod scenes;
 mod soak;
 mod solve;
 mod verify;
+mod view;
 mod wrecking;
 
 use clap::{Parser, Subcommand};
@@ -67,6 +69,8 @@ enum Command {
     Run(run::Arguments),
     Verify(verify::Arguments),
     Convert(convert::Arguments),
+    View(view::Arguments),
+    Gallery(gallery::Arguments),
     Compare(compare::Arguments),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
@@ -114,6 +118,8 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
+        Command::Gallery(arguments) => gallery::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

@@ -1,12 +1,12 @@
 //! `stiction run`: a scene, step by step, into a journal.
 
-mod motion;
+pub(crate) mod motion;
 pub(crate) mod plan;
 mod plot;
 mod progress;
 mod summary;
 
-use crate::{BadInput, Outcome, convert, print, write_file};
+use crate::{BadInput, Outcome, convert, print, view, write_file};
 use plan::{Output, Overrides, Plan};
 use progress::Progress;
 use std::fmt::Write;
@@ -22,7 +22,7 @@ use summary::Summary;
 const EXAMPLES: &str = "\
 Examples:
   stiction run scenes/dominoes.toml
-  stiction run scenes/dominoes.toml --out run.npz --plot run.svg
+  stiction run scenes/dominoes.toml --out run.npz --plot run.svg --html run.html
   stiction run scenes/dominoes.toml --scheme st00 --h 0.002 --until 1.5
   stiction run scenes/pendulum.toml --accuracy 1e-8
   stiction run scenes/dominoes.toml --out run.npz --resume";
@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// Draw energy, infeasibility, certificate and motion
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Write a page that replays the run in any browser, one file that needs no other
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
     /// Go on where the journal ends, bit by bit as if the run had never stopped
     #[arg(long)]
     resume: bool,
@@ -53,7 +56,7 @@ pub(crate) struct Arguments {
 }
 
 /// Why a run ended before its time.
-enum Ended {
+pub(crate) enum Ended {
     Finished,
     Interrupted,
     Failed(Box<StepError>),
@@ -64,8 +67,11 @@ enum Ended {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     let plan = Plan::read(&arguments.scene, &arguments.overrides)?;
     let output = Output::new(arguments.out.as_deref(), &arguments.scene)?;
-    for file in output.converted.iter().chain(&arguments.plot) {
+    for file in output.converted.iter().chain(&arguments.plot).chain(&arguments.html) {
         check_writable(file)?;
+    }
+    if arguments.html.is_some() {
+        view::check_page()?;
     }
     let mut simulation = Simulation::new(plan.model.clone(), plan.start.clone(), plan.scheme);
     let mut summary = Summary::new(&plan, &simulation.observe());
@@ -95,6 +101,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     }
     if let Some(file) = &arguments.plot {
         write_file(file, &plot::draw(&plan, &output.journal)?)?;
+        summary.files.push(file.display().to_string());
+    }
+    if let Some(file) = &arguments.html {
+        write_file(file, &view::page(&output.journal)?)?;
         summary.files.push(file.display().to_string());
     }
     print(&if arguments.json { crate::to_json(&summary)? } else { summary.text() })?;
@@ -159,7 +169,7 @@ fn open(
 }
 
 /// Steps until the end, or until something ends it.
-fn go_on(
+pub(crate) fn go_on(
     plan: &Plan,
     simulation: &mut Simulation<Model>,
     writer: &mut Writer,

@@ -9,7 +9,9 @@ use std::time::Instant;
 use stiction::papers::{Content, Figure, Frame, Outline};
 use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Model, Polygon, Shape, World};
 use stiction::{Material, Mistakes, Mode, Scheme, Simulation, State, StepReport};
+use stiction_view::{Tape, has_page};
 
+const TITLE: &str = "A wrecking ball hits a tower";
 /// Time step and end of the run [s].
 const H: f64 = 0.005;
 const END: f64 = 4.0;
@@ -80,12 +82,15 @@ pub(crate) fn run(folder: &Path) -> Result<String, BadInput> {
     );
     let mut summary = Summary::default();
     let mut frames = vec![scene.frame()];
+    let drawn = stiction_scene::Model::Planar(scene.simulation.system().clone());
+    let mut tape = Tape::new(&drawn, TITLE, scene.simulation.state());
     let mut report = StepReport::default();
     let mut lines = 0.5;
     let begun = Instant::now();
     while scene.simulation.state().t < END - 0.5 * H {
         scene.simulation.step_into(H, &mut report).map_err(|e| failed(&e))?;
         summary.add(&report);
+        tape.add(&drawn, scene.simulation.state(), &report);
         if report.t >= lines - 0.5 * H {
             lines += 0.5;
             let _ = writeln!(text, "{}", line(&report));
@@ -95,11 +100,11 @@ pub(crate) fn run(folder: &Path) -> Result<String, BadInput> {
         }
     }
     let speed = END / begun.elapsed().as_secs_f64();
-    let figure = Figure {
-        name: "wrecking".into(),
-        title: "A wrecking ball hits a tower".into(),
-        content: Content::Frames(frames),
-    };
+    // without npm there is no page, and the pictures have to do
+    if has_page() {
+        write_file(&folder.join("wrecking.html"), &tape.page().map_err(|e| failed(&e))?)?;
+    }
+    let figure = Figure { name: "wrecking".into(), title: TITLE.into(), content: Content::Frames(frames) };
     let path = folder.join("wrecking.svg");
     let svg = plot::draw(&figure).map_err(|e| BadInput::file(&path, &e))?;
     write_file(&path, &svg)?;

@@ -4,10 +4,12 @@
 
 mod bodies;
 mod joints;
+mod moment;
 mod run;
 
 use bodies::{BODY, MATERIAL};
 use joints::{FORCE, JOINT, PAIR, RAIL, SPRING};
+use moment::STATE;
 use run::{RECORD, RUN, WORLD};
 
 pub(crate) use run::SCHEMES;
@@ -244,6 +246,11 @@ pub(crate) const SCENE: Table = Table {
             "pairs",
             Kind::List(&Kind::Table(&PAIR)),
             "Pairs of bodies or materials that meet in a way of their own, or not at all.",
+        ),
+        may(
+            "state",
+            Kind::Table(&STATE),
+            "The moment the run starts at, in place of the one that the bodies describe.",
         ),
     ],
     shared: &[],

@@ -40,6 +40,7 @@ mod expression;
 mod keys;
 mod lint;
 mod model;
+mod moment;
 mod motor;
 mod node;
 mod place;

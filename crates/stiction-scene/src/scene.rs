@@ -8,7 +8,7 @@ use crate::node::Node;
 use crate::place::Places;
 use crate::read::{Context, Reader};
 use crate::run::{Record, Run};
-use crate::{planar, spatial, validate};
+use crate::{moment, planar, spatial, validate};
 use stiction::{Accuracy, Mistakes, Scheme, State};
 
 /// A scene file that has been read.
@@ -20,6 +20,7 @@ pub struct Scene {
     pub(crate) world: World,
     pub(crate) places: Places,
     pub(crate) run: Run,
+    moment: Option<State>,
     /// What has no effect.
     pub(crate) idle: Vec<Finding>,
     title: Option<String>,
@@ -79,6 +80,7 @@ impl Scene {
             }
         };
         let run = Run::new(&reader, names.all(), places.joint_names());
+        let moment = moment::read(&reader);
         let (found, mut idle) = context.findings(&root);
         let (errors, warnings): (Vec<_>, _) =
             found.into_iter().partition(|finding| finding.severity == Severity::Error);
@@ -87,7 +89,7 @@ impl Scene {
         }
         idle.extend(warnings);
         let (name, source) = (name.to_string(), text.to_string());
-        Ok(Self { name, source, root, world, places, run, idle, title, description })
+        Ok(Self { name, source, root, world, places, run, moment, idle, title, description })
     }
 
     /// The same from the bytes of a file, which may be no text.
@@ -121,7 +123,18 @@ impl Scene {
         };
         let model = model.map_err(|mistakes| self.mistakes(&mistakes))?;
         let Run { duration, h, scheme, accuracy, record } = self.run.clone();
-        Ok(Built { state: model.state(), model, scheme, h, accuracy, duration, record })
+        let state = match &self.moment {
+            None => model.state(),
+            Some(moment) => {
+                if let Some((key, what)) = moment::mistake(&model, moment) {
+                    let table = self.root.get("state").map(|entry| &entry.node);
+                    let place = table.and_then(|node| node.get(key)).map(|entry| entry.node.span.clone());
+                    return Err(self.placed(vec![Finding::error(&place.unwrap_or_default(), what)]));
+                }
+                moment.clone()
+            }
+        };
+        Ok(Built { model, state, scheme, h, accuracy, duration, record })
     }
 
     fn mistakes(&self, mistakes: &Mistakes) -> Diagnostics {

@@ -12,7 +12,7 @@ const DIRECTIONS: u32 = 64;
 const MARGIN: f64 = 0.06;
 
 /// The bodies at several states; floors and walls as far as the picture goes.
-pub(super) fn frames(model: &Model, states: &[State]) -> Vec<Frame> {
+pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Frame> {
     let bodies: Vec<u32> = model.body_names().iter().filter_map(|name| model.body(name)).collect();
     let bounded = |state: &State| {
         let mut outlines: Vec<Outline> = Vec::new();

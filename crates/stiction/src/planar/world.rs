@@ -203,6 +203,11 @@ impl World {
         self.forces.get_mut(&id)
     }
 
+    /// The forces, in the order of their numbers.
+    pub fn forces(&self) -> impl Iterator<Item = (ForceId, &Force)> {
+        self.forces.iter().map(|(&id, force)| (id, force))
+    }
+
     /// The body of this name.
     pub fn find(&self, name: &str) -> Option<BodyId> {
         self.bodies().find(|(_, body)| body.name == name).map(|(id, _)| id)

@@ -11,9 +11,17 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stiction", &["stiction-geometry", "stiction-lcp"]),
     ("stiction-scene", &["stiction", "stiction-geometry", "stiction-lcp"]),
     ("stiction-journal", &["stiction"]),
+    ("stiction-view", &["stiction", "stiction-geometry", "stiction-scene"]),
     (
         "stiction-cli",
-        &["stiction", "stiction-geometry", "stiction-journal", "stiction-lcp", "stiction-scene"],
+        &[
+            "stiction",
+            "stiction-geometry",
+            "stiction-journal",
+            "stiction-lcp",
+            "stiction-scene",
+            "stiction-view",
+        ],
     ),
 ];
 
@@ -100,6 +108,14 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     // neither world sees the other here either
     ("stiction-scene", "planar", SCENE_WORLD),
     ("stiction-scene", "spatial", SCENE_WORLD),
+    // a page is drawn from descriptions and frames; only the server knows who asks for them
+    ("stiction-view", "describe", &["stand_in"]),
+    ("stiction-view", "stand_in", &["describe"]),
+    ("stiction-view", "frame", &["describe"]),
+    ("stiction-view", "page", &["describe"]),
+    ("stiction-view", "tape", &["describe", "frame", "page"]),
+    ("stiction-view", "session", &["describe", "frame"]),
+    ("stiction-view", "server", &["describe", "page", "session"]),
 ];
 
 /// What a file is turned into a world of either dimension with.

@@ -1,0 +1,156 @@
+//! `stiction gallery`: a page with a picture and a replay of every scene.
+
+use crate::run::{Ended, go_on, motion};
+use crate::{BadInput, Outcome, count, plot, print, view, write_file};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use stiction::papers::{Content, Figure};
+use stiction::{Simulation, State};
+use stiction_journal::{JournalError, Writer};
+
+/// The moments of a picture, as parts of the run.
+const MOMENTS: [f64; 3] = [0.0, 0.35, 1.0];
+
+/// Run scenes and make a page with a picture and a replay of each.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Scene files, or folders with scene files in them
+    #[arg(default_value = "scenes")]
+    scenes: Vec<PathBuf>,
+    /// Where the pages are written
+    #[arg(long, default_value = "out/gallery")]
+    out: PathBuf,
+}
+
+/// A scene of the gallery.
+struct Entry {
+    name: String,
+    title: String,
+    facts: String,
+    failed: Option<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
+    view::check_page()?;
+    let mut files = Vec::new();
+    for path in &arguments.scenes {
+        files.extend(scenes(path)?);
+    }
+    if files.is_empty() {
+        return Err(BadInput("there are no scenes".to_string()));
+    }
+    let mut entries = Vec::new();
+    for file in &files {
+        let entry = add(file, &arguments.out)?;
+        let words = entry.failed.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        print(&format!("{:<24} {}{words}\n", entry.name, entry.facts))?;
+        entries.push(entry);
+    }
+    let index = arguments.out.join("index.html");
+    write_file(&index, &page(&entries))?;
+    print(&format!("{}: {}\n", index.display(), count(entries.len(), "scene", "scenes")))?;
+    let failed = entries.iter().any(|entry| entry.failed.is_some());
+    Ok(if failed { Outcome::NotSolved } else { Outcome::Solved })
+}
+
+/// The scene files that a path stands for.
+fn scenes(path: &Path) -> Result<Vec<PathBuf>, BadInput> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let said = |error: std::io::Error| BadInput::file(path, &error);
+    let mut files: Vec<PathBuf> = std::fs::read_dir(path)
+        .map_err(said)?
+        .filter_map(|entry| entry.ok().map(|e| e.path()))
+        .filter(|file| file.extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// Runs a scene and writes its replay and its picture.
+fn add(file: &Path, out: &Path) -> Result<Entry, BadInput> {
+    let plan = view::plan(file)?;
+    let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+    std::fs::create_dir_all(out).map_err(|error| BadInput::file(out, &error))?;
+    let journal = out.join(format!("{name}.journal"));
+    let said = |error: JournalError| BadInput(error.to_string());
+    let mut writer = Writer::replace(&journal, &plan.header, &plan.start).map_err(said)?;
+    let mut simulation = Simulation::new(plan.model.clone(), plan.start.clone(), plan.scheme);
+    let wanted = MOMENTS.map(|part| plan.start.t + part * (plan.header.until - plan.start.t));
+    let mut states: Vec<State> = vec![plan.start.clone()];
+    let (mut steps, mut worst, mut depth) = (0_usize, 0.0_f64, 0.0_f64);
+    let ended = go_on(&plan, &mut simulation, &mut writer, &AtomicBool::new(false), |step| {
+        steps += 1;
+        (worst, depth) = (worst.max(step.worst()), depth.max(step.infeasibility));
+        if wanted.get(states.len()).is_some_and(|&t| step.t >= t - 0.5 * plan.header.h) {
+            states.push(step.state());
+        }
+    });
+    writer.sync().map_err(said)?;
+    let failed = match ended {
+        Ended::Failed(error) => Some(error.to_string()),
+        Ended::NotWritten(error) => return Err(said(error)),
+        Ended::Finished | Ended::Interrupted => None,
+    };
+    write_file(&out.join(format!("{name}.html")), &view::page(&journal)?)?;
+    std::fs::remove_file(&journal).map_err(|error| BadInput::file(&journal, &error))?;
+    let figure = Figure {
+        name: name.clone(),
+        title: plan.title.clone(),
+        content: Content::Frames(motion::frames(&plan.model, &states)),
+    };
+    write_file(&out.join(format!("{name}.svg")), &plot::draw(&figure).map_err(BadInput)?)?;
+    let bodies = plan.model.body_names();
+    let moving = bodies.iter().filter(|n| plan.model.body(n).is_some_and(|b| plan.model.moves(b)));
+    let deep =
+        if depth > 0.0 { format!("at most {depth:.0e} m deep") } else { "nothing overlaps".to_string() };
+    let facts = format!(
+        "{}, {}, worst certificate {worst:.0e}, {deep}",
+        count(moving.count(), "body", "bodies"),
+        count(steps, "step", "steps")
+    );
+    Ok(Entry { name, title: plan.title, facts, failed })
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
+}
+
+fn page(entries: &[Entry]) -> String {
+    let mut page = String::from(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>Scenes of Stiction</title>\n<style>\n\
+         body { font: 15px/1.45 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; \
+         background: #f5f6f8; color: #1d2530; }\n\
+         h1 { font-size: 1.5rem; } p { color: #5a6674; }\n\
+         main { display: grid; grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); gap: 1rem; }\n\
+         a { display: block; color: inherit; text-decoration: none; background: #fff; border: 1px solid #d5dae1; \
+         border-radius: 12px; overflow: hidden; }\n\
+         a:hover, a:focus-visible { border-color: #0063b2; }\n\
+         img { display: block; width: 100%; aspect-ratio: 3 / 2; object-fit: contain; background: #fff; }\n\
+         h2 { font-size: 1rem; margin: .7rem 1rem 0; } a p { margin: .2rem 1rem .8rem; font-size: .85rem; }\n\
+         .failed { color: #b3123f; }\n\
+         @media (prefers-color-scheme: dark) { body { background: #12161b; color: #dfe6ee; } p { color: #93a0ae; } \
+         a { background: #1d232b; border-color: #333d48; } .failed { color: #ff6f91; } }\n\
+         </style>\n</head>\n<body>\n<h1>Scenes of Stiction</h1>\n\
+         <p>Every picture opens the replay of its scene. Every step of every run is certified.</p>\n<main>\n",
+    );
+    for Entry { name, title, facts, failed } in entries {
+        let failed = failed.as_ref().map_or_else(String::new, |why| {
+            format!("<p class=\"failed\">The run ended early: {}</p>", escaped(why))
+        });
+        let name = escaped(name);
+        let _ = writeln!(
+            page,
+            "<a href=\"{name}.html\"><img src=\"{name}.svg\" alt=\"\" loading=\"lazy\"><h2>{}</h2><p>{}</p>{failed}</a>",
+            escaped(title),
+            escaped(facts)
+        );
+    }
+    page.push_str("</main>\n</body>\n</html>\n");
+    page
+}

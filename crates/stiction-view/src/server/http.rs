@@ -1,0 +1,198 @@
+//! As much of HTTP as a page and a WebSocket need.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use tungstenite::handshake::derive_accept_key;
+
+/// Most bytes of the head of a request, and most headers.
+const HEAD: usize = 16 << 10;
+const HEADERS: usize = 64;
+
+/// A request that is not answered as it hoped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    status: u16,
+    why: String,
+}
+
+impl Refusal {
+    pub(super) fn new(status: u16, why: impl Into<String>) -> Self {
+        Self { status, why: why.into() }
+    }
+}
+
+/// The head of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) path: String,
+    host: Vec<String>,
+    origin: Vec<String>,
+    upgrade: bool,
+    key: Option<String>,
+    version: Option<String>,
+    /// What came after the head.
+    pub(super) rest: Vec<u8>,
+}
+
+impl Request {
+    /// Reads the head of a request.
+    pub(super) fn read(stream: &mut TcpStream) -> io::Result<Result<Self, Refusal>> {
+        let mut bytes = Vec::new();
+        let mut chunk = [0; 2048];
+        loop {
+            let n = stream.read(&mut chunk)?;
+            if n == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            bytes.extend_from_slice(&chunk[..n]);
+            match Self::parse(&bytes) {
+                Ok(Some(request)) => return Ok(Ok(request)),
+                Ok(None) if bytes.len() < HEAD => {}
+                Ok(None) => return Ok(Err(Refusal::new(431, "the head of the request is too long"))),
+                Err(refusal) => return Ok(Err(refusal)),
+            }
+        }
+    }
+
+    /// The request, if all of its head is there.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Option<Self>, Refusal> {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+        let mut parsed = httparse::Request::new(&mut headers);
+        let end = match parsed.parse(bytes) {
+            Ok(httparse::Status::Complete(end)) => end,
+            Ok(httparse::Status::Partial) => return Ok(None),
+            Err(error) => return Err(Refusal::new(400, format!("this is no request: {error}"))),
+        };
+        if parsed.method != Some("GET") {
+            return Err(Refusal::new(405, "only GET is answered"));
+        }
+        let all = |name: &str| -> Vec<String> {
+            let named = parsed.headers.iter().filter(|h| h.name.eq_ignore_ascii_case(name));
+            named.map(|h| String::from_utf8_lossy(h.value).trim().to_string()).collect()
+        };
+        let target = parsed.path.unwrap_or("/");
+        Ok(Some(Self {
+            path: target.split('?').next().unwrap_or("/").to_string(),
+            host: all("host"),
+            origin: all("origin"),
+            upgrade: all("upgrade").iter().any(|value| value.eq_ignore_ascii_case("websocket")),
+            key: all("sec-websocket-key").pop(),
+            version: all("sec-websocket-version").pop(),
+            rest: bytes[end..].to_vec(),
+        }))
+    }
+
+    /// It was sent to this machine by its own name, and by no page but ours.
+    pub(super) fn check(&self, port: u16) -> Result<(), Refusal> {
+        let own = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
+        let here = |host: &str| own.iter().any(|name| name.eq_ignore_ascii_case(host));
+        if self.host.len() != 1 || !here(&self.host[0]) {
+            return Err(Refusal::new(403, "this server answers to 127.0.0.1 and localhost alone"));
+        }
+        let ours = |origin: &String| origin.strip_prefix("http://").is_some_and(here);
+        if !self.origin.iter().all(ours) {
+            return Err(Refusal::new(403, "pages of other sites are not answered"));
+        }
+        Ok(())
+    }
+
+    /// What a WebSocket is accepted by.
+    pub(super) fn accept(&self) -> Result<String, Refusal> {
+        match &self.key {
+            Some(key) if self.upgrade && self.version.as_deref() == Some("13") => {
+                Ok(derive_accept_key(key.as_bytes()))
+            }
+            _ => Err(Refusal::new(426, "a WebSocket of version 13 is expected here")),
+        }
+    }
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        426 => "Upgrade Required",
+        431 => "Request Header Fields Too Large",
+        _ => "Internal Server Error",
+    }
+}
+
+/// Most bytes of a refused request that are still taken, so that its sender hears why.
+const DRAINED: u64 = 1 << 20;
+
+pub(super) fn refuse(stream: &mut TcpStream, Refusal { status, why }: Refusal) -> io::Result<()> {
+    let reason = reason(status);
+    let length = why.len() + 1;
+    let answer = format!(
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n{why}\n"
+    );
+    stream.write_all(answer.as_bytes())?;
+    stream.shutdown(Shutdown::Write)?;
+    io::copy(&mut stream.take(DRAINED), &mut io::sink()).map(|_| ())
+}
+
+pub(super) fn page(stream: &mut TcpStream, page: &str) -> io::Result<()> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+         X-Frame-Options: DENY\r\nCross-Origin-Resource-Policy: same-origin\r\nX-Content-Type-Options: nosniff\r\n\
+         Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n",
+        page.len()
+    );
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(page.as_bytes())
+}
+
+pub(super) fn upgrade(stream: &mut TcpStream, accept: &str) -> io::Result<()> {
+    let answer = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {accept}\r\n\r\n"
+    );
+    stream.write_all(answer.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(head: &str) -> Request {
+        Request::parse(head.replace('\n', "\r\n").as_bytes()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn other_names_and_origins_are_refused() {
+        let ask = |host: &str, origin: &str| {
+            let origin = if origin.is_empty() { String::new() } else { format!("Origin: {origin}\n") };
+            request(&format!("GET /live HTTP/1.1\nHost: {host}\n{origin}\n")).check(8000).is_ok()
+        };
+        assert!(ask("127.0.0.1:8000", ""));
+        assert!(ask("localhost:8000", "http://localhost:8000"));
+        assert!(ask("127.0.0.1:8000", "http://127.0.0.1:8000"));
+        assert!(!ask("evil.example:8000", ""), "a name that was rebound to this machine");
+        assert!(!ask("127.0.0.1:8001", ""));
+        assert!(!ask("127.0.0.1:8000", "http://evil.example"));
+        assert!(!ask("127.0.0.1:8000", "http://127.0.0.1:8001"));
+        assert!(!ask("127.0.0.1:8000", "https://127.0.0.1:8000"));
+        assert!(!ask("127.0.0.1:8000", "null"));
+        let none = request("GET / HTTP/1.1\nX: y\n\n");
+        assert!(none.check(8000).is_err(), "a request without a host");
+    }
+
+    #[test]
+    fn half_a_head_waits_and_nonsense_is_refused() {
+        assert_eq!(Request::parse(b"GET / HTTP/1.1\r\nHost: x"), Ok(None));
+        assert!(Request::parse(b"\x00\x01\x02\r\n\r\n").is_err());
+        assert!(Request::parse(b"POST / HTTP/1.1\r\n\r\n").is_err());
+        assert!(request("GET /live HTTP/1.1\nHost: x\n\n").accept().is_err());
+    }
+
+    #[test]
+    fn a_websocket_is_accepted_as_the_standard_says() {
+        let head = "GET /live HTTP/1.1\nHost: x\nUpgrade: websocket\nSec-WebSocket-Version: 13\n\
+                    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n\n";
+        // the example of RFC 6455, section 1.3
+        assert_eq!(request(head).accept().as_deref(), Ok("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+    }
+}

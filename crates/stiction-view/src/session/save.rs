@@ -1,0 +1,112 @@
+//! The present moment as a scene file: the file it came from, with what was changed and the state.
+
+use super::command::{Complaint, Dropped};
+use super::edit::Fresh;
+use super::{Session, Settings};
+use stiction::Level;
+use toml::{Table, Value};
+
+/// The name of the material of what was dropped.
+const DROPPED: &str = "dropped";
+
+impl Session {
+    /// The present moment as a scene file.
+    pub(super) fn saved(&self) -> Result<String, Complaint> {
+        let no_scene =
+            |error: &dyn std::fmt::Display| Complaint(format!("the scene cannot be saved: {error}"));
+        let mut file: Table = self.source.parse().map_err(|e: toml::de::Error| no_scene(&e))?;
+        change(&mut file, "run", |run| self.save_run(run));
+        for fresh in &self.fresh {
+            let body = entry(fresh, self.model.dimension())?;
+            change(&mut file, "materials", |materials| {
+                change(materials, DROPPED, |material| {
+                    put(material, "friction", fresh.material.friction);
+                    put(material, "restitution", fresh.material.restitution);
+                });
+            });
+            if let Some(bodies) = file.get_mut("bodies").and_then(Value::as_array_mut) {
+                bodies.push(body.into());
+            }
+            // where it was dropped others may have been at the start
+            change(&mut file, "world", |world| put(world, "allow_overlap", true));
+        }
+        let Settings { friction, restitution, .. } = &self.settings;
+        for (key, value) in [("friction", friction), ("restitution", restitution)] {
+            if let Some(value) = value {
+                change(&mut file, "materials", |materials| {
+                    change(materials, "default", |_| ());
+                    let all = materials.iter_mut().filter_map(|(_, material)| material.as_table_mut());
+                    all.for_each(|material| put(material, key, *value));
+                });
+            }
+        }
+        let state = self.simulation.state();
+        let list = |numbers: &[f64]| Value::Array(numbers.iter().map(|&x| x.into()).collect());
+        change(&mut file, "state", |moment| {
+            put(moment, "time", state.t);
+            put(moment, "coordinates", list(&state.q));
+            put(moment, "velocities", list(&state.v));
+        });
+        Ok(format!("# {}, at t = {} s\n{file}", self.description.name, state.t))
+    }
+
+    /// How it is run, where that was changed.
+    fn save_run(&self, run: &mut Table) {
+        let (own, first) = (&self.settings, &self.start.settings);
+        if own.h != first.h {
+            put(run, "step", own.h);
+            run.remove("accuracy");
+        }
+        if own.effective() == first.effective() {
+            return;
+        }
+        run.remove("accuracy");
+        let mut scheme = Table::new();
+        match (own.stabilized, &own.scheme.level) {
+            (false, _) => put(&mut scheme, "name", "ap97"),
+            (true, Level::Stabilized { gamma, .. }) => {
+                put(&mut scheme, "name", own.name.as_str());
+                put(&mut scheme, "gamma", *gamma);
+            }
+            (true, _) => put(&mut scheme, "name", own.name.as_str()),
+        }
+        put(run, "scheme", scheme);
+    }
+}
+
+fn put(table: &mut Table, key: &str, value: impl Into<Value>) {
+    table.insert(key.to_string(), value.into());
+}
+
+/// Changes the table of a key, made where there is none.
+fn change(within: &mut Table, key: &str, change: impl FnOnce(&mut Table)) {
+    let mut table = match within.remove(key) {
+        Some(Value::Table(table)) => table,
+        _ => Table::new(),
+    };
+    change(&mut table);
+    put(within, key, table);
+}
+
+/// The entry of a body that was dropped.
+fn entry(fresh: &Fresh, dimension: usize) -> Result<Table, Complaint> {
+    let list = |x: f64| Value::Array(vec![x.into(); dimension]);
+    let mut shape = Table::new();
+    match (fresh.shape, dimension) {
+        (Dropped::Ball, 2) => put(&mut shape, "kind", "disk"),
+        (Dropped::Ball, _) => put(&mut shape, "kind", "sphere"),
+        (Dropped::Box, 2) => put(&mut shape, "kind", "rectangle"),
+        (Dropped::Box, _) => put(&mut shape, "kind", "box"),
+    }
+    match fresh.shape {
+        Dropped::Ball => put(&mut shape, "radius", fresh.size),
+        Dropped::Box => put(&mut shape, "half_extents", list(fresh.half(dimension))),
+    }
+    let mut body = Table::new();
+    put(&mut body, "name", fresh.name.as_str());
+    put(&mut body, "density", fresh.density(dimension)?);
+    put(&mut body, "position", Value::Array(fresh.at[..dimension].iter().map(|&x| x.into()).collect()));
+    put(&mut body, "material", DROPPED);
+    put(&mut body, "shapes", Value::Array(vec![shape.into()]));
+    Ok(body)
+}

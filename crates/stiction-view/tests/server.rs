@@ -1,0 +1,177 @@
+//! The server answers its own page alone, and survives whatever is sent.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+use stiction_scene::Scene;
+use stiction_view::{Server, Session};
+use tungstenite::{Message, WebSocket, client::client_with_config};
+
+const SCENE: &str = r#"
+    format = 1
+    dimension = 2
+    run = { duration = 1.0, step = 0.01 }
+    bodies = [
+        { name = "ground", motion = "fixed", shapes = [{ kind = "half_plane" }] },
+        { name = "ball", density = 100.0, position = [0.0, 1.0], shapes = [{ kind = "disk", radius = 0.1 }] },
+    ]
+"#;
+
+fn start() -> SocketAddr {
+    let scene = Scene::from_toml(SCENE, "test.toml").unwrap();
+    let server = Server::live(Session::new(&scene).unwrap(), 0).unwrap();
+    let address = server.address();
+    assert!(address.ip().is_loopback());
+    thread::spawn(move || server.run());
+    address
+}
+
+fn connect(address: SocketAddr) -> WebSocket<TcpStream> {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    client_with_config(format!("ws://{address}/live"), stream, None).unwrap().0
+}
+
+/// The next message that has this word.
+fn wait(socket: &mut WebSocket<TcpStream>, word: &str) -> String {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(20) {
+        if let Message::Text(text) = socket.read().unwrap()
+            && text.contains(word)
+        {
+            return text.to_string();
+        }
+    }
+    panic!("no message with {word}");
+}
+
+/// What is answered to the head of a request.
+fn ask(address: SocketAddr, head: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(head.replace('\n', "\r\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_page_of_another_site_is_refused() {
+    let address = start();
+    let own = format!("127.0.0.1:{}", address.port());
+    assert!(ask(address, "GET / HTTP/1.1\nHost: evil.example\n\n").contains("403"));
+    let foreign = format!(
+        "GET /live HTTP/1.1\nHost: {own}\nOrigin: http://evil.example\nUpgrade: websocket\n\
+         Connection: Upgrade\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n\n"
+    );
+    assert!(ask(address, &foreign).contains("403"));
+    assert!(ask(address, &foreign.replace("http://evil.example", &format!("http://{own}"))).contains("101"));
+    assert!(ask(address, &format!("GET /etc/passwd HTTP/1.1\nHost: {own}\n\n")).contains("404"));
+    assert!(ask(address, &format!("POST / HTTP/1.1\nHost: {own}\n\n")).contains("405"));
+    let long = "x".repeat(20_000);
+    assert!(ask(address, &format!("GET / HTTP/1.1\nHost: {own}\nCookie: {long}\n\n")).contains("431"));
+}
+
+#[test]
+fn a_message_that_is_too_long_closes_its_connection_alone() {
+    let address = start();
+    let mut socket = connect(address);
+    wait(&mut socket, "status");
+    socket.send(Message::text(" ".repeat(100_000))).unwrap();
+    let ended = (0..10_000).any(|_| socket.read().is_err());
+    assert!(ended, "it was taken");
+    wait(&mut connect(address), "status");
+}
+
+/// A message that is no command: noise, a command cut or mangled, or one with numbers that make no sense.
+fn malformed(random: &mut ChaCha8Rng) -> Message {
+    const COMMANDS: [&str; 6] = [
+        r#"{"command":"play"}"#,
+        r#"{"command":"grab","body":1,"point":[0.0,1.0]}"#,
+        r#"{"command":"move","target":[0.0,1.0]}"#,
+        r#"{"command":"drop","shape":"box","at":[0.0,1.0],"size":0.1}"#,
+        r#"{"command":"scheme","name":"ah04"}"#,
+        r#"{"command":"friction","value":0.5}"#,
+    ];
+    let text = COMMANDS[random.random_range(0..COMMANDS.len())];
+    match random.random_range(0..5) {
+        0 => {
+            let mut bytes = vec![0; random.random_range(0..200)];
+            random.fill_bytes(&mut bytes);
+            Message::Binary(bytes.into())
+        }
+        1 => Message::text(text[..random.random_range(0..text.len())].to_string()),
+        2 => {
+            let mut bytes = text.as_bytes().to_vec();
+            let at = random.random_range(0..bytes.len());
+            bytes[at] = b"{}[]:,\"x0-"[random.random_range(0..10)];
+            Message::text(format!("{}#", String::from_utf8_lossy(&bytes)))
+        }
+        3 => Message::text(
+            text.replace('1', "1e999")
+                .replace("0.5", "-7")
+                .replace("ah04", "\u{0}")
+                .replace("play", "PLAY")
+                .replace('}', ",\"more\":0}"),
+        ),
+        _ => Message::text("[".repeat(random.random_range(1..2000))),
+    }
+}
+
+#[test]
+fn a_hundred_thousand_malformed_messages_are_survived() {
+    let address = start();
+    let workers: Vec<_> = (0..4)
+        .map(|seed| {
+            thread::spawn(move || {
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                let mut socket = connect(address);
+                for batch in 0..500_u32 {
+                    for _ in 0..50 {
+                        socket.send(malformed(&mut random)).unwrap();
+                    }
+                    // its answer comes after those to all messages before it
+                    let mark = batch.to_le_bytes().to_vec();
+                    socket.send(Message::Ping(mark.clone().into())).unwrap();
+                    while !matches!(socket.read().unwrap(), Message::Pong(answer) if answer[..] == mark[..]) {
+                    }
+                }
+            })
+        })
+        .collect();
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    // bytes that are no frames at all
+    let mut broken = connect(address);
+    broken.get_mut().write_all(&[0xff; 5000]).unwrap();
+    // it still does what it is told
+    let mut socket = connect(address);
+    wait(&mut socket, "status");
+    socket.send(Message::text(r#"{"command":"friction","value":0.25}"#)).unwrap();
+    wait(&mut socket, r#""friction":0.25"#);
+    socket.send(Message::text(r#"{"command":"nonsense"}"#)).unwrap();
+    wait(&mut socket, "the message is no command");
+}
+
+#[test]
+fn closing_the_page_ends_nothing() {
+    let address = start();
+    let mut socket = connect(address);
+    socket.send(Message::text(r#"{"command":"play"}"#)).unwrap();
+    wait(&mut socket, r#""playing":true"#);
+    drop(socket);
+    thread::sleep(Duration::from_millis(300));
+    let mut socket = connect(address);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(20) {
+        if let Message::Binary(frame) = socket.read().unwrap() {
+            let t = f64::from_le_bytes(frame[8..16].try_into().unwrap());
+            if t > 0.1 {
+                return;
+            }
+        }
+    }
+    panic!("the simulation stands still");
+}

@@ -1,0 +1,201 @@
+//! A live simulation obeys, refuses in words, and goes back.
+
+use std::time::Duration;
+use stiction_scene::Scene;
+use stiction_view::{Answer, Command, Session};
+
+const TOWER: &str = r#"
+    format = 1
+    dimension = 2
+    title = "tower"
+    run = { duration = 1.0, step = 0.01 }
+    bodies = [
+        { name = "ground", motion = "fixed", shapes = [{ kind = "half_plane" }] },
+        { name = "box", density = 100.0, position = [0.0, 0.1], shapes = [{ kind = "rectangle", half_extents = [0.1, 0.1] }], copies = { count = 3, offset = [0.0, 0.2] } },
+    ]
+"#;
+
+const PILE: &str = r#"
+    format = 1
+    dimension = 3
+    run = { duration = 1.0, step = 0.01 }
+    bodies = [
+        { name = "floor", motion = "fixed", shapes = [{ kind = "half_space" }] },
+        { name = "ball", density = 100.0, position = [0.0, 0.0, 0.1], shapes = [{ kind = "sphere", radius = 0.1 }] },
+    ]
+"#;
+
+fn session(text: &str) -> Session {
+    Session::new(&Scene::from_toml(text, "test.toml").unwrap()).unwrap()
+}
+
+fn command(text: &str) -> Command {
+    Command::read(text).unwrap()
+}
+
+/// Runs for this much simulated time [s].
+fn run(session: &mut Session, time: f64) {
+    session.obey(&command(r#"{"command":"play"}"#)).unwrap();
+    let end = session.state().t + time;
+    while session.state().t < end - 1e-9 {
+        session.advance(0.01, Duration::from_secs(10)).unwrap();
+    }
+    session.obey(&command(r#"{"command":"pause"}"#)).unwrap();
+}
+
+fn place(session: &Session, name: &str) -> [f64; 3] {
+    let model = session.model();
+    model.centre(session.state(), model.body(name).unwrap()).unwrap()
+}
+
+#[test]
+fn a_body_that_is_held_follows_the_cursor() {
+    for (text, name, index, grip, target) in [
+        (TOWER, "box[2]", 3, "[0.0, 0.55]", "[0.3, 0.7]"),
+        (PILE, "ball", 1, "[0.0, 0.0, 0.1]", "[0.4, 0.3, 0.5]"),
+    ] {
+        let mut session = session(text);
+        let shown = &session.description().bodies;
+        let index = shown.iter().position(|b| b.name == name).unwrap_or(index);
+        session.obey(&command(&format!(r#"{{"command":"grab","body":{index},"point":{grip}}}"#))).unwrap();
+        let before = place(&session, name);
+        session.obey(&command(&format!(r#"{{"command":"move","target":{target}}}"#))).unwrap();
+        run(&mut session, 1.5);
+        let held = place(&session, name);
+        let moved = (0..3).map(|i| (held[i] - before[i]).powi(2)).sum::<f64>().sqrt();
+        assert!(moved > 0.25, "{name} moved by {moved} m");
+        // let go, it falls to where something holds it
+        session.obey(&command(r#"{"command":"release"}"#)).unwrap();
+        run(&mut session, 1.0);
+        let d = session.model().dimension();
+        assert!(place(&session, name)[d - 1] < held[d - 1] - 0.1);
+    }
+}
+
+#[test]
+fn undo_goes_back_bit_by_bit_and_reset_to_the_start() {
+    let mut session = session(TOWER);
+    session.obey(&command(r#"{"command":"friction","value":0.2}"#)).unwrap();
+    run(&mut session, 0.2);
+    let (then, settings) = (session.state().clone(), session.status());
+    run(&mut session, 0.1);
+    let after = session.state().clone();
+    session.obey(&command(r#"{"command":"drop","shape":"ball","at":[0.05,2.0],"size":0.1}"#)).unwrap();
+    session.obey(&command(r#"{"command":"step_size","value":0.002}"#)).unwrap();
+    assert!(session.description().bodies.iter().any(|body| body.name == "dropped ball 1"));
+    run(&mut session, 0.3);
+    let undo = format!(r#"{{"command":"undo","time":{}}}"#, then.t);
+    session.obey(&command(&undo)).unwrap();
+    assert_eq!(session.state(), &then);
+    assert_eq!((session.status().h, session.status().friction), (settings.h, Some(0.2)));
+    run(&mut session, 0.1);
+    assert_eq!(session.state(), &after, "the same again");
+    session.obey(&command(r#"{"command":"reset"}"#)).unwrap();
+    assert_eq!(session.state().t, 0.0);
+    assert_eq!(session.status().friction, Some(0.5));
+    assert!(session.obey(&command(r#"{"command":"undo","time":-1.0}"#)).is_err());
+}
+
+#[test]
+fn settings_are_taken_or_refused_in_words() {
+    let mut session = session(TOWER);
+    for (text, words) in [
+        (r#"{"command":"friction","value":-1}"#, "must be finite and not negative"),
+        (r#"{"command":"restitution","value":2}"#, "must lie between 0 and 1"),
+        (r#"{"command":"step_size","value":0}"#, "the step size [s] must be"),
+        (r#"{"command":"speed","value":-3}"#, "the speed must be above 0"),
+        (r#"{"command":"gamma","value":1.5}"#, "γ must be"),
+        (r#"{"command":"scheme","name":"magic"}"#, "there is no scheme of that name"),
+        (r#"{"command":"grab","body":99,"point":[0,0]}"#, "there is no body 99"),
+        (r#"{"command":"grab","body":0,"point":[0,0]}"#, "ground cannot be pushed"),
+        (r#"{"command":"grab","body":1,"point":[0,0,0]}"#, "a place has 2 finite numbers"),
+        (r#"{"command":"drop","shape":"box","at":[0,1],"size":1e9}"#, "the size [m] must be"),
+    ] {
+        let before = (session.state().clone(), session.status());
+        let complaint = session.obey(&command(text)).unwrap_err().to_string();
+        assert!(complaint.contains(words), "{text}: {complaint}");
+        assert_eq!((session.state().clone(), session.status()), before, "{text} changed something");
+    }
+    for text in [
+        "",
+        "{",
+        "[]",
+        "null",
+        r#"{"command":"fly"}"#,
+        r#"{"command":"play","fast":true}"#,
+        r#"{"command":"speed","value":1e999}"#,
+    ] {
+        assert!(Command::read(text).is_err(), "{text}");
+    }
+    session.obey(&command(r#"{"command":"scheme","name":"ah04"}"#)).unwrap();
+    session.obey(&command(r#"{"command":"gamma","value":0.5}"#)).unwrap();
+    assert_eq!(session.status().gamma, Some(0.5));
+    assert_eq!(session.obey(&command(r#"{"command":"stabilize","on":false}"#)), Ok(Answer::Done));
+    assert_eq!(session.status().gamma, None);
+}
+
+#[test]
+fn what_is_dropped_finds_room() {
+    let mut session = session(PILE);
+    for _ in 0..4 {
+        session.obey(&command(r#"{"command":"drop","shape":"box","at":[0,0,0.1],"size":0.1}"#)).unwrap();
+    }
+    let names: Vec<_> = session.description().bodies.iter().map(|b| b.name.clone()).collect();
+    assert!(names.contains(&"dropped box 4".to_string()), "{names:?}");
+    run(&mut session, 2.0);
+    for name in names.iter().filter(|name| name.starts_with("dropped")) {
+        let height = place(&session, name)[2];
+        assert!((0.05..1.0).contains(&height), "{name} is {height} m above the floor");
+    }
+}
+
+#[test]
+fn what_is_saved_goes_on_as_the_run_would() {
+    for (text, at) in [(TOWER, "[0.05,1.0]"), (PILE, "[0.05,0.0,0.6]")] {
+        let mut first = session(text);
+        for command in [
+            format!(r#"{{"command":"drop","shape":"box","at":{at},"size":0.1}}"#),
+            r#"{"command":"friction","value":0.3}"#.to_string(),
+            r#"{"command":"scheme","name":"ah04"}"#.to_string(),
+            r#"{"command":"gamma","value":0.5}"#.to_string(),
+            r#"{"command":"step_size","value":0.005}"#.to_string(),
+        ] {
+            first.obey(&Command::read(&command).unwrap()).unwrap();
+        }
+        run(&mut first, 0.2);
+        let Ok(Answer::Scene(text)) = first.obey(&command(r#"{"command":"save"}"#)) else {
+            panic!("no scene")
+        };
+        let mut second = session(&text);
+        assert_eq!((&second.state().q, &second.state().v), (&first.state().q, &first.state().v));
+        assert_eq!(second.status().h, 0.005);
+        assert_eq!(second.status().friction, Some(0.3));
+        assert_eq!(second.status().gamma, Some(0.5));
+        // what schemes remember from step to step is not written down: the same to the tolerance of the solver
+        run(&mut first, 0.2);
+        run(&mut second, 0.2);
+        for (a, b) in first.state().q.iter().zip(&second.state().q) {
+            assert!((a - b).abs() < 1e-6, "{a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn a_moment_that_does_not_fit_its_scene_is_refused_with_its_line() {
+    let wrong = |q: &str, v: &str| {
+        let text = format!("{PILE}\nstate = {{ time = 1.0, coordinates = {q}, velocities = {v} }}\n");
+        Scene::from_toml(&text, "test.toml").unwrap().build().unwrap_err().to_string()
+    };
+    let still = "[0, 0, 0, 0, 0, 0]";
+    assert!(
+        wrong("[0, 0, 1]", still).contains("the bodies have 7 coordinates, not 3"),
+        "{}",
+        wrong("[0, 0, 1]", still)
+    );
+    assert!(wrong("[0, 0, 1, 1, 0, 0, 0]", "[0]").contains("the bodies have 6 velocities, not 1"));
+    let turned = wrong("[0, 0, 1, 2, 0, 0, 0]", still);
+    assert!(
+        turned.contains("the quaternion of `ball` has the norm 2, not 1") && turned.contains("test.toml:10"),
+        "{turned}"
+    );
+}

@@ -1,0 +1,229 @@
+// Contact points, and impulses as arrows: colour and form tell the mode.
+
+import {
+  BufferGeometry, CircleGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, Float32BufferAttribute,
+  Group, InstancedBufferAttribute, InstancedMesh, MeshBasicMaterial, RingGeometry, Vector3,
+} from 'three';
+import { OPEN, STICK, type Contact, type Frame } from './data';
+import type { Stage } from './stage';
+import { palette } from './theme';
+
+/** Sizes on the screen [px]. */
+const POINT = 3.6;
+const SHAFT = 1.1;
+const HEAD = 3.6;
+/** No more than this many pixels to the radius of a body are taken for a point or an arrow. */
+const CROWD = 32;
+/** Length of an arrow of the usual force and of the longest one, in radii of a body. */
+const USUAL = 0.6;
+const LONGEST = 3;
+
+/** Instances that come and go, written number by number: there may be thousands in every frame. */
+class Pool {
+  readonly group = new Group();
+  private mesh: InstancedMesh;
+  private matrices!: Float32Array;
+  private colors!: Float32Array;
+  private used = 0;
+
+  constructor(private readonly geometry: BufferGeometry, private readonly order: number) {
+    this.mesh = this.make(64);
+  }
+
+  private make(capacity: number): InstancedMesh {
+    const vertexColors = this.geometry.hasAttribute('color');
+    const material = new MeshBasicMaterial({ depthTest: false, depthWrite: false, transparent: true, opacity: 0.92, vertexColors });
+    const mesh = new InstancedMesh(this.geometry, material, capacity);
+    mesh.instanceColor = new InstancedBufferAttribute(new Float32Array(3 * capacity), 3);
+    mesh.instanceMatrix.setUsage(DynamicDrawUsage);
+    mesh.instanceColor.setUsage(DynamicDrawUsage);
+    mesh.frustumCulled = false;
+    mesh.renderOrder = this.order;
+    mesh.count = 0;
+    this.matrices = mesh.instanceMatrix.array as Float32Array;
+    this.colors = mesh.instanceColor.array as Float32Array;
+    this.group.add(mesh);
+    return mesh;
+  }
+
+  clear(): void {
+    this.used = 0;
+  }
+
+  /** An instance with the axes x, y, z, as three numbers each, at a place. */
+  add(
+    xx: number, xy: number, xz: number, yx: number, yy: number, yz: number, zx: number, zy: number, zz: number,
+    x: number, y: number, z: number, color: Color,
+  ): void {
+    if (16 * this.used === this.matrices.length) this.grow();
+    const m = this.matrices;
+    const i = 16 * this.used;
+    m[i] = xx;
+    m[i + 1] = xy;
+    m[i + 2] = xz;
+    m[i + 4] = yx;
+    m[i + 5] = yy;
+    m[i + 6] = yz;
+    m[i + 8] = zx;
+    m[i + 9] = zy;
+    m[i + 10] = zz;
+    m[i + 12] = x;
+    m[i + 13] = y;
+    m[i + 14] = z;
+    m[i + 15] = 1;
+    const k = 3 * this.used;
+    this.colors[k] = color.r;
+    this.colors[k + 1] = color.g;
+    this.colors[k + 2] = color.b;
+    this.used += 1;
+  }
+
+  private grow(): void {
+    const { mesh, matrices, colors } = this;
+    this.mesh = this.make(2 * this.used);
+    this.matrices.set(matrices);
+    this.colors.set(colors);
+    this.group.remove(mesh);
+    mesh.dispose();
+  }
+
+  finish(): void {
+    const { mesh, used } = this;
+    mesh.count = used;
+    mesh.visible = used > 0;
+    for (const [attribute, items] of [[mesh.instanceMatrix, 16], [mesh.instanceColor!, 3]] as const) {
+      // no more is sent than there is
+      attribute.clearUpdateRanges();
+      attribute.addUpdateRange(0, items * used);
+      attribute.needsUpdate = true;
+    }
+  }
+}
+
+/** A flat glyph with a dark rim. */
+function rimmed(segments: number, turn: number): BufferGeometry {
+  const inner = new CircleGeometry(1, segments, turn).toNonIndexed();
+  const outer = new RingGeometry(1, 1.3, segments, 1, turn).toNonIndexed();
+  const geometry = new BufferGeometry();
+  const position = [...inner.getAttribute('position').array, ...outer.getAttribute('position').array];
+  geometry.setAttribute('position', new Float32BufferAttribute(position, 3));
+  const count = inner.getAttribute('position').count;
+  const color = Array.from({ length: position.length }, (_, i) => (i < 3 * count ? 1 : 0.12));
+  geometry.setAttribute('color', new Float32BufferAttribute(color, 3));
+  return geometry;
+}
+
+export class Contacts {
+  readonly group = new Group();
+  /** Length of an arrow per force [m/N]. */
+  scale = 0;
+  points = true;
+  arrows = true;
+  private frame: Frame | null = null;
+  private longest = 0;
+  private readonly glyphs = [
+    new Pool(new RingGeometry(0.7, 1.1, 14), 20),
+    new Pool(rimmed(14, 0), 21),
+    new Pool(rimmed(4, 0), 22),
+  ];
+  private readonly shafts = new Pool(new CylinderGeometry(1, 1, 1, 6, 1, true).translate(0, 0.5, 0), 18);
+  private readonly heads = new Pool(new ConeGeometry(1, 2.4, 10, 1).translate(0, -1.2, 0), 19);
+  private colors: Color[] = [];
+  private readonly at = new Vector3();
+
+  constructor() {
+    for (const pool of [...this.glyphs, this.shafts, this.heads]) this.group.add(pool.group);
+    this.paint();
+  }
+
+  paint(): void {
+    this.colors = palette().modes.map((c) => new Color(c));
+  }
+
+  get count(): number {
+    return this.frame?.contactCount ?? 0;
+  }
+
+  /** Draws the contacts of a frame, where forces are usually of a size [N] and bodies of a radius [m]. */
+  show(frame: Frame, stage: Stage, usual: number, radius: number): void {
+    this.frame = frame;
+    const pools = [...this.glyphs, this.shafts, this.heads];
+    pools.forEach((pool) => pool.clear());
+    this.scale = usual > 0 ? (USUAL * radius) / usual : 0;
+    this.longest = LONGEST * radius;
+    const perImpulse = this.scale / (frame.h || 1);
+    const flat = stage.dimension === 2;
+    const [u, v, w] = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)]
+      .map((axis) => axis.applyQuaternion(stage.camera.quaternion));
+    const { at } = this;
+    frame.eachContact((mode, numbers, i) => {
+      // point, normal, friction, then the normal impulse
+      const d = stage.dimension;
+      at.set(numbers[i], numbers[i + 1], flat ? 2 * stage.size : numbers[i + 2]);
+      // in a crowd seen from afar they are smaller than their size on the screen
+      const pixel = Math.min(stage.pixel(at), radius / CROWD);
+      const color = this.colors[mode];
+      if (this.arrows && mode !== OPEN) {
+        const z = (k: number) => (flat ? 0 : numbers[k]);
+        this.arrow(numbers[i + d], numbers[i + d + 1], z(i + d + 2), numbers[i + 3 * d] * perImpulse, pixel, color);
+        const [fx, fy, fz] = [numbers[i + 2 * d], numbers[i + 2 * d + 1], z(i + 2 * d + 2)];
+        const friction = Math.sqrt(fx * fx + fy * fy + fz * fz);
+        if (friction > 0) this.arrow(fx / friction, fy / friction, fz / friction, friction * perImpulse, pixel, color);
+      }
+      if (this.points) {
+        const s = (mode === OPEN ? 0.7 : mode === STICK ? 1 : 1.15) * POINT * pixel;
+        this.glyphs[mode].add(s * u.x, s * u.y, s * u.z, s * v.x, s * v.y, s * v.z, s * w.x, s * w.y, s * w.z, at.x, at.y, at.z, color);
+      }
+    });
+    pools.forEach((pool) => pool.finish());
+  }
+
+  /** An arrow from where the contact is, along a unit vector, of a length [m]; an impact would cross the screen. */
+  private arrow(x: number, y: number, z: number, wanted: number, pixel: number, color: Color): void {
+    const length = Math.min(wanted, this.longest);
+    // what is shorter than its head is not drawn
+    if (!(length > HEAD * pixel)) return;
+    // two axes across it, the first away from the coordinate axis it is most along
+    let [ax, ay, az] = Math.abs(x) < 0.6 ? [0, z, -y] : [-z, 0, x];
+    const norm = Math.sqrt(ax * ax + ay * ay + az * az) || 1;
+    [ax, ay, az] = [ax / norm, ay / norm, az / norm];
+    const [bx, by, bz] = [y * az - z * ay, z * ax - x * az, x * ay - y * ax];
+    const head = HEAD * pixel;
+    const shaft = Math.max(length - 2.4 * head, 0.2 * head);
+    const { at } = this;
+    const s = SHAFT * pixel;
+    this.shafts.add(s * ax, s * ay, s * az, shaft * x, shaft * y, shaft * z, s * bx, s * by, s * bz, at.x, at.y, at.z, color);
+    const tip = shaft + 2.4 * head;
+    this.heads.add(
+      head * ax, head * ay, head * az, head * x, head * y, head * z, head * bx, head * by, head * bz,
+      at.x + tip * x, at.y + tip * y, at.z + tip * z, color,
+    );
+  }
+
+  /** The contact nearest to a point of the canvas, within reach [px]. */
+  near(x: number, y: number, reach: number, stage: Stage): Contact | null {
+    let best = -1;
+    let least = reach;
+    let place = -1;
+    this.frame?.eachContact((mode, numbers, i) => {
+      place += 1;
+      const p = stage.project(this.at.set(numbers[i], numbers[i + 1], stage.dimension === 3 ? numbers[i + 2] : 0));
+      // what bears is preferred where several are about as near
+      const distance = Math.hypot(p.x - x, p.y - y) + (mode === OPEN ? 3 : 0);
+      if (p.ahead && distance < least) {
+        best = place;
+        least = distance;
+      }
+    });
+    return best >= 0 ? this.frame!.contact(best) : null;
+  }
+
+  /** The first contact that bears. */
+  bearing(): Contact | null {
+    for (let i = 0; i < this.count; i++) {
+      const contact = this.frame!.contact(i);
+      if (contact.mode !== OPEN) return contact;
+    }
+    return null;
+  }
+}

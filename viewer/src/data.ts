@@ -1,0 +1,186 @@
+// What the page is told: a description of the scene, and frames. Both are written by crates/stiction-view.
+
+/** A scene as it is drawn. */
+export interface Description {
+  revision: number;
+  name: string;
+  dimension: 2 | 3;
+  /** Gravity [m/s²]. */
+  gravity: number[];
+  bodies: Body[];
+  joints: Joint[];
+  springs: Spring[];
+}
+
+export interface Body {
+  name: string;
+  motion: 'rigid' | 'point' | 'slider' | 'fixed' | 'kinematic';
+  /** Pose at the start: x, y, angle, or x, y, z and a quaternion x, y, z, w [m; rad]. */
+  pose: number[];
+  shapes: Shape[];
+}
+
+/** A shape with its pose in the body frame. */
+export type Shape = { pose: number[]; sensor: boolean } & ShapeKind;
+
+export type ShapeKind =
+  | { kind: 'disk'; radius: number }
+  | { kind: 'ellipse'; semi_axes: number[] }
+  | { kind: 'polygon'; vertices: number[][] }
+  | { kind: 'half_plane' }
+  | { kind: 'capsule'; half_length: number; radius: number }
+  | { kind: 'sphere'; radius: number }
+  | { kind: 'ellipsoid'; semi_axes: number[] }
+  | { kind: 'box'; half_extents: number[] }
+  | { kind: 'polyhedron'; vertices: number[][]; facets: number[][] }
+  | { kind: 'half_space' };
+
+export interface Joint {
+  name: string;
+  kind: string;
+  /** Numbers of the bodies in the description. */
+  bodies: [number, number];
+  /** Frames in the bodies, as poses. */
+  frames: [number[], number[]];
+}
+
+export interface Spring {
+  bodies: [number, number];
+  points: [number[], number[]];
+}
+
+export const OPEN = 0;
+export const STICK = 1;
+export const SLIP = 2;
+export type Mode = 0 | 1 | 2;
+
+const HEADER = 48;
+
+/** One moment of a run, read from its bytes when asked for. */
+export class Frame {
+  readonly revision: number;
+  readonly t: number;
+  /** Size of the step [s]; 0 at the start. */
+  readonly h: number;
+  readonly step: number;
+  readonly kinetic: number;
+  readonly potential: number;
+  readonly infeasibility: number;
+  readonly certificate: number;
+  readonly contactCount: number;
+  /** Poses of the bodies that are not fixed, one after the other. */
+  readonly poses: Float32Array;
+  private readonly view: DataView;
+  private readonly contactsAt: number;
+
+  constructor(buffer: ArrayBuffer, offset: number, readonly dimension: 2 | 3) {
+    const view = new DataView(buffer, offset);
+    this.view = view;
+    this.revision = view.getUint32(0, true);
+    this.step = view.getUint32(4, true);
+    this.t = view.getFloat64(8, true);
+    this.h = view.getFloat32(16, true);
+    this.kinetic = view.getFloat32(20, true);
+    this.potential = view.getFloat32(24, true);
+    this.infeasibility = view.getFloat32(28, true);
+    this.certificate = view.getFloat32(32, true);
+    const bodies = view.getUint32(36, true);
+    this.contactCount = view.getUint32(40, true);
+    const poses = bodies * (dimension === 2 ? 3 : 7);
+    this.poses = new Float32Array(buffer, offset + HEADER, poses);
+    this.contactsAt = HEADER + 4 * poses;
+  }
+
+  /** Bytes of the whole frame. */
+  get size(): number {
+    return this.contactsAt + this.contactCount * (this.dimension === 2 ? 48 : 60);
+  }
+
+  private middle = -1;
+
+  /** The normal force in the middle of all that bear [N]. */
+  get typical(): number {
+    if (this.middle < 0) {
+      const forces = new Float32Array(this.contactCount);
+      let bearing = 0;
+      this.eachContact((_, numbers, at) => {
+        const impulse = numbers[at + 3 * this.dimension];
+        if (impulse > 0) forces[bearing++] = impulse / (this.h || 1);
+      });
+      this.middle = forces.subarray(0, bearing).sort()[bearing >> 1] ?? 0;
+    }
+    return this.middle;
+  }
+
+  /** Visits every contact without making anything of it: its mode, and where its numbers begin, those of its point. */
+  eachContact(visit: (mode: Mode, numbers: Float32Array, at: number) => void): void {
+    const stride = this.dimension === 2 ? 48 : 60;
+    const from = this.view.byteOffset + this.contactsAt;
+    const numbers = new Float32Array(this.view.buffer, from, (this.contactCount * stride) / 4);
+    for (let i = 0; i < this.contactCount; i++) {
+      const mode = this.view.getUint32(this.contactsAt + i * stride + 4, true) as Mode;
+      visit(mode, numbers, (i * stride) / 4 + 2);
+    }
+  }
+
+  contact(i: number): Contact {
+    const d = this.dimension;
+    const at = this.contactsAt + i * (d === 2 ? 48 : 60);
+    const view = this.view;
+    const vector = (k: number): [number, number, number] => {
+      const from = at + 8 + 4 * k * d;
+      const z = d === 3 ? view.getFloat32(from + 8, true) : 0;
+      return [view.getFloat32(from, true), view.getFloat32(from + 4, true), z];
+    };
+    const number = (k: number) => view.getFloat32(at + 8 + 4 * (3 * d + k), true);
+    return {
+      bodies: [view.getUint16(at, true), view.getUint16(at + 2, true)],
+      mode: view.getUint32(at + 4, true) as Mode,
+      point: vector(0),
+      normal: vector(1),
+      friction: vector(2),
+      impulse: number(0),
+      bound: number(1),
+      gap: number(2),
+      slip: number(3),
+    };
+  }
+}
+
+/** What a contact does, all of it on the second body. */
+export interface Contact {
+  bodies: [number, number];
+  mode: Mode;
+  /** [m] */
+  point: [number, number, number];
+  normal: [number, number, number];
+  /** Friction impulse [N s]. */
+  friction: [number, number, number];
+  /** Normal impulse [N s]. */
+  impulse: number;
+  /** What friction may be at most [N s]. */
+  bound: number;
+  /** [m] */
+  gap: number;
+  /** Speed of slip [m/s]. */
+  slip: number;
+}
+
+/** What stands in the page: the scene, and the frames of a run unless it is live. */
+export async function embedded(): Promise<{ descriptions: Description[]; frames: Frame[] | null } | null> {
+  const description = document.getElementById('description')?.textContent;
+  if (!description) return null;
+  const descriptions = JSON.parse(description) as Description[];
+  const packed = document.getElementById('frames')?.textContent;
+  if (!packed) return { descriptions, frames: null };
+  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+  const buffer = await new Response(stream).arrayBuffer();
+  const frames: Frame[] = [];
+  for (let at = 0; at + HEADER <= buffer.byteLength; ) {
+    const frame = new Frame(buffer, at, descriptions[0].dimension);
+    frames.push(frame);
+    at += frame.size;
+  }
+  return { descriptions, frames };
+}

@@ -1,0 +1,85 @@
+// The connection to a running simulation.
+
+import { Frame, type Description } from './data';
+
+/** What the simulation is set to. */
+export interface Status {
+  playing: boolean;
+  speed: number;
+  /** Simulated seconds per second of the last moment; 0 while nothing runs. */
+  rate: number;
+  h: number;
+  scheme: string;
+  schemes: string[];
+  stabilized: boolean;
+  /** γ, where the scheme has one. */
+  gamma: number | null;
+  /** Of all shapes; none where they differ. */
+  friction: number | null;
+  restitution: number | null;
+}
+
+export type Command =
+  | { command: 'play' | 'pause' | 'step' | 'reset' | 'release' | 'save' }
+  | { command: 'speed'; value: number }
+  | { command: 'grab'; body: number; point: number[] }
+  | { command: 'move'; target: number[] }
+  | { command: 'drop'; shape: 'box' | 'ball'; at: number[]; size: number }
+  | { command: 'undo'; time: number }
+  | { command: 'friction' | 'restitution' | 'gamma' | 'step_size'; value: number }
+  | { command: 'scheme'; name: string }
+  | { command: 'stabilize'; on: boolean };
+
+export interface Listener {
+  description(description: Description): void;
+  frame(frame: Frame): void;
+  status(status: Status): void;
+  /** A complaint in words; nothing when it is mended. */
+  error(words: string): void;
+  /** The scene file of the present moment. */
+  scene(text: string): void;
+  connected(yes: boolean): void;
+}
+
+/** How long to wait before connecting again [ms]. */
+const AGAIN = 1000;
+
+export class Live {
+  private socket: WebSocket | null = null;
+  private dimension: 2 | 3 = 2;
+
+  constructor(private readonly listener: Listener) {
+    this.connect();
+  }
+
+  private connect(): void {
+    const socket = new WebSocket(`ws://${location.host}/live`);
+    socket.binaryType = 'arraybuffer';
+    this.socket = socket;
+    socket.onopen = () => this.listener.connected(true);
+    socket.onclose = () => {
+      this.listener.connected(false);
+      setTimeout(() => this.connect(), AGAIN);
+    };
+    socket.onmessage = ({ data }) => {
+      if (data instanceof ArrayBuffer) {
+        this.listener.frame(new Frame(data, 0, this.dimension));
+        return;
+      }
+      const message = JSON.parse(data as string) as {
+        description?: Description; status?: Status; error?: string; scene?: string;
+      };
+      if (message.description) {
+        this.dimension = message.description.dimension;
+        this.listener.description(message.description);
+      }
+      if (message.status) this.listener.status(message.status);
+      if (message.error) this.listener.error(message.error);
+      if (message.scene) this.listener.scene(message.scene);
+    };
+  }
+
+  send(command: Command): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
+  }
+}

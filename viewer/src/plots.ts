@@ -1,0 +1,133 @@
+// Small plots over time, drawn on canvases of their own.
+
+import type { Frame } from './data';
+import { palette } from './theme';
+import { number, power } from './words';
+
+export interface Curve {
+  name: string;
+  value: (frame: Frame) => number;
+}
+
+export interface PlotOptions {
+  /** Decades in place of a linear axis. */
+  log?: boolean;
+  unit: string;
+}
+
+/** Room for numbers at the left and the time below [px]. */
+const LEFT = 50;
+const BOTTOM = 4;
+const TOP = 5;
+/** The least that a linear axis shows, in the unit of the plot. */
+const LEAST = 1e-6;
+/** What a logarithmic axis begins at: below it is round-off. */
+const FLOOR = 1e-17;
+
+export class Plot {
+  readonly canvas = document.createElement('canvas');
+  private size = [0, 0];
+  // few lines, drawn by the processor: a graphics card would have to be waited for
+  private readonly pen = this.canvas.getContext('2d', { willReadFrequently: true });
+
+  /** Called when it has another size and has to be drawn again. */
+  resized: () => void = () => {};
+
+  constructor(public curves: Curve[], readonly options: PlotOptions) {
+    this.canvas.className = 'plot';
+    this.canvas.setAttribute('role', 'img');
+    // asking for the size while drawing would have the page laid out again
+    new ResizeObserver(([entry]) => {
+      this.size = [entry.contentRect.width, entry.contentRect.height];
+      this.resized();
+    }).observe(this.canvas);
+  }
+
+  /** Draws the frames of a window of time; a line marks the moment that is shown. */
+  draw(frames: Frame[], from: number, to: number, now: number): void {
+    const { canvas, options, pen } = this;
+    const ratio = Math.min(window.devicePixelRatio, 2);
+    const [width, height] = this.size;
+    if (width === 0 || height === 0 || !pen) return;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const colors = palette();
+    const scale = (x: number) => (options.log ? Math.log10(Math.max(Math.abs(x), FLOOR)) : x);
+
+    // as many samples as there are pixels
+    const every = Math.max(1, Math.floor(frames.length / (2 * width)));
+    let [low, high] = [Infinity, -Infinity];
+    const drawn = this.curves.map((curve) => {
+      const points: [number, number][] = [];
+      for (let i = 0; i < frames.length; i += every) {
+        const frame = frames[i];
+        if (frame.t < from || frame.t > to) continue;
+        const value = curve.value(frame);
+        const y = scale(value);
+        // nothing at all has no place among decades
+        if (!Number.isFinite(y) || (options.log && value === 0)) continue;
+        low = Math.min(low, y);
+        high = Math.max(high, y);
+        points.push([frame.t, y]);
+      }
+      return points;
+    });
+    if (low > high) [low, high] = options.log ? [-16, -8] : [0, 1];
+    if (options.log) {
+      [low, high] = [Math.floor(low), Math.max(Math.ceil(high), Math.floor(low) + 1)];
+    } else {
+      // round-off is no motion
+      const least = Math.max(LEAST, 1e-6 * Math.max(Math.abs(high), Math.abs(low)));
+      if (high - low < least) [low, high] = [0.5 * (low + high) - least, 0.5 * (low + high) + least];
+    }
+    const label = (level: number) => {
+      if (Math.abs(level) < 1e-6 * (high - low)) return '0';
+      const text = number(level);
+      // what does not fit has fewer digits
+      return text.length > 7 ? number(level, 2) : text;
+    };
+    const span = Math.max(to - from, 1e-9);
+    const x = (t: number) => LEFT + ((t - from) / span) * (width - LEFT - 6);
+    const y = (v: number) => height - BOTTOM - ((v - low) / (high - low)) * (height - BOTTOM - TOP);
+
+    pen.font = '10.5px system-ui, sans-serif';
+    pen.textAlign = 'right';
+    pen.lineWidth = 1;
+    for (const level of [low, high]) {
+      pen.strokeStyle = colors.grid;
+      pen.globalAlpha = 0.45;
+      pen.beginPath();
+      pen.moveTo(LEFT, Math.round(y(level)) + 0.5);
+      pen.lineTo(width - 6, Math.round(y(level)) + 0.5);
+      pen.stroke();
+      pen.globalAlpha = 0.8;
+      pen.fillStyle = colors.text;
+      pen.textBaseline = level === low ? 'bottom' : 'top';
+      pen.fillText(options.log ? power(level) : label(level), LEFT - 6, y(level) + (level === low ? 3 : -3));
+    }
+    pen.globalAlpha = 1;
+    drawn.forEach((points, i) => {
+      pen.strokeStyle = colors.plots[i];
+      pen.lineWidth = 1.4;
+      pen.beginPath();
+      points.forEach(([t, v], k) => (k === 0 ? pen.moveTo(x(t), y(v)) : pen.lineTo(x(t), y(v))));
+      pen.stroke();
+    });
+    pen.strokeStyle = colors.text;
+    pen.globalAlpha = 0.55;
+    pen.beginPath();
+    pen.moveTo(x(now), TOP);
+    pen.lineTo(x(now), height - BOTTOM);
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+
+  /** The values at a frame, in words. */
+  words(frame: Frame): string {
+    return this.curves.map((c) => `${c.name ? `${c.name} ` : ''}${number(c.value(frame))} ${this.options.unit}`).join(' · ');
+  }
+}

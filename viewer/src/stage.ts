@@ -1,0 +1,255 @@
+// Renderer, camera, light and grid: a planar camera for scenes of the plane, an orbiting one for space.
+
+import {
+  AmbientLight, Box3, Color, DirectionalLight, DoubleSide, Fog, HemisphereLight, Mesh, MOUSE, OrthographicCamera,
+  PCFShadowMap, PerspectiveCamera, PlaneGeometry, Raycaster, Scene, ShaderMaterial, TOUCH, Vector2, Vector3,
+  WebGLRenderer,
+} from 'three';
+import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import { palette } from './theme';
+
+/** The view from the side, in degrees [°]. */
+const FIELD = 40;
+
+const GRID_VERTEX = `varying vec3 at;
+void main() { vec4 p = modelMatrix * vec4(position, 1.0); at = p.xyz; gl_Position = projectionMatrix * viewMatrix * p; }`;
+// lines at every unit and stronger ones at every tenth, one pixel wide at any distance
+const GRID_FRAGMENT = `varying vec3 at;
+uniform vec3 color; uniform float unit; uniform vec3 eye; uniform float far;
+float lines(float every) {
+  vec2 p = at.xy / every;
+  vec2 d = abs(fract(p - 0.5) - 0.5) / fwidth(p);
+  return 1.0 - min(min(d.x, d.y), 1.0);
+}
+void main() {
+  float fade = 1.0 - smoothstep(0.3, 1.0, distance(at, eye) / far);
+  float a = max(0.28 * lines(unit), 0.55 * lines(10.0 * unit)) * fade;
+  if (a < 0.004) discard;
+  gl_FragColor = vec4(color, a);
+  #include <colorspace_fragment>
+}`;
+
+export class Stage {
+  readonly scene = new Scene();
+  readonly renderer: WebGLRenderer;
+  readonly camera: OrthographicCamera | PerspectiveCamera;
+  readonly controls: OrbitControls;
+  /** Size of the scene [m]. */
+  size = 1;
+  lost = false;
+  /** What of the canvas is covered by other things [px]. */
+  private covered = { right: 0, top: 0, bottom: 0 };
+  private height = 4;
+  /** Width and height of the canvas [px]: asking for them while drawing would have the page laid out again. */
+  private width = 1;
+  private tall = 1;
+  private readonly light = new DirectionalLight(0xffffff, 2.1);
+  private readonly grid: Mesh<PlaneGeometry, ShaderMaterial>;
+  private readonly home = { position: new Vector3(), target: new Vector3() };
+
+  constructor(readonly canvas: HTMLCanvasElement, readonly dimension: 2 | 3) {
+    this.renderer = new WebGLRenderer({ canvas, antialias: true });
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer.info.autoReset = false;
+    canvas.addEventListener('webglcontextlost', (event) => {
+      event.preventDefault();
+      this.lost = true;
+    });
+    canvas.addEventListener('webglcontextrestored', () => (this.lost = false));
+    if (dimension === 2) {
+      this.camera = new OrthographicCamera();
+    } else {
+      this.camera = new PerspectiveCamera(FIELD);
+      this.camera.up.set(0, 0, 1);
+      this.renderer.shadowMap.enabled = true;
+      this.renderer.shadowMap.type = PCFShadowMap;
+      this.light.castShadow = true;
+      this.light.shadow.mapSize.set(2048, 2048);
+      this.scene.add(new HemisphereLight(0xffffff, 0x8a94a0, 1.5), new AmbientLight(0xffffff, 0.25), this.light, this.light.target);
+    }
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.zoomToCursor = true;
+    if (dimension === 2) {
+      this.controls.enableRotate = false;
+      this.controls.mouseButtons = { LEFT: MOUSE.PAN, MIDDLE: MOUSE.DOLLY, RIGHT: MOUSE.PAN };
+      this.controls.touches = { ONE: TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };
+    } else {
+      this.controls.maxPolarAngle = 0.53 * Math.PI;
+    }
+    const material = new ShaderMaterial({
+      vertexShader: GRID_VERTEX,
+      fragmentShader: GRID_FRAGMENT,
+      transparent: true,
+      depthWrite: false,
+      side: DoubleSide,
+      polygonOffset: true,
+      polygonOffsetFactor: -2,
+      polygonOffsetUnits: -2,
+      uniforms: { color: { value: new Color() }, unit: { value: 1 }, eye: { value: new Vector3() }, far: { value: 1 } },
+    });
+    this.grid = new Mesh(new PlaneGeometry(2, 2), material);
+    this.grid.frustumCulled = false;
+    this.scene.add(this.grid);
+    this.paint();
+  }
+
+  paint(): void {
+    const { background, grid } = palette();
+    this.scene.background = new Color(background);
+    this.grid.material.uniforms.color.value.set(grid);
+    if (this.scene.fog) (this.scene.fog as Fog).color.set(background);
+  }
+
+  showGrid(shown: boolean): void {
+    this.grid.visible = shown;
+  }
+
+  /** What of the canvas is covered [px]: the scene is shown in the middle of the rest. */
+  cover(covered: { right: number; top: number; bottom: number }): void {
+    this.covered = covered;
+    this.resize();
+  }
+
+  /** Width and height of what is not covered [px]. */
+  private get open(): [number, number] {
+    const { right, top, bottom } = this.covered;
+    return [Math.max(this.canvas.clientWidth - right, 100), Math.max(this.canvas.clientHeight - top - bottom, 100)];
+  }
+
+  /** Puts the camera where it sees a box [m]. */
+  frame(bounds: Box3): void {
+    const centre = bounds.getCenter(new Vector3());
+    const extent = bounds.getSize(new Vector3());
+    this.size = Math.max(extent.x, extent.y, extent.z, 1e-3);
+    const { camera, size } = this;
+    this.resize();
+    const [width, height] = this.open;
+    const aspect = width / height;
+    if (camera instanceof OrthographicCamera) {
+      // some room around it
+      this.height = (1.15 * Math.max(extent.y, extent.x / aspect, 0.2 * size) * this.canvas.clientHeight) / height;
+      camera.near = 0.1 * size;
+      camera.far = 20 * size;
+      centre.z = 0;
+      this.home.position.copy(centre).setZ(10 * size);
+      camera.zoom = 1;
+    } else {
+      const radius = 0.5 * extent.length();
+      const back = new Vector3(0.42, -0.86, 0.34).normalize();
+      const distance = this.distance(bounds, back, centre, [width, height]);
+      this.home.position.copy(back).multiplyScalar(distance).add(centre);
+      camera.near = 0.01 * distance;
+      camera.far = 60 * distance;
+      this.scene.fog = new Fog(0, 6 * distance, 26 * distance);
+      this.grid.position.z = 0;
+      const reach = 2 * radius;
+      const shadow = this.light.shadow.camera;
+      [shadow.left, shadow.right, shadow.bottom, shadow.top] = [-reach, reach, -reach, reach];
+      [shadow.near, shadow.far] = [0.1 * reach, 8 * reach];
+      shadow.updateProjectionMatrix();
+      this.light.shadow.normalBias = 0.004 * reach;
+      this.light.shadow.radius = 3;
+      this.lightFrom(centre);
+    }
+    this.home.target.copy(centre);
+    this.paint();
+    this.goHome();
+  }
+
+  /** How far back the camera has to be to see all corners of a box within a part of the canvas [m]. */
+  private distance(bounds: Box3, back: Vector3, centre: Vector3, [width, height]: [number, number]): number {
+    const slope = Math.tan((FIELD * Math.PI) / 360) / this.canvas.clientHeight;
+    const right = new Vector3().crossVectors(this.camera.up, back).normalize();
+    const up = new Vector3().crossVectors(back, right);
+    let most = 0;
+    for (let i = 0; i < 8; i++) {
+      const corner = new Vector3(
+        i & 1 ? bounds.max.x : bounds.min.x,
+        i & 2 ? bounds.max.y : bounds.min.y,
+        i & 4 ? bounds.max.z : bounds.min.z,
+      ).sub(centre);
+      const across = Math.max(Math.abs(corner.dot(right)) / (width * slope), Math.abs(corner.dot(up)) / (height * slope));
+      most = Math.max(most, corner.dot(back) + 1.08 * across);
+    }
+    return most;
+  }
+
+  private lightFrom(target: Vector3): void {
+    const reach = this.light.shadow.camera.right;
+    this.light.target.position.copy(target);
+    this.light.position.set(-0.45, -0.6, 1.4).normalize().multiplyScalar(4 * reach).add(target);
+  }
+
+  goHome(): void {
+    this.camera.position.copy(this.home.position);
+    this.controls.target.copy(this.home.target);
+    if (this.camera instanceof OrthographicCamera) this.camera.zoom = 1;
+    this.resize();
+    this.controls.update();
+  }
+
+  /** Moves the camera with something that moved. */
+  follow(by: Vector3): void {
+    this.camera.position.add(by);
+    this.controls.target.add(by);
+    if (this.dimension === 3) this.lightFrom(this.controls.target);
+  }
+
+  resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    [this.width, this.tall] = [width, Math.max(height, 1)];
+    const aspect = width / Math.max(height, 1);
+    this.renderer.setSize(width, height, false);
+    if (this.camera instanceof OrthographicCamera) {
+      const half = 0.5 * this.height;
+      [this.camera.left, this.camera.right] = [-half * aspect, half * aspect];
+      [this.camera.bottom, this.camera.top] = [-half, half];
+    } else {
+      this.camera.aspect = aspect;
+    }
+    const { right, top, bottom } = this.covered;
+    this.camera.setViewOffset(width, height, 0.5 * right, 0.5 * (bottom - top), width, height);
+  }
+
+  /** Size of a pixel at a point of the world [m]. */
+  pixel(at: Vector3): number {
+    const height = this.tall;
+    if (this.camera instanceof OrthographicCamera) return this.height / this.camera.zoom / height;
+    return (2 * this.camera.position.distanceTo(at) * Math.tan((FIELD * Math.PI) / 360)) / height;
+  }
+
+  /** A ray through a point of the canvas, in pixels. */
+  ray(x: number, y: number): Raycaster {
+    const ray = new Raycaster();
+    const at = new Vector2((2 * x) / this.canvas.clientWidth - 1, 1 - (2 * y) / this.canvas.clientHeight);
+    ray.setFromCamera(at, this.camera);
+    return ray;
+  }
+
+  /** Where a point of the world is on the canvas, in pixels. */
+  project(at: Vector3): { x: number; y: number; ahead: boolean } {
+    const p = at.clone().project(this.camera);
+    return {
+      x: 0.5 * (p.x + 1) * this.width,
+      y: 0.5 * (1 - p.y) * this.tall,
+      ahead: p.z < 1,
+    };
+  }
+
+  render(): void {
+    this.controls.update();
+    const target = this.controls.target;
+    const pixel = this.pixel(target);
+    const { uniforms } = this.grid.material;
+    // between 18 and 180 pixels from line to line
+    uniforms.unit.value = 10 ** Math.ceil(Math.log10(18 * pixel));
+    const far = this.camera instanceof OrthographicCamera ? 1e6 * this.size : 3 * this.camera.position.distanceTo(target);
+    uniforms.far.value = far;
+    uniforms.eye.value.copy(this.dimension === 2 ? this.camera.position : target);
+    const reach = this.dimension === 2 ? 2 * this.width * pixel + 2 * this.height : far;
+    this.grid.scale.set(reach, reach, 1);
+    this.grid.position.set(target.x, target.y, this.dimension === 2 ? -2 * this.size : 0);
+    this.renderer.info.reset();
+    this.renderer.render(this.scene, this.camera);
+  }
+}

@@ -1,0 +1,67 @@
+// Numbers and contacts in words, with units.
+
+import { OPEN, STICK, type Contact, type Description } from './data';
+
+const UP = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** A power of ten. */
+export function power(exponent: number): string {
+  const raised = [...String(Math.abs(exponent))].map((d) => UP[Number(d)]).join('');
+  return `10${exponent < 0 ? '⁻' : ''}${raised}`;
+}
+
+/** A number with three digits, as people write it: 12.3, 0.0120, 2.1×10⁻¹². */
+export function number(x: number, digits = 3): string {
+  if (x === 0) return '0';
+  if (!Number.isFinite(x)) return Number.isNaN(x) ? 'not a number' : x > 0 ? '∞' : '−∞';
+  const size = Math.abs(x);
+  let text: string;
+  if (size >= 1e-3 && size < 1e5) {
+    text = x.toPrecision(digits);
+    if (text.includes('e')) text = Math.round(x).toString();
+  } else {
+    const [mantissa, exponent] = x.toExponential(digits - 2).split('e');
+    text = `${mantissa}×${power(Number(exponent))}`;
+  }
+  return text.replace('-', '−');
+}
+
+export const MODE_WORDS = ['open', 'sticks', 'slips'] as const;
+
+/** Who touches whom. */
+export function pair(contact: Contact, description: Description): string {
+  const [a, b] = contact.bodies.map((i) => description.bodies[i]?.name ?? `body ${i}`);
+  // the second body rests on the first one when the normal points against gravity
+  const up = -contact.normal.reduce((sum, n, i) => sum + n * (description.gravity[i] ?? 0), 0);
+  const strength = Math.hypot(...description.gravity);
+  if (strength > 0 && up > 0.5 * strength) return `${b} on ${a}`;
+  if (strength > 0 && up < -0.5 * strength) return `${a} on ${b}`;
+  return `${a} against ${b}`;
+}
+
+/** What a contact does: a sentence for each thing. */
+export function contactLines(contact: Contact, h: number): [string, string][] {
+  const lines: [string, string][] = [];
+  const force = (impulse: number) =>
+    h > 0 ? `${number(impulse)} N s (${number(impulse / h)} N)` : `${number(impulse)} N s`;
+  if (contact.mode !== OPEN) {
+    lines.push(['normal impulse', force(contact.impulse)]);
+    const friction = Math.hypot(...contact.friction);
+    if (contact.bound > 0) {
+      const share = `${Math.round((100 * friction) / contact.bound)} % of its bound`;
+      lines.push(['friction', `${force(friction)}, ${share}`]);
+    } else {
+      lines.push(['friction', 'none']);
+    }
+    if (contact.mode !== STICK) lines.push(['slips at', `${number(contact.slip)} m/s`]);
+  }
+  lines.push([contact.gap < 0 ? 'overlap' : 'gap', `${number(Math.abs(contact.gap))} m`]);
+  return lines;
+}
+
+/** The same as one sentence. */
+export function contactSentence(contact: Contact, description: Description, h: number): string {
+  const mode = contact.mode === OPEN ? 'is open' : MODE_WORDS[contact.mode];
+  const rest = contactLines(contact, h).map(([what, value]) => `${what} ${value}`);
+  return `${pair(contact, description)}: ${[mode, ...rest].join(', ')}`;
+}
