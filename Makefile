@@ -31,6 +31,9 @@ gallery: ## run every scene of scenes/; a page with a picture and a replay of ea
 	@bash scripts/viewer.sh
 	cargo run --locked --release -p stiction-cli -- gallery scenes --out out/gallery
 
+book: ## build the book: out/book/index.html
+	@bash scripts/book.sh
+
 bench: ## time steps of scenes and what second order costs, gaps beside parry's, and Lemke's method beside quantecon's
 	@bash scripts/bench.sh
 

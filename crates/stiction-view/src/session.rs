@@ -434,6 +434,7 @@ impl Session {
         let material = stiction::Material {
             friction: friction.unwrap_or(default.friction),
             restitution: restitution.unwrap_or(default.restitution),
+            ..default
         };
         let word = if shape == Dropped::Box { "box" } else { "ball" };
         let taken = self.model.body_names();
