@@ -19,6 +19,7 @@ if ! found; then
     echo "skipped: no Chromium was found. Get one with: sudo apt-get install chromium, or set CHROMIUM to its path"
     exit 77
 fi
-cargo build --locked --release -p stiction-cli
+# the tests have built the command already; building it by itself would build its dependencies again
+[ -n "${STICTION_BUILT:-}" ] || cargo build --locked --release -p stiction-cli
 cd viewer
 node --test --test-concurrency=1 tests/*.test.mjs

@@ -81,7 +81,7 @@ part "tests" tests
 tests_log=$log
 part "doc tests" cargo test --locked --doc --workspace --release --no-fail-fast
 doc_tests_log=$log
-part "browser" bash scripts/browser.sh
+part "browser" env STICTION_BUILT=1 bash scripts/browser.sh
 browser_log=$log
 
 printf '\n== counts\n'

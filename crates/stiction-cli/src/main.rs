@@ -6,6 +6,7 @@
 mod bench;
 mod check;
 mod compare;
+mod completions;
 mod convert;
 mod demo;
 mod draw;
@@ -77,6 +78,7 @@ enum Command {
     Peer(peer::Arguments),
     #[command(subcommand)]
     Bench(bench::Benchmark),
+    Completions(completions::Arguments),
 }
 
 /// How a command that ran ended.
@@ -125,6 +127,7 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Peer(arguments) => peer::run(&arguments),
         Command::Bench(benchmark) => bench::run(&benchmark),
+        Command::Completions(arguments) => completions::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Solved) => ExitCode::SUCCESS,

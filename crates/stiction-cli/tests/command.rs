@@ -499,3 +499,17 @@ fn bench_ratio_writes_a_row_per_query() {
     assert!(rows[2]["parry_median_us"].as_f64().is_some() && rows[2]["warm"].as_f64().is_some());
     assert!(stdout(&output).contains("parry"));
 }
+
+#[test]
+fn shells_are_told_every_command() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = stiction(&["completions", shell]);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        for word in ["solve", "run", "verify", "compare", "--resume"] {
+            // fish writes options without their dashes
+            let word = if shell == "fish" { word.trim_start_matches('-') } else { word };
+            assert!(stdout(&output).contains(word), "{shell}: {word}");
+        }
+    }
+    assert_eq!(code(&stiction(&["completions", "nothing"])), 2);
+}
