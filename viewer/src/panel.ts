@@ -16,6 +16,9 @@ export interface Toggle {
 
 const COORDINATES = { 2: ['x', 'y', 'angle'], 3: ['x', 'y', 'z'] } as const;
 
+/** Time within which the server answers a change [ms]. */
+const ECHO = 1000;
+
 export class Panel {
   private readonly plots: { plot: Plot; output: HTMLOutputElement }[] = [];
   private readonly coordinate: Plot;
@@ -131,6 +134,8 @@ class Change {
   private readonly inputs = new Map<string, HTMLInputElement>();
   private readonly scheme = make('select', { 'aria-label': 'Scheme' });
   private readonly stabilized = make('input', { type: 'checkbox', 'aria-label': 'Stabilization' });
+  /** What was asked for, until the server has said it or has had time to. */
+  private wanted: { on: boolean; until: number } | null = null;
 
   constructor(below: HTMLElement, send: (command: Command) => void, place: () => { at: number[]; size: number }) {
     const row = (words: string, small: string, control: HTMLElement) =>
@@ -144,7 +149,10 @@ class Change {
       return row(words, small, input);
     };
     this.scheme.onchange = () => send({ command: 'scheme', name: this.scheme.value });
-    this.stabilized.onchange = () => send({ command: 'stabilize', on: this.stabilized.checked });
+    this.stabilized.onchange = () => {
+      this.wanted = { on: this.stabilized.checked, until: performance.now() + ECHO };
+      send({ command: 'stabilize', on: this.stabilized.checked });
+    };
     const button = (words: string, act: () => void) => {
       const made = make('button', { class: 'outlined' }, words);
       made.onclick = act;
@@ -171,7 +179,12 @@ class Change {
       this.scheme.append(...status.schemes.map((name) => make('option', { value: name }, name)));
     }
     this.scheme.value = status.scheme;
-    this.stabilized.checked = status.stabilized;
+    // a status from before the click would undo it for a moment
+    const waits = this.wanted !== null && performance.now() < this.wanted.until;
+    if (!waits || status.stabilized === this.wanted?.on) {
+      this.wanted = null;
+      this.stabilized.checked = status.stabilized;
+    }
     const values = { friction: status.friction, restitution: status.restitution, gamma: status.gamma, step_size: status.h };
     for (const [name, value] of Object.entries(values)) {
       const input = this.inputs.get(name);
