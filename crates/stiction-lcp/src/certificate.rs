@@ -12,7 +12,8 @@ use dense::DenseJudge;
 use local::LocalJudge;
 use serde::Serialize;
 use std::sync::Arc;
-use step::{Mobility, StepJudge};
+pub(crate) use step::Mobility;
+use step::StepJudge;
 
 /// Dimensionless residuals of a candidate.
 ///
@@ -167,6 +168,16 @@ impl<'a> Judge<'a> {
             Self::Step(judge) => judge.speed,
             Self::Local(judge) => judge.speed,
         }
+    }
+
+    /// A residual that no impulses at all have at least; 0 where it is not known.
+    pub(crate) fn free(&self) -> f64 {
+        if let Self::Step(judge) = self { judge.free } else { 0.0 }
+    }
+
+    /// The mobility of the contacts of a step.
+    pub(crate) fn mobilities(&self) -> &[Mobility] {
+        if let Self::Step(judge) = self { &judge.storage.contacts } else { &[] }
     }
 
     /// The velocity of a step with the impulses `z`; none of a dense problem.

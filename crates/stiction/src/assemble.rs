@@ -144,7 +144,7 @@ pub(crate) fn rows(
         let normal = OffsetRow { row: contact.normal.clone(), offset: (offsets.contact)(contact) };
         let mut tangents = ArrayVec::new();
         if contact.mu > 0.0 {
-            tangents.extend(contact.tangents.iter().chain(&contact.moments.spin).cloned());
+            tangents.extend(contact.tangents.iter().chain(contact.moments.spin.as_deref()).cloned());
         }
         problem.contacts.push(Contact {
             normal: Some(normal),
@@ -222,7 +222,7 @@ pub(crate) fn contact_reports(
             speeds
         };
         let Moments { spin, rolls, .. } = &row.moments;
-        let slip = speeds(&mut row.tangents.iter().chain(spin));
+        let slip = speeds(&mut row.tangents.iter().chain(spin.as_deref()));
         let mode = |[x, y, z]: [f64; 3]| {
             if own[0] <= 0.0 {
                 Mode::Open

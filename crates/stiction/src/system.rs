@@ -93,6 +93,22 @@ pub trait System {
     /// for the next one stands in `bases`; a system that has no use for it ignores it.
     fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>);
 
+    /// The gaps of these contacts alone [m], for whoever needs no rows; `rows` is room for a system that makes them all
+    /// the same.
+    fn gaps(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &Near,
+        bases: &mut Bases,
+        rows: &mut Vec<ContactRow>,
+        out: &mut Vec<(ContactId, f64)>,
+    ) {
+        self.contacts(t, q, near, bases, rows);
+        out.clear();
+        out.extend(rows.iter().map(|row| (row.id, row.gap)));
+    }
+
     /// The largest speed of any point of the surface of any body that `v` moves [m/s]: proportional to `v`, so
     /// that a displacement in place of a velocity gives the farthest that any point goes [m].
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64;
@@ -259,7 +275,8 @@ pub struct ContactRow {
     pub moments: Moments,
 }
 
-/// The rows of a contact that resists turning: the moments of a distributed contact, ST00 §2.
+/// The rows of a contact that resists turning: the moments of a distributed contact, ST00 §2. Few do, so they stand
+/// apart, and contacts without them are moved about as quickly as if there were none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moments {
     /// Torsional radius ℓ_t [m]; 0 where nothing resists spin. The moment about the normal and the sliding friction
@@ -270,9 +287,9 @@ pub struct Moments {
     pub rolling: f64,
     /// ℓ_t times the angular velocity of the second body against the first about the normal, where there is friction
     /// [m/s].
-    pub spin: Option<OffsetRow>,
+    pub spin: Option<Box<OffsetRow>>,
     /// ℓ_r times that about the tangents, in the plane about the axis that points out of it [m/s].
-    pub rolls: ArrayVec<OffsetRow, 2>,
+    pub rolls: Vec<OffsetRow>,
     /// The set of the moments that resist rolling.
     pub set: FrictionSet,
 }
@@ -280,13 +297,19 @@ pub struct Moments {
 impl Moments {
     /// Nothing resists turning.
     pub fn none() -> Self {
-        Self { torsion: 0.0, rolling: 0.0, spin: None, rolls: ArrayVec::new(), set: FrictionSet::circle() }
+        Self { torsion: 0.0, rolling: 0.0, spin: None, rolls: Vec::new(), set: FrictionSet::circle() }
     }
 
     /// `true` when nothing resists turning.
     pub fn is_none(&self) -> bool {
         self.spin.is_none() && self.rolls.is_empty()
     }
+}
+
+/// Whether a contact is among others, which stand in the order of their pairs.
+pub(crate) fn is_among<T>(id: ContactId, others: &[T], key: impl Fn(&T) -> ContactId) -> bool {
+    let first = others.partition_point(|other| key(other).pair < id.pair);
+    others[first..].iter().map(key).take_while(|other| other.pair == id.pair).any(|other| other == id)
 }
 
 impl ContactRow {

@@ -48,6 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
         ("pile of 100", H, heaps::pile(100, 1).build()),
         ("chain of 100", chains::step_size(100), chains::open(100)),
         ("216 balls", H, heaps::balls(216, 1).build()),
+        ("100 stacks of 10", H, heaps::towers(100, 10, 1).build()),
     ];
     let mut measurements = Vec::new();
     for (scene, h, model) in scenes {

@@ -10,15 +10,17 @@ pub(crate) struct StepJudge<'a> {
     prepared: Arc<Prepared>,
     pub(super) storage: Storage,
     pub(super) speed: f64,
+    /// The largest speed at which joints and contacts alone go wrong if no impulse acts, over `speed`.
+    pub(super) free: f64,
 }
 
 /// The speed one unit of impulse causes at the rows of a contact [m/s per N s].
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mobility {
+pub(crate) struct Mobility {
     /// W_nn of the normal row.
-    normal: f64,
+    pub(crate) normal: f64,
     /// The tangent rows' block of W.
-    tangent: [[f64; 3]; 3],
+    pub(crate) tangent: [[f64; 3]; 3],
 }
 
 impl Mobility {
@@ -50,19 +52,20 @@ impl<'a> StepJudge<'a> {
         let response = &mut storage.left;
         storage.contacts.clear();
         storage.contacts.extend(problem.contacts.iter().map(|c| mobility(c, &prepared, response)));
-        let mut judge = Self { problem, prepared, storage, speed: 0.0 };
-        judge.speed = judge.free_speed();
+        let mut judge = Self { problem, prepared, storage, speed: 0.0, free: 0.0 };
+        judge.take_free_speed();
         judge
     }
 
     /// V₀: how fast joints and closing contacts would go wrong if no impulse acted.
-    fn free_speed(&mut self) -> f64 {
+    fn take_free_speed(&mut self) {
         let mut v = std::mem::take(&mut self.storage.size);
         self.gather_momentum(&[]);
         self.solve_velocity(&mut v);
         let start = &self.prepared.layout.velocity;
         let speed = |row: &OffsetRow| row.row.dot(start, &v) + row.offset;
-        let joints = self.problem.joints.iter().map(|j| speed(&j.row).abs());
+        let wrong = self.problem.joints.iter().map(|j| speed(&j.row).abs()).fold(0.0, f64::max);
+        let mut most = wrong;
         let contacts = self.problem.contacts.iter().map(|c| {
             let bearer = c.bearer.map_or(c, |i| &self.problem.contacts[i]);
             let closing = bearer.normal.as_ref().map_or(0.0, |n| -speed(n));
@@ -70,12 +73,13 @@ impl<'a> StepJudge<'a> {
             if bearer.normal.is_some() && closing <= 0.0 {
                 return 0.0;
             }
+            most = most.max(closing);
             let slip = c.tangents.iter().map(|t| speed(t).powi(2)).sum::<f64>().sqrt();
             closing.max(slip)
         });
-        let largest = joints.chain(contacts).fold(self.problem.speed_scale, f64::max).max(f64::MIN_POSITIVE);
+        let largest = contacts.fold(self.problem.speed_scale.max(wrong), f64::max).max(f64::MIN_POSITIVE);
         self.storage.size = v;
-        largest
+        (self.speed, self.free) = (largest, most / largest);
     }
 
     /// v = M̃⁻¹ (b + Jᵀ p) from the gathered momentum, with one step of refinement.
@@ -130,8 +134,7 @@ impl<'a> StepJudge<'a> {
         let start = &prepared.layout.velocity;
         let (mut left, mut size) =
             (std::mem::take(&mut self.storage.left), std::mem::take(&mut self.storage.size));
-        self.problem.multiply_mass(start, v, &mut left);
-        self.problem.multiply_mass_sizes(start, v, &mut size);
+        self.problem.multiply_mass_with_sizes(start, v, &mut left, &mut size);
         self.for_each_impulse(z, |row, p| row.row.for_each(start, |i, x| size[i] += (p * x).abs()));
         // below this numbers are denormal and lose their digits: a spin that dies out goes through there
         let least = f64::MIN_POSITIVE / f64::EPSILON;
@@ -281,24 +284,15 @@ pub(super) fn judge_contact(
     (rows.residual(lambda, dissipation), rows.complementarity)
 }
 
-/// The mobility of a contact's rows; `response` is zero before and after.
-fn mobility(contact: &Contact, prepared: &Prepared, response: &mut [f64]) -> Mobility {
+/// The mobility of a contact's rows; `room` is zero before and after.
+fn mobility(contact: &Contact, prepared: &Prepared, room: &mut [f64]) -> Mobility {
     let (start, mass) = (&prepared.layout.velocity, &prepared.mass);
-    let mut mobility = Mobility::default();
-    if let Some(normal) = &contact.normal {
-        mass.respond(&normal.row, start, response);
-        mobility.normal = normal.row.dot(start, response);
-        mass.clear(&normal.row, start, response);
+    Mobility {
+        normal: mass.mobility(contact.normal.iter().map(|n| &n.row), start, room)[0][0],
+        tangent: mass.mobility(contact.tangents.iter().map(|t| &t.row), start, room),
     }
-    for (k, tangent) in contact.tangents.iter().enumerate() {
-        mass.respond(&tangent.row, start, response);
-        for (i, other) in contact.tangents.iter().enumerate() {
-            mobility.tangent[i][k] = other.row.dot(start, response);
-        }
-        mass.clear(&tangent.row, start, response);
-    }
-    mobility
 }
+
 fn product(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

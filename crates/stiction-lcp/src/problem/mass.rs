@@ -1,6 +1,7 @@
 //! M̃ factored block by block: a body alone, or bodies that pairs couple.
 
-use super::{Layout, Malformed, Row, StepProblem};
+use super::{Layout, Malformed, Row, StepProblem, Term};
+use arrayvec::ArrayVec;
 
 /// M̃ in factored form: the Cholesky factor of its symmetric part, and an LU factor where it is not symmetric.
 ///
@@ -50,10 +51,17 @@ impl MassFactor {
         let entries = self.lay_out(problem, layout);
         self.lu.clear();
         self.lu.resize(entries, 0.0);
-        for_each_entry(problem, &layout.velocity, |i, j, x| {
-            let Block { entry, n, .. } = self.blocks[self.block[i]];
-            self.lu[entry + self.row[i] * n + self.row[j]] += x;
-        });
+        if problem.pairs.is_empty() {
+            for (block, body) in self.blocks.iter().zip(&problem.bodies) {
+                let rows = self.lu[block.entry..][..block.n * block.n].chunks_exact_mut(block.n);
+                rows.enumerate().for_each(|(i, row)| (0..block.n).for_each(|j| row[j] = body.mass[(i, j)]));
+            }
+        } else {
+            for_each_entry(problem, &layout.velocity, |i, j, x| {
+                let Block { entry, n, .. } = self.blocks[self.block[i]];
+                self.lu[entry + self.row[i] * n + self.row[j]] += x;
+            });
+        }
         self.cholesky.clone_from(&self.lu);
         for block in &self.blocks {
             let a = &mut self.cholesky[block.entry..][..block.n * block.n];
@@ -80,6 +88,16 @@ impl MassFactor {
         inverse.clear();
         inverse.resize(entries, 0.0);
         for block in self.blocks.iter().filter(|b| b.n <= SMALL) {
+            let l = &self.cholesky[block.entry..][..block.n * block.n];
+            let below = |i: usize| l[i * block.n..][..i].iter().all(|x| *x == 0.0);
+            if self.is_symmetric() && (0..block.n).all(below) {
+                // most bodies
+                (0..block.n).for_each(|i| {
+                    let i = i * (block.n + 1);
+                    inverse[block.entry + i] = 1.0 / (l[i] * l[i]);
+                });
+                continue;
+            }
             for j in 0..block.n {
                 let mut column = [0.0; SMALL];
                 column[j] = 1.0;
@@ -151,18 +169,7 @@ impl MassFactor {
     /// `out ← M̃⁻¹ Jᵀ` for an `out` that is zero where the row reaches.
     pub(crate) fn respond(&self, row: &Row, start: &[usize], out: &mut [f64]) {
         row.add_transposed(start, 1.0, out);
-        self.for_each_block(row, start, |block| {
-            if block.n > SMALL {
-                return self.solve_block(block, out);
-            }
-            let members = self.members(block);
-            let mut x = [0.0; SMALL];
-            x.iter_mut().zip(members).for_each(|(x, &i)| *x = out[i]);
-            let rows = self.inverse[block.entry..][..block.n * block.n].chunks_exact(block.n);
-            for (&i, row) in members.iter().zip(rows) {
-                out[i] = row.iter().zip(&x).map(|(a, x)| a * x).sum();
-            }
-        });
+        self.for_each_block(row, start, |block| self.solve_block(block, out));
     }
 
     /// Makes `out` zero again after [`MassFactor::respond`].
@@ -213,7 +220,66 @@ impl MassFactor {
     }
 
     fn solve_block(&self, block: &Block, x: &mut [f64]) {
-        self.in_block(block, &self.cholesky, x, |_, _, x| self.solve_part(block, x));
+        if block.n > SMALL {
+            return self.in_block(block, &self.cholesky, x, |_, _, x| self.solve_part(block, x));
+        }
+        let members = self.members(block);
+        let mut part = [0.0; SMALL];
+        part.iter_mut().zip(members).for_each(|(part, &i)| *part = x[i]);
+        let y = self.respond_part(block, &part);
+        members.iter().zip(y).for_each(|(&i, y)| x[i] = y);
+    }
+
+    /// `M̃⁻¹ x` for the velocities of a small block.
+    #[inline]
+    fn respond_part(&self, block: &Block, x: &[f64; SMALL]) -> [f64; SMALL] {
+        let inverse = &self.inverse[block.entry..][..block.n * block.n];
+        if let Ok(inverse) = <&[f64; SMALL * SMALL]>::try_from(inverse) {
+            return std::array::from_fn(|i| {
+                let [a, b, c, d, e, f] = std::array::from_fn(|j| inverse[SMALL * i + j] * x[j]);
+                // in pairs, so that one sum need not wait for the next
+                (a + b) + (c + d) + (e + f)
+            });
+        }
+        let mut y = [0.0; SMALL];
+        for (y, row) in y.iter_mut().zip(inverse.chunks_exact(block.n)) {
+            *y = row.iter().zip(x).map(|(a, x)| a * x).sum();
+        }
+        y
+    }
+
+    /// The response `M̃⁻¹ Jᵀ` of each body that a row touches, where each is a block of its own.
+    fn responses(&self, row: &Row, start: &[usize]) -> Option<ArrayVec<Term, 2>> {
+        let Row::Bodies(terms) = row else { return None };
+        let own = |term: &Term| {
+            let first = start[term.body];
+            let block = &self.blocks[self.block[first]];
+            let alone = block.n == start[term.body + 1] - first && block.n <= SMALL;
+            alone.then(|| Term { body: term.body, j: self.respond_part(block, &term.j) })
+        };
+        terms.iter().map(own).collect()
+    }
+
+    /// `J M̃⁻¹ Jᵀ` of some rows, as a matrix of at most three; `room` is zero before and after.
+    pub(crate) fn mobility<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r Row> + Clone,
+        start: &[usize],
+        room: &mut [f64],
+    ) -> [[f64; 3]; 3] {
+        let mut w = [[0.0; 3]; 3];
+        for (k, row) in rows.clone().enumerate() {
+            if let Some(responses) = self.responses(row, start) {
+                for (i, other) in rows.clone().enumerate() {
+                    w[i][k] = responses.iter().map(|y| other.along(y)).sum();
+                }
+                continue;
+            }
+            self.respond(row, start, room);
+            rows.clone().enumerate().for_each(|(i, other)| w[i][k] = other.dot(start, room));
+            self.clear(row, start, room);
+        }
+        w
     }
 
     /// `x ← M̃⁻¹ x` for the velocities of one block.
@@ -263,17 +329,30 @@ impl StepProblem {
         for_each_entry(self, start, |i, j, x| out[i] += x * v[j]);
     }
 
-    /// `out = |M̃| |v|`: the size that round-off in `M̃ v` is measured by.
-    pub(crate) fn multiply_mass_sizes(&self, start: &[usize], v: &[f64], out: &mut [f64]) {
+    /// `out = M̃ v`, and `size = |M̃| |v|` that its round-off is measured by.
+    pub(crate) fn multiply_mass_with_sizes(
+        &self,
+        start: &[usize],
+        v: &[f64],
+        out: &mut [f64],
+        size: &mut [f64],
+    ) {
         out.fill(0.0);
-        for_each_entry(self, start, |i, j, x| out[i] += (x * v[j]).abs());
+        size.fill(0.0);
+        for_each_entry(self, start, |i, j, x| {
+            let term = x * v[j];
+            out[i] += term;
+            size[i] += term.abs();
+        });
     }
 }
 
+#[inline(always)]
 fn for_each_entry(problem: &StepProblem, start: &[usize], mut entry: impl FnMut(usize, usize, f64)) {
     for (body, &s) in problem.bodies.iter().zip(start) {
-        for i in 0..body.velocities {
-            for j in 0..body.velocities {
+        // down the columns, as they are stored
+        for j in 0..body.velocities {
+            for i in 0..body.velocities {
                 entry(s + i, s + j, body.mass[(i, j)]);
             }
         }

@@ -34,12 +34,14 @@ impl Row {
 
     /// Visits every entry as (index in v, coefficient), with `start[body]` the index in `v` of the body's
     /// first velocity.
+    #[inline]
     pub fn for_each(&self, start: &[usize], mut entry: impl FnMut(usize, f64)) {
         match self {
             Self::Bodies(terms) => {
                 for t in terms {
                     let s = start[t.body];
-                    (s..start[t.body + 1]).for_each(|i| entry(i, t.j[i - s]));
+                    let n = start[t.body + 1] - s;
+                    t.j.iter().take(n).enumerate().for_each(|(i, &x)| entry(s + i, x));
                 }
             }
             Self::Sparse(entries) => entries.iter().for_each(|&(i, x)| entry(i, x)),
@@ -57,6 +59,12 @@ impl Row {
     /// `out += c Jᵀ`.
     pub fn add_transposed(&self, start: &[usize], c: f64, out: &mut [f64]) {
         self.for_each(start, |i, x| out[i] += c * x);
+    }
+
+    /// The speed of the row when one body moves like this.
+    pub(crate) fn along(&self, moved: &Term) -> f64 {
+        let Self::Bodies(terms) = self else { return 0.0 };
+        terms.iter().filter(|t| t.body == moved.body).map(|t| t.dot(&moved.j)).sum()
     }
 }
 

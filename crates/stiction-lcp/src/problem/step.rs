@@ -1,6 +1,6 @@
 //! The problem of one time step, structured: AH04 (2.10)–(2.11) with the terms a real model needs.
 
-use super::{FrictionLaw, FrictionSet, Malformed, MassFactor, OffsetRow, Row, finite, not_negative};
+use super::{FrictionLaw, FrictionSet, Malformed, MassFactor, OffsetRow, Row, Term, finite, not_negative};
 use arrayvec::ArrayVec;
 use nalgebra::{Matrix6, Vector6};
 
@@ -318,7 +318,24 @@ impl StepProblem {
         Err(Malformed::at(format!("{}.bearer", place()), what))
     }
 
+    /// Whether nothing is wrong with a row of bodies that all have six velocities: quickly told, and true of most.
+    fn is_plain(&self, row: &OffsetRow) -> bool {
+        let Row::Bodies(terms) = &row.row else { return false };
+        let whole = |t: &Term| self.bodies.get(t.body).is_some_and(|b| b.velocities == t.j.len());
+        // 0 x is 0, or not a number where x is not finite
+        let sum = |t: &Term| t.j.iter().fold(0.0, |sum, x| sum + 0.0 * x);
+        let bodies = match terms.as_slice() {
+            [a] => whole(a) && sum(a) == 0.0,
+            [a, b] => whole(a) && whole(b) && a.body != b.body && sum(a) + sum(b) == 0.0,
+            _ => false,
+        };
+        bodies && row.offset.is_finite()
+    }
+
     fn check_row(&self, row: &OffsetRow, layout: &Layout, place: Named) -> Result<(), Malformed> {
+        if self.is_plain(row) {
+            return Ok(());
+        }
         finite(row.offset, || format!("{}.offset", place()))?;
         let terms = match &row.row {
             Row::Bodies(terms) => terms,
@@ -372,6 +389,10 @@ fn check_body(body: &Body, place: Named) -> Result<(), Malformed> {
 }
 
 fn check_block(block: &Matrix6<f64>, rows: usize, columns: usize, place: Named) -> Result<(), Malformed> {
+    // whole and finite, as most are
+    if rows == 6 && columns == 6 && block.iter().fold(0.0, |sum, x| sum + 0.0 * x) == 0.0 {
+        return Ok(());
+    }
     for i in 0..6 {
         for j in 0..6 {
             let here = || format!("{}[{i}][{j}]", place());
@@ -397,5 +418,10 @@ impl Prepared {
         problem.lay_out(&mut self.layout);
         problem.check_entries(&self.layout)?;
         self.mass.factor(problem, &self.layout)
+    }
+
+    /// The speed that one unit of impulse causes along a row; `room` is zero before and after.
+    pub(crate) fn mobility(&self, row: &Row, room: &mut [f64]) -> f64 {
+        self.mass.mobility(std::iter::once(row), &self.layout.velocity, room)[0][0]
     }
 }

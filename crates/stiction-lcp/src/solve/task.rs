@@ -1,7 +1,7 @@
 //! One solve under way: candidates, each judged, from the cheapest on.
 
 use super::{Method, Solver, Workspace};
-use crate::certificate::{Candidate, Judge};
+use crate::certificate::{Candidate, Judge, Mobility};
 use crate::chain::Chain;
 use crate::condense::{Condensed, FreeRows};
 use crate::convex;
@@ -94,10 +94,14 @@ impl<'a> Task<'a, '_> {
             let accepted = Solution::accept(candidate, tolerance, task.law, work, basis());
             accepted.map_err(|candidate| task.recycle(candidate)).ok()
         };
-        let Some(guess) = guess.filter(|g| g.z.iter().any(|z| *z != 0.0)) else {
-            let zero = self.certify(&[]);
-            return judged(self, Stage::Zero, zero);
+        let nothing = |task: &mut Self| {
+            if task.law == FrictionLaw::Coulomb && task.judge.free() > tolerance {
+                return None;
+            }
+            let zero = task.certify(&[]);
+            judged(task, Stage::Zero, zero)
         };
+        let Some(guess) = guess.filter(|g| g.z.iter().any(|z| *z != 0.0)) else { return nothing(self) };
         let candidate = self.certify(&guess.z);
         let worst = candidate.certificate.worst();
         if let Problem::Step(step) = self.problem
@@ -109,10 +113,7 @@ impl<'a> Task<'a, '_> {
             self.recycle(candidate);
             return Some(solution);
         }
-        judged(self, Stage::Guess, candidate).or_else(|| {
-            let zero = self.certify(&[]);
-            judged(self, Stage::Zero, zero)
-        })
+        judged(self, Stage::Guess, candidate).or_else(|| nothing(self))
     }
 
     /// Number of unknowns.
@@ -137,6 +138,11 @@ impl<'a> Task<'a, '_> {
 
     pub(crate) fn structured(&mut self) -> &mut structured::Storage {
         &mut self.workspace.structured
+    }
+
+    /// What one unit of impulse causes at each contact of a step.
+    pub(crate) fn mobilities(&self) -> &[Mobility] {
+        self.judge.mobilities()
     }
 
     /// V₀ of the certificate [m/s].

@@ -1,6 +1,7 @@
 //! Part of a step problem that neither joint nor contact connects to the rest, laid out for the structured methods:
 //! rows as whole registers, the contacts of two bodies side by side, friction sets stretched to balls.
 
+use crate::certificate::Mobility;
 use crate::problem::{Contact, FrictionLaw, FrictionSet, OffsetRow, Prepared, Row, StepProblem};
 
 /// The velocities of a body, or its part of a row: six numbers, and zeros that fill a register.
@@ -171,6 +172,7 @@ impl<const T: usize> Island<T> {
         &mut self,
         problem: &StepProblem,
         prepared: &Prepared,
+        mobilities: &[Mobility],
         (bodies, joints, contacts, pairs): (&[usize], &[usize], &[usize], &[usize]),
         local: &mut [u32],
         response: &mut [f64],
@@ -202,7 +204,7 @@ impl<const T: usize> Island<T> {
         self.take_joints(problem, prepared, joints, local, response);
         self.touches.clear();
         for &c in contacts {
-            self.touches.push(touch(problem, prepared, c, local, response));
+            self.touches.push(touch(problem, mobilities, c, local));
         }
         // side by side, the contacts of two bodies are one block of the matrix
         self.touches.sort_unstable_by_key(|t| (t.bodies, t.contact));
@@ -247,7 +249,7 @@ impl<const T: usize> Island<T> {
             hold.j[k] = parts;
             hold.offset[k] = joint.row.offset;
             hold.compliance[k] = joint.compliance;
-            hold.w[k] = mobility(&joint.row.row, prepared, response);
+            hold.w[k] = prepared.mobility(&joint.row.row, response);
             hold.rows += 1;
         }
     }
@@ -277,14 +279,14 @@ impl<const T: usize> Island<T> {
 
 fn touch<const T: usize>(
     problem: &StepProblem,
-    prepared: &Prepared,
+    mobilities: &[Mobility],
     contact: usize,
     local: &[u32],
-    response: &mut [f64],
 ) -> Touch<T> {
     let c = &problem.contacts[contact];
     let bodies = bodies_of(problem, c).map(|b| b.map_or(WORLD, |b| local[b]));
-    let normal = problem.bearer(contact).and_then(|bearer| problem.contacts[bearer].normal.as_ref());
+    let bearer = problem.bearer(contact);
+    let normal = bearer.and_then(|bearer| problem.contacts[bearer].normal.as_ref());
     let has_friction = !c.tangents.is_empty() && (c.kappa > 0.0 || (c.mu > 0.0 && normal.is_some()));
     let mut touch = Touch {
         contact,
@@ -305,7 +307,7 @@ fn touch<const T: usize>(
     if let Some(normal) = normal {
         touch.n = in_order(parts(&normal.row, local), bodies);
         touch.offset = normal.offset;
-        touch.w_n = mobility(&normal.row, prepared, response);
+        touch.w_n = bearer.map_or(0.0, |bearer| mobilities[bearer].normal);
     }
     for (k, tangent) in c.tangents.iter().enumerate().filter(|_| has_friction) {
         let axis = match &c.set {
@@ -315,7 +317,7 @@ fn touch<const T: usize>(
         touch.axes[k] = axis;
         touch.t[k] = in_order(parts(&tangent.row, local), bodies).map(|part| part.map(|x| axis * x));
         touch.slip[k] = axis * tangent.offset;
-        touch.w_t += axis * axis * mobility(&tangent.row, prepared, response) / c.tangents.len() as f64;
+        touch.w_t += axis * axis * mobilities[contact].tangent[k][k] / c.tangents.len() as f64;
     }
     if touch.w_t == 0.0 {
         touch.w_t = touch.w_n;
@@ -359,13 +361,4 @@ pub(super) fn bodies_of(problem: &StepProblem, contact: &Contact) -> [Option<usi
 
 fn block(m: &nalgebra::Matrix6<f64>) -> [Lane; 6] {
     std::array::from_fn(|i| std::array::from_fn(|j| if j < 6 { m[(i, j)] } else { 0.0 }))
-}
-
-/// The speed that one unit of impulse causes along a row; `response` is zero before and after.
-fn mobility(row: &Row, prepared: &Prepared, response: &mut [f64]) -> f64 {
-    let (start, mass) = (&prepared.layout.velocity, &prepared.mass);
-    mass.respond(row, start, response);
-    let w = row.dot(start, response);
-    mass.clear(row, start, response);
-    w
 }

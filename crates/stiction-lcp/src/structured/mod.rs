@@ -139,7 +139,7 @@ impl Storage {
         let spaces = &mut spaces[..count];
         for (i, space) in spaces.iter_mut().enumerate() {
             let parts = self.partition.island(i);
-            space.island.take(step, &prepared, parts, &mut self.local, &mut self.response);
+            space.island.take(step, &prepared, task.mobilities(), parts, &mut self.local, &mut self.response);
             (space.equations.timed, space.equations.seconds) = (timed, 0.0);
             space.at_rest = speed <= 2.0 * step.speed_scale;
             space.best.read(&space.island, step, layout, &self.z);

@@ -103,6 +103,7 @@ impl Model {
     pub(super) fn near(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
         out.clear();
         let mut scratch = self.scratch();
+        let near = &near.at_once();
         self.search(t, q, near, false, &mut scratch);
         let Scratch { places, poses, travels, pairs, gaps: found, .. } = &mut *scratch;
         for &[a, b] in &*pairs {

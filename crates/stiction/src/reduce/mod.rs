@@ -4,7 +4,7 @@ mod hull;
 mod limit;
 mod proof;
 
-use crate::system::{ContactId, ContactRow};
+use crate::system::{ContactId, ContactRow, is_among};
 use arrayvec::ArrayVec;
 use hull::{Combination, Patch};
 use limit::Choice;
@@ -150,7 +150,7 @@ impl Reducer {
 
     /// `true` for a contact that was dropped.
     pub(crate) fn has(&self, id: ContactId) -> bool {
-        self.dropped.iter().any(|d| d.contact == id)
+        is_among(id, &self.dropped, |d| d.contact)
     }
 
     /// Looks for proofs among the contacts of two bodies, patch by patch: contacts with one normal.

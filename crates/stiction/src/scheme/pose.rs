@@ -6,7 +6,9 @@ use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::reduce::{Reducer, Reduction};
 use crate::state::State;
-use crate::system::{Bases, ContactRow, Forces, JointRow, Moments, Near, PairId, RowKind, Sweep, System};
+use crate::system::{
+    Bases, ContactId, ContactRow, Forces, JointRow, Moments, Near, PairId, RowKind, Sweep, System, is_among,
+};
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{FrictionLaw, Phase, Profile, Row, StepProblem};
@@ -47,8 +49,9 @@ pub(crate) struct Pose {
     pub(crate) sweep: Option<Sweep>,
     /// Pairs whose contacts had been missed.
     pub(crate) wanted: Vec<PairId>,
-    /// Contacts at the end of the step.
-    pub(crate) after: Vec<ContactRow>,
+    /// Gaps of contacts at the end of the step [m], and room to find them.
+    after: Vec<(ContactId, f64)>,
+    room: Vec<ContactRow>,
     /// v_f = M⁻¹ b.
     free: Vec<f64>,
     pub(crate) expansion: Expansion,
@@ -131,7 +134,7 @@ impl Pose {
     /// Reads contacts there, after the joints.
     pub(crate) fn read_contacts<S: System + ?Sized>(&mut self, system: &S, scheme: &Scheme, h: f64) {
         let Expansion { t, q, v } = &self.expansion;
-        let near = Near { reach: self.reach, sweep: self.sweep.as_ref(), wanted: &self.wanted };
+        let near = Near { sweep: self.sweep.as_ref(), wanted: &self.wanted, ..Near::within(self.reach) };
         system.contacts(*t, q, &near, &mut self.bases, &mut self.contacts);
         if v.is_empty() && self.sweep.is_some() {
             self.drop_passing(system, h);
@@ -150,7 +153,7 @@ impl Pose {
         for contact in &mut self.contacts {
             system.carry_back(v, h, &mut contact.normal);
             let Moments { spin, rolls, .. } = &mut contact.moments;
-            for row in contact.tangents.iter_mut().chain(spin).chain(rolls) {
+            for row in contact.tangents.iter_mut().chain(spin.as_deref_mut()).chain(rolls) {
                 system.carry_back(v, h, &mut row.row);
             }
         }
@@ -162,7 +165,19 @@ impl Pose {
     /// keeps its rows.
     fn drop_passing<S: System + ?Sized>(&mut self, system: &S, h: f64) {
         let Self {
-            expansion, contacts, layout, free, reach, wanted, bases, after, end, passing, sweep, ..
+            expansion,
+            contacts,
+            layout,
+            free,
+            reach,
+            wanted,
+            bases,
+            after,
+            room,
+            end,
+            passing,
+            sweep,
+            ..
         } = self;
         let Some(sweep) = sweep else { return };
         let start = &layout.velocity;
@@ -179,9 +194,9 @@ impl Pose {
         passing.dedup();
         end.clone_from(&expansion.q);
         system.advance(end, &sweep.v[0], h);
-        let there = Near { reach: f64::NEG_INFINITY, sweep: None, wanted: passing };
-        system.contacts(expansion.t + h, end, &there, bases, after);
-        contacts.retain(|c| !comes(c) || after.iter().any(|a| a.id == c.id));
+        let there = Near { wanted: passing, ..Near::within(f64::NEG_INFINITY) };
+        system.gaps(expansion.t + h, end, &there, bases, room, after);
+        contacts.retain(|c| !comes(c) || is_among(c.id, after, |(id, _)| *id));
     }
 
     /// The rows of the step problem from what was read, without the contacts that `reduction` drops.
@@ -260,10 +275,11 @@ impl Pose {
 
     /// Where a velocity leads: contacts that are closed there are left in `after`.
     pub(crate) fn look_at_end<S: System + ?Sized>(&mut self, system: &S, state: &State, h: f64, v: &[f64]) {
-        let Self { end, bases, after, .. } = self;
+        let mut end = std::mem::take(&mut self.end);
         end.clone_from(&state.q);
-        system.advance(end, v, h);
-        system.contacts(state.t + h, end, &Near::within(0.0), bases, after);
+        system.advance(&mut end, v, h);
+        self.look_at(system, state.t + h, &end);
+        self.end = end;
     }
 
     /// Adds the pairs of contacts that a velocity leads into and that are not among the rows; whether there are any.
@@ -277,11 +293,10 @@ impl Pose {
         self.look_at_end(system, state, h, v);
         let known = self.wanted.len();
         let depth = DEPTH * system.size();
-        for contact in self.after.iter().filter(|c| c.gap < -depth) {
-            let id = contact.id;
-            let listed = self.contacts.iter().any(|c| c.id == id) || self.reducer.has(id);
-            if !listed && !self.wanted.contains(&contact.id.pair) {
-                self.wanted.push(contact.id.pair);
+        for &(id, _) in self.after.iter().filter(|(_, gap)| *gap < -depth) {
+            let listed = is_among(id, &self.contacts, |c| c.id) || self.reducer.has(id);
+            if !listed && !self.wanted.contains(&id.pair) {
+                self.wanted.push(id.pair);
             }
         }
         self.wanted.len() > known
@@ -293,15 +308,16 @@ impl Pose {
         self.violation(system, t, q)
     }
 
-    /// Looks for closed contacts.
+    /// Looks for closed contacts: as far as the next step or pass is going to look from there.
     pub(crate) fn look_at<S: System + ?Sized>(&mut self, system: &S, t: f64, q: &[f64]) {
-        system.contacts(t, q, &Near::within(0.0), &mut self.bases, &mut self.after);
+        let near = Near { sweep: self.sweep.as_ref(), open: 0.0, ..Near::within(self.reach) };
+        system.gaps(t, q, &near, &mut self.bases, &mut self.room, &mut self.after);
     }
 
     /// I(q) where contacts have been looked for.
     pub(crate) fn violation<S: System + ?Sized>(&mut self, system: &S, t: f64, q: &[f64]) -> f64 {
         system.joints(t, q, &mut self.joints);
-        let contacts = self.after.iter().map(|c| -c.gap);
+        let contacts = self.after.iter().map(|(_, gap)| -gap);
         self.joints.iter().filter_map(JointRow::violation).chain(contacts).fold(0.0, f64::max)
     }
 

@@ -1,135 +1,15 @@
 //! Near points of shapes, as contact rows.
 
-use super::part::Part;
 use super::placed::{Gradient, Placed, row};
 use super::tables::{PairTable, Tables};
-use crate::material::{Depth, FrictionPoint, Material};
-use crate::system::{Bases, ContactId, ContactRow, Moments, Near};
-use nalgebra::{Isometry3, Vector3};
-use stiction_geometry::broad::{Broad, Extent};
-use stiction_geometry::spatial::{Gap, bounds, gaps_from, minkowski_gap};
+use crate::material::{FrictionPoint, Material};
+use crate::system::{ContactId, ContactRow, Moments};
+use nalgebra::Vector3;
+use stiction_geometry::spatial::Gap;
 use stiction_lcp::{OffsetRow, Row};
 
-/// Storage of searches, kept from call to call.
-#[derive(Debug, Default)]
-pub(super) struct Scratch {
-    placed: Vec<Placed>,
-    poses: Vec<Isometry3<f64>>,
-    /// How far each body goes [m].
-    travels: Vec<f64>,
-    boxes: Vec<Extent>,
-    broad: Broad,
-    pairs: Vec<[usize; 2]>,
-    gaps: Vec<Gap>,
-}
-
-impl Scratch {
-    /// Places the shapes, and finds the pairs of this kind that may be near.
-    fn search(
-        &mut self,
-        tables: &Tables,
-        (t, q): (f64, &[f64]),
-        near: &Near,
-        may_meet: impl Fn(usize, usize) -> bool,
-    ) {
-        let Self { placed, poses, travels, boxes, broad, pairs, .. } = self;
-        placed.clear();
-        placed.extend(tables.parts.iter().map(|part| part.placed(t, q)));
-        poses.clear();
-        poses.extend(tables.shapes.iter().map(|s| placed[s.body].pose * s.pose));
-        travels.clear();
-        let travel = |part: &Part| near.sweep.map_or(0.0, |sweep| part.travel(q, sweep));
-        travels.extend(tables.parts.iter().map(travel));
-
-        // boxes grown by what each body goes and half the reach overlap whenever the shapes are within reach
-        pairs.clear();
-        let may_meet = |a: usize, b: usize| tables.may_meet(a, b) && may_meet(a, b);
-        if near.reach > f64::NEG_INFINITY {
-            boxes.clear();
-            boxes.extend(tables.shapes.iter().zip(&*poses).map(|(s, pose)| {
-                let margin = travels[s.body] + 0.5 * near.reach.max(0.0);
-                Extent::from(bounds(&s.shape, pose).grown(margin))
-            }));
-            broad.overlaps(boxes, may_meet, pairs);
-        }
-        let wanted = near.wanted.iter().filter_map(|w| Some([tables.shape(w.a)?, tables.shape(w.b)?]));
-        let listed = pairs.len();
-        pairs.extend(wanted.filter(|&[a, b]| a < b && may_meet(a, b)));
-        if pairs.len() > listed {
-            pairs.sort_unstable();
-            pairs.dedup();
-        }
-    }
-
-    /// The gaps of a pair within reach.
-    fn near(&mut self, tables: &Tables, pair: &PairTable, near: &Near, bases: &mut Bases) {
-        self.gaps.clear();
-        let (a, b) = (&tables.shapes[pair.a], &tables.shapes[pair.b]);
-        let reach = if near.wanted.contains(&pair.id) {
-            f64::INFINITY
-        } else {
-            near.reach + (self.travels[a.body] + self.travels[b.body])
-        };
-        let (pose_a, pose_b) = (&self.poses[pair.a], &self.poses[pair.b]);
-        if tables.depth == Depth::Minkowski
-            && let Ok(Some(gap)) = minkowski_gap(&a.shape, pose_a, &b.shape, pose_b, None)
-        {
-            self.gaps.extend((gap.gap <= reach).then_some(gap));
-            return;
-        }
-        let mut basis = bases.facets(pair.id).map(Into::into).unwrap_or_default();
-        // a built model has pairs with gaps only
-        let _ = gaps_from(&a.shape, pose_a, &b.shape, pose_b, reach, &mut basis, &mut self.gaps);
-        if let Some(facets) = basis.names() {
-            bases.keep(pair.id, facets);
-        }
-    }
-}
-
-/// Contacts at (t, q) that are near.
-pub(super) fn contacts(
-    tables: &Tables,
-    scratch: &mut Scratch,
-    friction_point: FrictionPoint,
-    at: (f64, &[f64]),
-    near: &Near,
-    bases: &mut Bases,
-    out: &mut Vec<ContactRow>,
-) {
-    out.clear();
-    scratch.search(tables, at, near, |a, b| !tables.senses(a, b));
-    for i in 0..scratch.pairs.len() {
-        let [a, b] = scratch.pairs[i];
-        let pair = tables.pair(a, b);
-        scratch.near(tables, &pair, near, bases);
-        let contacts =
-            scratch.gaps.iter().map(|gap| contact(tables, friction_point, &scratch.placed, &pair, gap));
-        out.extend(contacts.flatten());
-    }
-}
-
-/// Pairs that touch or overlap at (t, q), with or without a sensor in them, and their least gap.
-pub(super) fn overlaps(
-    tables: &Tables,
-    scratch: &mut Scratch,
-    at: (f64, &[f64]),
-    sensors: bool,
-    mut visit: impl FnMut(&PairTable, f64),
-) {
-    let near = Near::within(0.0);
-    scratch.search(tables, at, &near, |a, b| tables.senses(a, b) == sensors);
-    for i in 0..scratch.pairs.len() {
-        let [a, b] = scratch.pairs[i];
-        let pair = tables.pair(a, b);
-        scratch.near(tables, &pair, &near, &mut Bases::default());
-        if let Some(gap) = scratch.gaps.iter().map(|gap| gap.gap).reduce(f64::min) {
-            visit(&pair, gap);
-        }
-    }
-}
-
 /// A near point as rows; `None` when nothing that may move can open or close it.
-fn contact(
+pub(super) fn contact(
     tables: &Tables,
     friction_point: FrictionPoint,
     placed: &[Placed],
@@ -139,10 +19,7 @@ fn contact(
     let (shape_a, shape_b) = (&tables.shapes[pair.a], &tables.shapes[pair.b]);
     let (a, b) = (&placed[shape_a.body], &placed[shape_b.body]);
     let n = gap.normal;
-    let (normal, drift) = row(a, &-a.along(&n, &gap.on_a), b, &b.along(&n, &gap.on_b));
-    if vanishes(&normal, 1.0) {
-        return None;
-    }
+    let (normal, drift) = normal(a, b, gap)?;
 
     // where friction acts
     let middle = nalgebra::center(&gap.on_a, &gap.on_b);
@@ -184,6 +61,19 @@ fn contact(
     })
 }
 
+/// Whether something that may move can open or close a near point.
+pub(super) fn counts(tables: &Tables, placed: &[Placed], pair: &PairTable, gap: &Gap) -> bool {
+    let [a, b] = [pair.a, pair.b].map(|s| &placed[tables.shapes[s].body]);
+    normal(a, b, gap).is_some()
+}
+
+/// The normal row and its drift; `None` when nothing that may move enters it.
+fn normal(a: &Placed, b: &Placed, gap: &Gap) -> Option<(Row, f64)> {
+    let n = &gap.normal;
+    let (normal, drift) = row(a, &-a.along(n, &gap.on_a), b, &b.along(n, &gap.on_b));
+    (!vanishes(&normal, 1.0)).then_some((normal, drift))
+}
+
 /// What resists spin about the normal and rolling about the tangents.
 fn moments(
     tables: &Tables,
@@ -204,7 +94,7 @@ fn moments(
         let (row, offset) = row(a, &-gradient, b, &gradient);
         (length > 0.0 && !vanishes(&row, length)).then_some(OffsetRow { row, offset })
     };
-    moments.spin = turn(normal, torsion).filter(|_| friction > 0.0);
+    moments.spin = turn(normal, torsion).filter(|_| friction > 0.0).map(Box::new);
     moments.rolls.extend(tangents.iter().filter_map(|axis| turn(axis, rolling)));
     moments.set = tables.set.clone();
     moments

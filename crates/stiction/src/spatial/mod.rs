@@ -34,6 +34,7 @@ mod joint_rows;
 mod model;
 mod part;
 mod placed;
+mod search;
 mod tables;
 mod world;
 

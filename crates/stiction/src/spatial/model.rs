@@ -1,21 +1,22 @@
 //! A checked world, laid out for stepping.
 
 use super::body::Twist;
-use super::contact::{self, Scratch};
+use super::contact;
 use super::joint_rows;
 use super::part::Part;
-use super::placed::Freedom;
+use super::placed::{Freedom, Placed};
+use super::search::Scratch;
 use super::tables::{JointTable, PairTable, Tables};
 use super::world::{BodyId, JointId, World};
 use crate::error::Mistakes;
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::material::Material;
 use crate::state::State;
-use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
+use crate::system::{Bases, ContactId, ContactRow, Forces, JointRow, Near, PairId, System};
 use nalgebra::{Isometry3, Matrix6, Point3, UnitQuaternion, Vector3};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use stiction_geometry::spatial::MassProperties;
+use stiction_geometry::spatial::{Gap, MassProperties};
 use stiction_lcp::Row;
 
 /// A checked world, laid out for stepping.
@@ -117,7 +118,8 @@ impl Model {
     /// Pairs that touch or overlap, with or without a sensor in them, and their least gap.
     pub(super) fn overlaps(&self, state: &State, sensors: bool, visit: impl FnMut(&PairTable, f64)) {
         self.with_scratch(|scratch| {
-            contact::overlaps(&self.tables, scratch, (state.t, &state.q), sensors, visit);
+            let may_meet = |a: usize, b: usize| self.tables.senses(a, b) == sensors;
+            scratch.overlaps(&self.tables, (state.t, &state.q), may_meet, visit);
         });
     }
 
@@ -236,10 +238,24 @@ impl System for Model {
     }
 
     fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
-        self.with_scratch(|scratch| {
-            let friction_point = self.world.friction_point;
-            contact::contacts(&self.tables, scratch, friction_point, (t, q), near, bases, out);
-        });
+        let row = |placed: &[Placed], pair: &PairTable, gap: &Gap| {
+            contact::contact(&self.tables, self.world.friction_point, placed, pair, gap)
+        };
+        self.with_scratch(|scratch| scratch.rows(&self.tables, (t, q), near, bases, row, out));
+    }
+
+    fn gaps(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &Near,
+        bases: &mut Bases,
+        _: &mut Vec<ContactRow>,
+        out: &mut Vec<(ContactId, f64)>,
+    ) {
+        let counts =
+            |placed: &[Placed], pair: &PairTable, gap: &Gap| contact::counts(&self.tables, placed, pair, gap);
+        self.with_scratch(|scratch| scratch.gaps(&self.tables, (t, q), near, bases, counts, out));
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {

@@ -12,12 +12,20 @@ pub struct Near<'a> {
     pub sweep: Option<&'a Sweep>,
     /// All contacts of these pairs, however far.
     pub wanted: &'a [PairId],
+    /// Of all these, none that is open by more than this [m]. A system may look as far as it is asked to all the same,
+    /// and remember what it saw for the next search from the same place.
+    pub open: f64,
 }
 
 impl Near<'_> {
     /// Contacts with a gap of at most `reach` [m].
     pub fn within(reach: f64) -> Self {
-        Self { reach, sweep: None, wanted: &[] }
+        Self { reach, sweep: None, wanted: &[], open: f64::INFINITY }
+    }
+
+    /// The same search for a system that remembers nothing: no farther than contacts may be open.
+    pub(crate) fn at_once(&self) -> Self {
+        if self.open <= self.reach { Self { wanted: self.wanted, ..Self::within(self.open) } } else { *self }
     }
 }
 

@@ -149,7 +149,7 @@ fn projected<S: System>(system: &S, state: &State) -> Vec<f64> {
             .iter()
             .filter_map(|b| if let EventPlace::Contact(id) = b.place { Some(id.pair) } else { None })
             .collect();
-        let near = Near { reach: f64::NEG_INFINITY, sweep: None, wanted: &pairs };
+        let near = Near { wanted: &pairs, ..Near::within(f64::NEG_INFINITY) };
         system.contacts(state.t, &q, &near, &mut Bases::default(), &mut contacts);
         let rigid = joints.iter().filter(|j| matches!(j.kind, RowKind::Rigid(_)));
         let rows = rigid.map(|j| (&j.row, j.error)).chain(contacts.iter().map(|c| (&c.normal, c.gap)));

@@ -157,7 +157,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             EventPlace::Joint(_) => None,
         });
         let wanted: Vec<_> = ids.map(|id| id.pair).collect();
-        let near = Near { reach: f64::NEG_INFINITY, sweep: None, wanted: &wanted };
+        let near = Near { wanted: &wanted, ..Near::within(f64::NEG_INFINITY) };
         system.contacts(end.t, &end.q, &near, &mut flow.bases, &mut impact.contacts);
         system.joints(end.t, &end.q, &mut impact.joints);
         let gap = |place: &EventPlace| match *place {

@@ -50,7 +50,7 @@ impl Frame {
         self.pairs.clear();
         self.pairs.extend(ids().map(|id| id.pair));
         self.pairs.dedup();
-        let near = Near { reach: f64::NEG_INFINITY, sweep: None, wanted: &self.pairs };
+        let near = Near { wanted: &self.pairs, ..Near::within(f64::NEG_INFINITY) };
         system.contacts(t, q, &near, bases, &mut self.found);
         for (k, id) in ids().enumerate() {
             let here = self.found.iter().find(|c| c.id == id);

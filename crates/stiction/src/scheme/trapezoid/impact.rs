@@ -270,7 +270,7 @@ impl Impact {
                 EventPlace::Joint(_) => None,
             })
             .collect();
-        let near = crate::system::Near { reach, sweep: None, wanted: &wanted };
+        let near = crate::system::Near { wanted: &wanted, ..crate::system::Near::within(reach) };
         system.contacts(state.t, &state.q, &near, &mut flow.bases, &mut self.contacts);
         self.contacts.retain(|c| c.gap <= reach || held.contains(&EventPlace::Contact(c.id)));
     }

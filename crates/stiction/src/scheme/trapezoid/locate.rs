@@ -64,7 +64,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let system = self.stage.system;
         let now = &self.now;
         let sweep = Sweep { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };
-        let near = Near { reach: super::TOUCH * system.size(), sweep: Some(&sweep), wanted: &[] };
+        let near = Near { sweep: Some(&sweep), ..Near::within(super::TOUCH * system.size()) };
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         let mut before = Vec::new();
         system.contacts(now.t, &now.q, &near, &mut flow.bases, &mut before);
@@ -73,7 +73,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             return None;
         }
         let wanted: Vec<_> = before.iter().map(|c| c.id.pair).collect();
-        let near = Near { reach: f64::NEG_INFINITY, sweep: None, wanted: &wanted };
+        let near = Near { wanted: &wanted, ..Near::within(f64::NEG_INFINITY) };
         system.contacts(end.t, &end.q, &near, &mut flow.bases, &mut impact.contacts);
         let starts = starts(system);
         let mut first: Option<(f64, EventPlace)> = None;
