@@ -135,6 +135,8 @@ pub(crate) enum Judge<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Storage {
     contacts: Vec<Mobility>,
+    /// Residuals and complementarity of each contact, and the speeds of its rows.
+    judged: Vec<((ContactResidual, f64), [f64; 4])>,
     momentum: Vec<f64>,
     left: Vec<f64>,
     size: Vec<f64>,

@@ -35,6 +35,7 @@ pub mod solution;
 pub mod solve;
 mod sparse;
 mod structured;
+pub mod threads;
 
 pub use certificate::{Candidate, Certificate, ContactResidual, certify, certify_motion};
 pub use chain::{Chain, Trial};

@@ -6,6 +6,7 @@ use crate::system::{ContactRow, Forces, JointRow, Moments, RowKind, Spring, Syst
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
+use stiction_lcp::threads;
 use stiction_lcp::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, Row, StepProblem, Term};
 
 /// Offsets of the rows, which is where the schemes differ.
@@ -13,7 +14,7 @@ pub(crate) struct Offsets<'a> {
     /// Υ of a joint row.
     pub(crate) joint: &'a dyn Fn(&JointRow) -> f64,
     /// Δ of a contact.
-    pub(crate) contact: &'a dyn Fn(&ContactRow) -> f64,
+    pub(crate) contact: &'a (dyn Fn(&ContactRow) -> f64 + Sync),
     /// Δ of a limit, from its row and gap.
     pub(crate) limit: &'a dyn Fn(&JointRow) -> f64,
 }
@@ -140,21 +141,21 @@ pub(crate) fn rows(
         }
     }
     places.first_contact = problem.contacts.len();
-    for contact in contacts {
-        let normal = OffsetRow { row: contact.normal.clone(), offset: (offsets.contact)(contact) };
+    let offset = offsets.contact;
+    threads::extend(&mut problem.contacts, contacts, |_, contact: &ContactRow| {
         let mut tangents = ArrayVec::new();
         if contact.mu > 0.0 {
             tangents.extend(contact.tangents.iter().chain(contact.moments.spin.as_deref()).cloned());
         }
-        problem.contacts.push(Contact {
-            normal: Some(normal),
+        Contact {
+            normal: Some(OffsetRow { row: contact.normal.clone(), offset: offset(contact) }),
             tangents,
             set: contact.set.clone(),
             mu: contact.mu,
             kappa: 0.0,
             bearer: None,
-        });
-    }
+        }
+    });
     places.rolling.clear();
     for (k, contact) in contacts.iter().enumerate().filter(|(_, c)| !c.moments.rolls.is_empty()) {
         places.rolling.push((k, problem.contacts.len()));
@@ -206,7 +207,7 @@ pub(crate) fn contact_reports(
     (z, v, still): (&[f64], &[f64], f64),
     out: &mut Vec<ContactReport>,
 ) {
-    let report = |(k, row): (usize, &ContactRow)| {
+    let report = |k: usize, row: &ContactRow| {
         let i = places.first_contact + k;
         let contact = &problem.contacts[i];
         let own = &z[layout.contact[i]..layout.contact[i + 1]];
@@ -255,7 +256,7 @@ pub(crate) fn contact_reports(
         }
     };
     out.clear();
-    out.extend(rows.iter().enumerate().map(report));
+    threads::extend(out, rows, report);
 }
 
 /// The impulse of each joint row in a solution.

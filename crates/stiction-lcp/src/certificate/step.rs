@@ -1,7 +1,8 @@
 //! The judge of step problems: velocities from the impulses, then every row.
 
 use super::{Candidate, ContactResidual, Rows, Storage, larger};
-use crate::problem::{Contact, FrictionLaw, FrictionSet, OffsetRow, Prepared, StepProblem};
+use crate::problem::{Contact, FrictionLaw, FrictionSet, OffsetRow, Prepared, Row, StepProblem};
+use crate::threads;
 use std::sync::Arc;
 
 /// A step problem with all that its certificates share.
@@ -49,9 +50,16 @@ impl<'a> StepJudge<'a> {
             buffer.clear();
             buffer.resize(n, 0.0);
         }
-        let response = &mut storage.left;
         storage.contacts.clear();
-        storage.contacts.extend(problem.contacts.iter().map(|c| mobility(c, &prepared, response)));
+        let sparse = |row: &OffsetRow| matches!(row.row, Row::Sparse(_));
+        if problem.pairs.is_empty() && !problem.contacts.iter().flat_map(Contact::rows).any(sparse) {
+            // every body is a block of its own, and no room is needed
+            let own = |_: usize, c: &Contact| mobility(c, &prepared, &mut []);
+            threads::extend(&mut storage.contacts, &problem.contacts, own);
+        } else {
+            let room = &mut storage.left;
+            storage.contacts.extend(problem.contacts.iter().map(|c| mobility(c, &prepared, room)));
+        }
         let mut judge = Self { problem, prepared, storage, speed: 0.0, free: 0.0 };
         judge.take_free_speed();
         judge
@@ -172,11 +180,28 @@ impl<'a> StepJudge<'a> {
             w[i] = self.row_speed(&joint.row, velocity) + joint.compliance * z[i];
             residual.joints = larger(residual.joints, w[i].abs() / self.speed);
         }
-        for (i, contact) in self.problem.contacts.iter().enumerate() {
-            let range = layout.contact[i]..layout.contact[i + 1];
-            let (own, complementarity) = self.judge_contact(contact, i, z, velocity, &mut w[range]);
-            residual.take(own, complementarity);
+        let polygon = |c: &Contact| matches!(c.set, FrictionSet::Polygon(_));
+        if self.problem.contacts.iter().any(polygon) {
+            for (i, contact) in self.problem.contacts.iter().enumerate() {
+                let range = layout.contact[i]..layout.contact[i + 1];
+                let (own, complementarity) = self.judge_contact(contact, i, z, velocity, &mut w[range]);
+                residual.take(own, complementarity);
+            }
+            return;
         }
+        let mut judged = std::mem::take(&mut self.storage.judged);
+        judged.clear();
+        threads::extend(&mut judged, &self.problem.contacts, |i, contact| {
+            let mut w = [0.0; 4];
+            let count = layout.contact[i + 1] - layout.contact[i];
+            (self.judge_contact(contact, i, z, velocity, &mut w[..count]), w)
+        });
+        for (i, ((own, complementarity), speeds)) in judged.iter().enumerate() {
+            let own_w = &mut w[layout.contact[i]..layout.contact[i + 1]];
+            own_w.copy_from_slice(&speeds[..own_w.len()]);
+            residual.take(*own, *complementarity);
+        }
+        self.storage.judged = judged;
     }
 
     fn row_speed(&self, row: &OffsetRow, v: &[f64]) -> f64 {

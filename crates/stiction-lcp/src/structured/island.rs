@@ -36,6 +36,8 @@ pub(super) struct Island<const T: usize> {
     pub(super) momentum: Vec<Lane>,
     /// Whether there are contacts, and no two of them between the same bodies, as among balls.
     pub(super) is_simple: bool,
+    /// Room for responses.
+    room: Vec<f64>,
 }
 
 /// A contact, or friction without one.
@@ -167,15 +169,14 @@ pub(crate) fn unknown_feature(problem: &StepProblem) -> Option<&'static str> {
 }
 
 impl<const T: usize> Island<T> {
-    /// Takes the `bodies`, `joints` and `contacts` of a problem; `local` is room for the bodies' numbers here.
+    /// Takes the `bodies`, `joints` and `contacts` of a problem; `local` are the numbers of the bodies here.
     pub(super) fn take(
         &mut self,
         problem: &StepProblem,
         prepared: &Prepared,
         mobilities: &[Mobility],
         (bodies, joints, contacts, pairs): (&[usize], &[usize], &[usize], &[usize]),
-        local: &mut [u32],
-        response: &mut [f64],
+        local: &[u32],
     ) {
         self.bodies.clear();
         self.bodies.extend_from_slice(bodies);
@@ -187,7 +188,6 @@ impl<const T: usize> Island<T> {
         for (i, &b) in bodies.iter().enumerate() {
             let body = &problem.bodies[b];
             let i = number(i);
-            local[b] = i;
             at += body.velocities;
             self.start.push(at);
             self.mass.push((i, i, block(&body.mass)));
@@ -201,7 +201,7 @@ impl<const T: usize> Island<T> {
             self.mass.push((a, b, block(&pair.ab)));
             self.mass.push((b, a, block(&pair.ba)));
         }
-        self.take_joints(problem, prepared, joints, local, response);
+        self.take_joints(problem, prepared, joints, local);
         self.touches.clear();
         for &c in contacts {
             self.touches.push(touch(problem, mobilities, c, local));
@@ -220,15 +220,11 @@ impl<const T: usize> Island<T> {
         }
     }
 
-    fn take_joints(
-        &mut self,
-        problem: &StepProblem,
-        prepared: &Prepared,
-        joints: &[usize],
-        local: &[u32],
-        response: &mut [f64],
-    ) {
+    fn take_joints(&mut self, problem: &StepProblem, prepared: &Prepared, joints: &[usize], local: &[u32]) {
         self.holds.clear();
+        // only where bodies are coupled is there something to put into it
+        self.room.clear();
+        self.room.resize(if problem.pairs.is_empty() { 0 } else { prepared.layout.velocities() }, 0.0);
         for &j in joints {
             let joint = &problem.joints[j];
             let (bodies, parts) = parts(&joint.row.row, local);
@@ -249,9 +245,15 @@ impl<const T: usize> Island<T> {
             hold.j[k] = parts;
             hold.offset[k] = joint.row.offset;
             hold.compliance[k] = joint.compliance;
-            hold.w[k] = prepared.mobility(&joint.row.row, response);
+            hold.w[k] = prepared.mobility(&joint.row.row, &mut self.room);
             hold.rows += 1;
         }
+    }
+
+    /// Whether Newton finds its way without a guess: joints alone are linear, without friction the problem is convex,
+    /// and what touches in one point each is soon sorted out.
+    pub(super) fn is_tame(&self) -> bool {
+        self.is_simple || !self.touches.iter().any(|t| t.has_friction)
     }
 
     /// Number of velocities.

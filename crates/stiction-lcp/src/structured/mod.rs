@@ -40,8 +40,8 @@ pub(crate) struct Storage {
     line: Vec<Space<1>>,
     plane: Vec<Space<2>>,
     spin: Vec<Space<3>>,
+    /// The number of each body in its island.
     local: Vec<u32>,
-    response: Vec<f64>,
     z: Vec<f64>,
     v: Vec<f64>,
     /// What factorizations took, where that is measured [s].
@@ -65,8 +65,6 @@ pub(crate) fn solve(
     }
     task.velocity(&storage.z, &mut storage.v);
     storage.local.resize(step.bodies.len(), 0);
-    storage.response.clear();
-    storage.response.resize(prepared.layout.velocities(), 0.0);
     storage.partition.split(step);
     let tangents = step.contacts.iter().map(|c| c.tangents.len()).max().unwrap_or(0);
     let mut work = Work { islands: storage.partition.len(), ..Work::default() };
@@ -133,23 +131,31 @@ impl Storage {
         let layout = &prepared.layout;
         let count = self.partition.len();
         let timed = task.profile().is_running();
+        let thorough = task.is_strict();
         if spaces.len() < count {
             spaces.resize_with(count, Space::default);
         }
         let spaces = &mut spaces[..count];
-        for (i, space) in spaces.iter_mut().enumerate() {
-            let parts = self.partition.island(i);
-            space.island.take(step, &prepared, task.mobilities(), parts, &mut self.local, &mut self.response);
+        // each body is in one island
+        for i in 0..count {
+            let bodies = self.partition.island(i).0;
+            (0..).zip(bodies).for_each(|(number, &body)| self.local[body] = number);
+        }
+        let Self { partition, local, z, v, .. } = &*self;
+        let mobilities = task.mobilities();
+        let solved = |(i, space): (usize, &mut Space<T>)| {
+            space.island.take(step, &prepared, mobilities, partition.island(i), local);
             (space.equations.timed, space.equations.seconds) = (timed, 0.0);
             space.at_rest = speed <= 2.0 * step.speed_scale;
-            space.best.read(&space.island, step, layout, &self.z);
-            space.best.take_velocities(&space.island, layout, &self.v);
-        }
+            space.best.read(&space.island, step, layout, z);
+            space.best.take_velocities(&space.island, layout, v);
+            space.solve(chain, guess, (speed, tolerance), thorough);
+        };
         let size = step.contacts.len() + step.joints.len();
         if count > 1 && size > SERIAL {
-            spaces.par_iter_mut().for_each(|s| s.solve(chain, guess, speed, tolerance));
+            spaces.par_iter_mut().enumerate().for_each(solved);
         } else {
-            spaces.iter_mut().for_each(|s| s.solve(chain, guess, speed, tolerance));
+            spaces.iter_mut().enumerate().for_each(solved);
         }
         for space in spaces {
             space.best.write(&space.island, step, layout, &mut self.z);

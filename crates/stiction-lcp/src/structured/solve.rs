@@ -60,7 +60,14 @@ pub(super) struct Outcome {
 
 impl<const T: usize> Space<T> {
     /// Solves the island to `tolerance` in units of `speed`, from the impulses in `best` if they are a guess, or zero.
-    pub(super) fn solve(&mut self, chain: &Chain, guess: bool, speed: f64, tolerance: f64) {
+    /// `thorough`: nothing looser will do.
+    pub(super) fn solve(
+        &mut self,
+        chain: &Chain,
+        guess: bool,
+        (speed, tolerance): (f64, f64),
+        thorough: bool,
+    ) {
         let stage = if guess { Stage::Guess } else { Stage::Zero };
         let residual = self.newton.residual(&self.island, &self.best) / speed;
         self.outcome = Outcome { stage, residual, ..Outcome::default() };
@@ -73,8 +80,8 @@ impl<const T: usize> Space<T> {
             {
                 break;
             }
-            // other ways lead to the same contacts that creep
-            let creeps = self.outcome.iterations > 0 && self.outcome.residual <= CREEP;
+            // other ways mostly lead to the same contacts that creep
+            let creeps = !thorough && self.outcome.iterations > 0 && self.outcome.residual <= CREEP;
             if creeps && !matches!(trial, Trial::Interior(..)) {
                 continue;
             }
@@ -83,10 +90,7 @@ impl<const T: usize> Space<T> {
                 laid_out = true;
             }
             let stage = match trial {
-                // joints alone are linear: no start is better than another
-                Trial::Warm(_) if !guess && !self.island.is_simple && !self.island.touches.is_empty() => {
-                    continue;
-                }
+                Trial::Warm(_) if !guess && !self.island.is_tame() => continue,
                 Trial::Warm(factorizations) => {
                     self.at.copy_from(&self.best);
                     // what touches in one point each is soon sorted out by sweeps, redundant patches are not

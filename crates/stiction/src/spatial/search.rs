@@ -12,6 +12,7 @@ use nalgebra::Isometry3;
 use rayon::prelude::*;
 use stiction_geometry::broad::{Broad, Extent};
 use stiction_geometry::spatial::{Gap, bounds, gaps_from, minkowski_gap};
+use stiction_lcp::threads;
 
 /// Pairs that a thread takes at a time: some 50 µs of work.
 const CHUNK: usize = 16;
@@ -100,10 +101,10 @@ impl Scratch {
         let may_meet = |a: usize, b: usize| tables.may_meet(a, b) && may_meet(a, b);
         if near.reach > f64::NEG_INFINITY {
             boxes.clear();
-            boxes.extend(tables.shapes.iter().zip(&*poses).map(|(s, pose)| {
+            threads::extend(boxes, &tables.shapes, |i, s| {
                 let margin = travels[s.body] + 0.5 * near.reach.max(0.0);
-                Extent::from(bounds(&s.shape, pose).grown(margin))
-            }));
+                Extent::from(bounds(&s.shape, &poses[i]).grown(margin))
+            });
             broad.overlaps(boxes, may_meet, pairs);
         }
         let wanted = near.wanted.iter().filter_map(|w| Some([tables.shape(w.a)?, tables.shape(w.b)?]));

@@ -31,7 +31,7 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     // the question knows no answer
     ("stiction-lcp", "problem", &[]),
     // the judge knows the question and no solver
-    ("stiction-lcp", "certificate", &["problem"]),
+    ("stiction-lcp", "certificate", &["problem", "threads"]),
     // a proof is checked against the question alone
     ("stiction-lcp", "proof", &["problem"]),
     // methods know the question, not who calls them or how they are judged
@@ -42,6 +42,7 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ("stiction-lcp", "chain", &[]),
     // what measures knows nothing of what it measures
     ("stiction-lcp", "profile", &[]),
+    ("stiction-lcp", "threads", &[]),
     // the structured methods and their chain are handed the task of a solve
     (
         "stiction-lcp",
