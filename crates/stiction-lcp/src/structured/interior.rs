@@ -121,15 +121,14 @@ pub(super) fn impulse<const T: usize>(touch: &Touch<T>, pair: &Pair<T>, speed: f
 }
 
 impl<const T: usize> Storage<T> {
-    /// All pairs at `size`, without velocities; but contacts that are open as far as they are: one at 100 that begins
-    /// at 1 would keep all others from moving.
+    /// All pairs at `size`, without velocities; but contacts without friction that are open as far as they are: one at
+    /// 100 that begins at 1 would keep all others from moving. With friction that is worth nothing.
     pub(super) fn begin(&mut self, island: &Island<T>, at: &mut Iterate<T>, speed: f64, size: f64) {
         at.reset(island);
         self.pairs.clear();
         for (touch, r) in island.touches.iter().zip(&mut at.r) {
-            let open = if touch.has_normal { (touch.offset / speed).max(0.0) } else { 0.0 };
-            let w = size + open;
-            let pair = Pair { c: size * size / w, w, x: [0.0; T], l: size, y: [0.0; T] };
+            let w = if touch.has_friction { size } else { size.max(touch.offset / speed) };
+            let pair = Pair { c: size, w, x: [0.0; T], l: size, y: [0.0; T] };
             self.pairs.push(pair);
             *r = impulse(touch, &pair, speed);
         }
