@@ -2,7 +2,7 @@
 # out; for `bench` and `bench-peers` Python 3.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test viewer gallery book bench bench-long bench-peers soak fuzz
+.PHONY: help demo test viewer gallery book parquet bench bench-long bench-peers soak fuzz
 
 # Problems that `make soak` solves.
 SOAK ?= 100000
@@ -33,6 +33,10 @@ gallery: ## run every scene of scenes/; a page with a picture and a replay of ea
 
 book: ## build the book: out/book/index.html
 	@bash scripts/book.sh
+
+parquet: ## lint and test the command with its feature `parquet`, which `make test` leaves out
+	cargo clippy --locked --release -p stiction-cli --all-targets --features parquet -- -D warnings
+	cargo test --locked --release -p stiction-cli --features parquet --test runs parquet
 
 bench: ## time steps of scenes and what second order costs, gaps beside parry's, and Lemke's method beside quantecon's
 	@bash scripts/bench.sh

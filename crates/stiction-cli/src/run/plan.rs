@@ -1,5 +1,6 @@
 //! What is run: a scene, and what the command line says otherwise.
 
+use crate::convert::Format;
 use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
 use stiction::{Accuracy, Scheme, State};
@@ -162,15 +163,13 @@ impl Output {
             let stem = scene.file_stem().unwrap_or(scene.as_os_str());
             return Ok(Self { journal: Path::new(stem).with_extension("journal"), converted: None });
         };
-        match out.extension().and_then(|e| e.to_str()) {
-            Some("journal") => Ok(Self { journal: out.to_path_buf(), converted: None }),
-            Some("npz" | "csv" | "json") => {
-                Ok(Self { journal: out.with_extension("journal"), converted: Some(out.to_path_buf()) })
-            }
-            _ => {
-                let what = "must end in .journal, .npz, .csv or .json";
-                Err(BadInput(format!("--out {}: {what}", out.display())))
-            }
+        if out.extension().is_some_and(|ending| ending == "journal") {
+            return Ok(Self { journal: out.to_path_buf(), converted: None });
         }
+        let said = |what: String| BadInput(format!("--out {}: {what}", out.display()));
+        let what = "must end in .journal, .npz, .csv, .json or .parquet";
+        let format = Format::of(out).ok_or_else(|| said(what.to_string()))?;
+        format.check().map_err(|error| said(error.0))?;
+        Ok(Self { journal: out.with_extension("journal"), converted: Some(out.to_path_buf()) })
     }
 }
