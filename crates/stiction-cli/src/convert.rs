@@ -146,7 +146,8 @@ fn tables(
     for (name, table) in arrays.tables() {
         let beside = || out.with_extension(format!("{name}{}", format.extension()));
         let path = if name.is_empty() { out.to_path_buf() } else { beside() };
-        if table.first().is_some_and(|array| array.len() > 0) {
+        // a table without rows has no file, but takes the place of another run's
+        if table.first().is_some_and(|array| array.len() > 0) || path.exists() {
             replace(&path, |file| write(table, file))?;
             written.push(path);
         }

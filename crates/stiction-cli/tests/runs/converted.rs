@@ -123,6 +123,14 @@ fn a_run_lists_every_file_it_was_made_into() {
         assert!(words(&output).contains(file), "{}", words(&output));
         assert!(folder.path(file).exists(), "{file}");
     }
+    // contacts of one run are not left beside the samples of another
+    let scene = folder.scene("boxes.toml", &(boxes(0.1, 0.4) + "\n[record]\ncontacts = false\n"));
+    let output = stiction(&[&"run", &scene, &"--out", &folder.path("run.csv"), &"--overwrite"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(fs::read_to_string(folder.path("run.contacts.csv")).unwrap().lines().count(), 1);
+    let output = stiction(&[&"run", &scene, &"--out", &folder.path("other.csv")]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert!(!folder.path("other.contacts.csv").exists());
 }
 
 #[cfg(not(feature = "parquet"))]
