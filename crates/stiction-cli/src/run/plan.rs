@@ -64,6 +64,10 @@ impl Plan {
         }
         if let Some(tolerance) = overrides.accuracy {
             accuracy = Some(Accuracy::of(positive("--accuracy", tolerance)?));
+            // as in a scene with an accuracy that names no scheme
+            if overrides.scheme.is_none() && scheme == Scheme::default() {
+                scheme = Scheme::accurate();
+            }
         }
         let until = overrides.until.unwrap_or(state.t + duration);
         if !until.is_finite() {
@@ -103,15 +107,17 @@ impl Plan {
             return Some("the scene has changed since".to_string());
         }
         let differs = |what: &str, then: &str, now: &str| format!("its {what} is {then}, not {now}");
+        let accuracy =
+            |header: &Header| header.accuracy.map_or_else(|| "none".into(), |a| a.tolerance.to_string());
+        // before the scheme, which an accuracy chooses
+        if own.accuracy != journal.accuracy {
+            return Some(differs("accuracy", &accuracy(journal), &accuracy(own)));
+        }
         if own.scheme != journal.scheme {
             return Some(differs("scheme", &scheme_name(&journal.scheme), &scheme_name(&own.scheme)));
         }
-        if own.h != journal.h {
-            return Some(differs("step size", &format!("{} s", journal.h), &format!("{} s", own.h)));
-        }
-        let accuracy =
-            |header: &Header| header.accuracy.map_or_else(|| "none".into(), |a| a.tolerance.to_string());
-        (own.accuracy != journal.accuracy).then(|| differs("accuracy", &accuracy(journal), &accuracy(own)))
+        (own.h != journal.h)
+            .then(|| differs("step size", &format!("{} s", journal.h), &format!("{} s", own.h)))
     }
 
     /// The scheme by its name.
