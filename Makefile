@@ -17,9 +17,7 @@ demo: ## solve a step, simulate a wrecking ball; certificates, report, pictures 
 	cargo run --locked --release -p stiction-cli -- demo --out out/demo
 	@test -f out/demo/stack.svg || { echo "make demo: out/demo/stack.svg was not written" >&2; exit 1; }
 	@echo
-	@echo "Open in a browser: out/demo/stack.svg, the impulse at every contact of one step,"
-	@echo "and out/demo/wrecking.svg, a wrecking ball that hits a tower."
-	@test ! -f out/demo/wrecking.html || echo "The same ball, moving: out/demo/wrecking.html"
+	@echo "Open the pictures and the page in a browser. Next: make gallery for every scene of scenes/, make book for the book."
 
 test: ## formatting, clippy, documentation, tests, doc tests, and the page in a browser
 	@bash scripts/test.sh
