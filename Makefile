@@ -2,7 +2,7 @@
 # out; for `bench` and `bench-peers` Python 3.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test viewer gallery book bench bench-long bench-peers soak fuzz
+.PHONY: help demo test viewer gallery book parquet bench bench-long bench-peers soak fuzz
 
 # Problems that `make soak` solves.
 SOAK ?= 100000
@@ -17,9 +17,7 @@ demo: ## solve a step, simulate a wrecking ball; certificates, report, pictures 
 	cargo run --locked --release -p stiction-cli -- demo --out out/demo
 	@test -f out/demo/stack.svg || { echo "make demo: out/demo/stack.svg was not written" >&2; exit 1; }
 	@echo
-	@echo "Open in a browser: out/demo/stack.svg, the impulse at every contact of one step,"
-	@echo "and out/demo/wrecking.svg, a wrecking ball that hits a tower."
-	@test ! -f out/demo/wrecking.html || echo "The same ball, moving: out/demo/wrecking.html"
+	@echo "Open the pictures and the page in a browser. Next: make gallery for every scene of scenes/, make book for the book."
 
 test: ## formatting, clippy, documentation, tests, doc tests, and the page in a browser
 	@bash scripts/test.sh
@@ -33,6 +31,10 @@ gallery: ## run every scene of scenes/; a page with a picture and a replay of ea
 
 book: ## build the book: out/book/index.html
 	@bash scripts/book.sh
+
+parquet: ## lint and test the command with its feature `parquet`, which `make test` leaves out
+	cargo clippy --locked --release -p stiction-cli --all-targets --features parquet -- -D warnings
+	cargo test --locked --release -p stiction-cli --features parquet --test runs parquet
 
 bench: ## time steps of scenes and what second order costs, gaps beside parry's, and Lemke's method beside quantecon's
 	@bash scripts/bench.sh

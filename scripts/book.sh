@@ -9,4 +9,9 @@ if ! command -v mdbook >/dev/null; then
     cargo install --locked --quiet --root .tools --no-default-features mdbook
 fi
 mdbook build book
+# pictures are those of docs: the chapters name them from where they stand, the pages have them beside them
+mkdir -p out/book/docs
+cp docs/*.svg docs/*.png out/book/docs/
+sed -i.part 's#"\.\./\.\./docs/#"docs/#g' out/book/*.html
+rm out/book/*.part
 echo "Open in a browser: out/book/index.html"

@@ -243,10 +243,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     let picture = draw::scene(&scene, &states, &caption).map_err(BadInput)?;
     let picture_path = arguments.out.join("stack.svg");
     write_file(&picture_path, &picture)?;
-    let mut text = report(&scene, &solution, &states);
-    let _ = writeln!(text, "\nopen {} to see it", picture_path.display());
-    let _ = writeln!(text, "solve it again: stiction solve {}", problem_path.display());
-    let _ = write!(text, "\n{}", wrecking::run(&arguments.out)?);
+    let (told, shown) = wrecking::run(&arguments.out)?;
+    let mut text = format!("1. {}\n\n", caption.title);
+    text += &report(&scene, &solution, &states);
+    let _ = writeln!(text, "\n2. {told}\nwritten");
+    let mut files = vec![
+        (picture_path, "the step, with the impulse at every contact".to_string()),
+        (problem_path.clone(), format!("its problem: stiction solve {}", problem_path.display())),
+    ];
+    files.extend(shown);
+    let width = files.iter().map(|(path, _)| path.display().to_string().len()).max().unwrap_or(0);
+    for (path, what) in &files {
+        let _ = writeln!(text, "  {:<width$}  {what}", path.display().to_string());
+    }
     print(&text)?;
     Ok(Outcome::Solved)
 }

@@ -38,7 +38,8 @@ Exit codes:
        verify: every step holds
   1    not solved: infeasible, out of budget, unsupported by the solver, or not certified; run: a step could not
        be made; verify: a step does not hold, or the journal is damaged
-  2    bad input: a file that cannot be read or written, a scene or problem with mistakes, or an unknown argument
+  2    bad input: a file that cannot be read or written, a scene or problem with mistakes, an unknown argument,
+       or something that this program was built without
   3    verify: nothing fails, but some steps cannot be verified
   130  run: interrupted; what was made until then is in the journal";
 

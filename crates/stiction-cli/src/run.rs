@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     scene: PathBuf,
     #[command(flatten)]
     overrides: Overrides,
-    /// What the run is written to: .journal, or .npz, .csv or .json with a .journal beside it
+    /// What the run is written to: .journal, or .npz, .csv, .json or .parquet with a .journal beside it
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw energy, infeasibility, certificate and motion
@@ -96,8 +96,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     };
     tell(&ended, &output.journal, &mut summary)?;
     if let Some(file) = &output.converted {
-        convert::write(&output.journal, file, None)?;
-        summary.files.push(file.display().to_string());
+        let (files, _) = convert::write(&output.journal, file, None)?;
+        summary.files.extend(files.iter().map(|file| file.display().to_string()));
     }
     if let Some(file) = &arguments.plot {
         write_file(file, &plot::draw(&plan, &output.journal)?)?;

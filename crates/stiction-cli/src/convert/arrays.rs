@@ -6,11 +6,22 @@ use stiction::{Mode, Simulation, State};
 use stiction_journal::Step;
 use stiction_scene::{Model, Record};
 
+/// What the numbers of a quantity stand for, for formats that tell them apart.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "Parquet alone tells them apart"))]
+pub(super) enum Kind {
+    Real,
+    Whole,
+    /// A number stands for the word in its place.
+    Word(Vec<String>),
+}
+
 /// One quantity.
 pub(super) struct Array {
     pub(super) name: &'static str,
     /// What it is measured in, and what it is.
     pub(super) unit: &'static str,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "Parquet alone tells them apart"))]
+    pub(super) kind: Kind,
     /// After the first dimension.
     shape: Vec<usize>,
     /// What to call each number of a sample in a table, after the name.
@@ -20,7 +31,11 @@ pub(super) struct Array {
 
 impl Array {
     fn new(name: &'static str, unit: &'static str, shape: Vec<usize>, labels: Vec<String>) -> Self {
-        Self { name, unit, shape, labels, data: Vec::new() }
+        Self { name, unit, kind: Kind::Real, shape, labels, data: Vec::new() }
+    }
+
+    fn of(self, kind: Kind) -> Self {
+        Self { kind, ..self }
     }
 
     /// One number per sample.
@@ -117,12 +132,14 @@ impl Arrays {
             Array::scalar("infeasibility", "m, the largest penetration or joint error"),
         ]);
         sampled.extend(RESIDUALS.map(|(name, unit)| Array::scalar(name, unit)));
-        sampled.push(Array::scalar("problems", "complementarity problems solved"));
+        sampled.push(Array::scalar("problems", "complementarity problems solved").of(Kind::Whole));
+        let words = |words: &[&str]| Kind::Word(words.iter().map(ToString::to_string).collect());
         let contacts = vec![
-            Array::scalar("contact_sample", "number of the sample, from 0"),
-            Array::vector("contact_shapes", "numbers of the shapes", &["a", "b"]),
-            Array::scalar("contact_feature", "number of the near point of the two"),
-            Array::vector("contact_bodies", "numbers of the bodies", &["a", "b"]),
+            Array::scalar("contact_sample", "number of the sample, from 0").of(Kind::Whole),
+            Array::vector("contact_shapes", "numbers of the shapes", &["a", "b"]).of(Kind::Whole),
+            Array::scalar("contact_feature", "number of the near point of the two").of(Kind::Whole),
+            Array::vector("contact_bodies", "numbers of the bodies", &["a", "b"])
+                .of(words(&model.body_names())),
             Array::vector("contact_point", "m", &SPACE),
             Array::vector("contact_normal", "unit, from the first body to the second", &SPACE),
             Array::scalar("contact_gap", "m, where rows were taken"),
@@ -130,11 +147,11 @@ impl Arrays {
             Array::scalar("contact_normal_impulse", "N s, on the second body"),
             Array::vector("contact_friction_impulse", "N s, on the second body", &SPACE),
             Array::vector("contact_slip", "m/s, of the second body against the first", &SPACE),
-            Array::scalar("contact_mode", "0 open, 1 stick, 2 slip"),
+            Array::scalar("contact_mode", "0 open, 1 stick, 2 slip").of(words(&["open", "stick", "slip"])),
         ];
         let rows = vec![
-            Array::scalar("joint_row_sample", "number of the sample, from 0"),
-            Array::scalar("joint_row_joint", "number of the joint"),
+            Array::scalar("joint_row_sample", "number of the sample, from 0").of(Kind::Whole),
+            Array::scalar("joint_row_joint", "number of the joint").of(words(&model.joint_names())),
             Array::scalar("joint_row_impulse", "N s"),
         ];
         let mut arrays = Self {
@@ -259,6 +276,11 @@ impl Arrays {
             .collect();
         self.metadata["quantities"] = Value::Object(quantities);
         self
+    }
+
+    /// The arrays as tables, each with what its file is called after.
+    pub(super) fn tables(&self) -> [(&'static str, &[Array]); 3] {
+        [("", &self.sampled), ("contacts.", &self.contacts), ("joints.", &self.rows)]
     }
 
     /// All arrays.

@@ -1,30 +1,10 @@
 //! Comma-separated values: a row per sample, and files beside it for contacts and joint rows.
 
-use super::arrays::{Array, Arrays};
-use super::replace;
-use crate::BadInput;
+use super::arrays::Array;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
-/// Writes the tables; returns their files.
-pub(super) fn write(arrays: &Arrays, out: &Path) -> Result<Vec<PathBuf>, BadInput> {
-    let mut written = Vec::new();
-    let tables = [
-        (out.to_path_buf(), &arrays.sampled),
-        (out.with_extension("contacts.csv"), &arrays.contacts),
-        (out.with_extension("joints.csv"), &arrays.rows),
-    ];
-    for (path, table) in tables {
-        if table.first().is_some_and(|array| array.len() > 0) {
-            replace(&path, |file| rows(table, file))?;
-            written.push(path);
-        }
-    }
-    Ok(written)
-}
 
 /// A table with its names in the first row; numbers are written so that they are read back as they were.
-fn rows(table: &[Array], file: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(table: &[Array], file: &mut impl Write) -> io::Result<()> {
     let names = table.iter().flat_map(|a| a.labels.iter().map(|label| quoted(&format!("{}{label}", a.name))));
     writeln!(file, "{}", names.collect::<Vec<_>>().join(","))?;
     for row in 0..table.first().map_or(0, Array::len) {

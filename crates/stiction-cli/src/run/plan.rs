@@ -1,5 +1,6 @@
 //! What is run: a scene, and what the command line says otherwise.
 
+use crate::convert::Format;
 use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
 use stiction::{Accuracy, Scheme, State};
@@ -63,6 +64,10 @@ impl Plan {
         }
         if let Some(tolerance) = overrides.accuracy {
             accuracy = Some(Accuracy::of(positive("--accuracy", tolerance)?));
+            // as in a scene with an accuracy that names no scheme
+            if overrides.scheme.is_none() && scheme == Scheme::default() {
+                scheme = Scheme::accurate();
+            }
         }
         let until = overrides.until.unwrap_or(state.t + duration);
         if !until.is_finite() {
@@ -102,15 +107,17 @@ impl Plan {
             return Some("the scene has changed since".to_string());
         }
         let differs = |what: &str, then: &str, now: &str| format!("its {what} is {then}, not {now}");
+        let accuracy =
+            |header: &Header| header.accuracy.map_or_else(|| "none".into(), |a| a.tolerance.to_string());
+        // before the scheme, which an accuracy chooses
+        if own.accuracy != journal.accuracy {
+            return Some(differs("accuracy", &accuracy(journal), &accuracy(own)));
+        }
         if own.scheme != journal.scheme {
             return Some(differs("scheme", &scheme_name(&journal.scheme), &scheme_name(&own.scheme)));
         }
-        if own.h != journal.h {
-            return Some(differs("step size", &format!("{} s", journal.h), &format!("{} s", own.h)));
-        }
-        let accuracy =
-            |header: &Header| header.accuracy.map_or_else(|| "none".into(), |a| a.tolerance.to_string());
-        (own.accuracy != journal.accuracy).then(|| differs("accuracy", &accuracy(journal), &accuracy(own)))
+        (own.h != journal.h)
+            .then(|| differs("step size", &format!("{} s", journal.h), &format!("{} s", own.h)))
     }
 
     /// The scheme by its name.
@@ -162,15 +169,13 @@ impl Output {
             let stem = scene.file_stem().unwrap_or(scene.as_os_str());
             return Ok(Self { journal: Path::new(stem).with_extension("journal"), converted: None });
         };
-        match out.extension().and_then(|e| e.to_str()) {
-            Some("journal") => Ok(Self { journal: out.to_path_buf(), converted: None }),
-            Some("npz" | "csv" | "json") => {
-                Ok(Self { journal: out.with_extension("journal"), converted: Some(out.to_path_buf()) })
-            }
-            _ => {
-                let what = "must end in .journal, .npz, .csv or .json";
-                Err(BadInput(format!("--out {}: {what}", out.display())))
-            }
+        if out.extension().is_some_and(|ending| ending == "journal") {
+            return Ok(Self { journal: out.to_path_buf(), converted: None });
         }
+        let said = |what: String| BadInput(format!("--out {}: {what}", out.display()));
+        let what = "must end in .journal, .npz, .csv, .json or .parquet";
+        let format = Format::of(out).ok_or_else(|| said(what.to_string()))?;
+        format.check().map_err(|error| said(error.0))?;
+        Ok(Self { journal: out.with_extension("journal"), converted: Some(out.to_path_buf()) })
     }
 }

@@ -183,13 +183,17 @@ impl Summary {
             line("", format!("{} above the tolerance", count(self.loose, "step is", "steps are")));
         }
         let problems = count(self.problems, "problem", "problems");
-        let contacts = count(self.contacts, "contact", "contacts");
+        // where an accuracy was followed, contacts come and go within a stretch and are not counted
+        let contacts = match self.accuracy {
+            Some(_) => String::new(),
+            None => format!(", {} at most in one step", count(self.contacts, "contact", "contacts")),
+        };
         let events = if self.events > 0 {
             format!(", {} located", count(self.events, "event", "events"))
         } else {
             String::new()
         };
-        line("solved", format!("{problems}, {contacts} at most in one step{events}"));
+        line("solved", format!("{problems}{contacts}{events}"));
         line(
             "took",
             format!("{:.3} s, {:.2} times as fast as real time", self.wall_time, self.real_time_factor),
@@ -209,5 +213,7 @@ fn number(x: f64) -> String {
 }
 
 fn vector(v: [f64; 3]) -> String {
-    format!("({:.4}, {:.4}, {:.4})", v[0], v[1], v[2])
+    // what is rounded to zero has no sign
+    let [x, y, z] = v.map(|x| format!("{x:.4}").replace("-0.0000", "0.0000"));
+    format!("({x}, {y}, {z})")
 }

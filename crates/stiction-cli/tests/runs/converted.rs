@@ -23,9 +23,9 @@ fn array(bytes: &[u8]) -> (Vec<usize>, Vec<f64>) {
 }
 
 /// Arrays by name: shape and numbers.
-type Arrays = BTreeMap<String, (Vec<usize>, Vec<f64>)>;
+pub(crate) type Arrays = BTreeMap<String, (Vec<usize>, Vec<f64>)>;
 
-fn npz(path: &Path) -> (Arrays, Value) {
+pub(crate) fn npz(path: &Path) -> (Arrays, Value) {
     let mut zip = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
     let mut arrays = BTreeMap::new();
     let mut metadata = Value::Null;
@@ -112,6 +112,44 @@ fn the_formats_agree() {
     assert_eq!(contacts.lines().count(), 1 + arrays["contact_gap"].0[0]);
     let joints = fs::read_to_string(folder.path("run.joints.csv")).unwrap();
     assert_eq!(joints.lines().count(), 1 + arrays["joint_row_impulse"].0[0]);
+}
+
+#[test]
+fn a_run_lists_every_file_it_was_made_into() {
+    let folder = Folder::new("listed");
+    let scene = folder.scene("boxes.toml", &boxes(0.1, 0.4));
+    let output = stiction(&[&"run", &scene, &"--out", &folder.path("run.csv")]);
+    for file in ["run.csv", "run.contacts.csv", "run.joints.csv"] {
+        assert!(words(&output).contains(file), "{}", words(&output));
+        assert!(folder.path(file).exists(), "{file}");
+    }
+    // contacts of one run are not left beside the samples of another
+    let scene = folder.scene("boxes.toml", &(boxes(0.1, 0.4) + "\n[record]\ncontacts = false\n"));
+    let output = stiction(&[&"run", &scene, &"--out", &folder.path("run.csv"), &"--overwrite"]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(fs::read_to_string(folder.path("run.contacts.csv")).unwrap().lines().count(), 1);
+    let output = stiction(&[&"run", &scene, &"--out", &folder.path("other.csv")]);
+    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert!(!folder.path("other.contacts.csv").exists());
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_program_without_parquet_says_how_to_get_it() {
+    let folder = Folder::new("without");
+    // it would run for days, so it is told before the first step
+    let scene = folder.scene("boxes.toml", &boxes(1e6, 0.4));
+    let ways: [&[&dyn AsRef<std::ffi::OsStr>]; 2] = [
+        &[&"run", &scene, &"--out", &folder.path("run.parquet")],
+        &[&"convert", &folder.path("run.journal"), &"--to", &"parquet"],
+    ];
+    for way in ways {
+        let output = stiction(way);
+        assert_eq!(code(&output), 2, "{}", words(&output));
+        let how = "built without Parquet; with it: cargo install --path crates/stiction-cli --locked --features parquet";
+        assert!(words(&output).contains(how), "{}", words(&output));
+    }
+    assert_eq!(fs::read_dir(folder.path(".")).unwrap().count(), 1, "the scene alone");
 }
 
 #[test]

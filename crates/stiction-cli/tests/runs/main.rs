@@ -5,4 +5,6 @@ mod compared;
 mod converted;
 mod forged;
 mod killed;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod refused;

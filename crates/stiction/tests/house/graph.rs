@@ -107,6 +107,7 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ("stiction-scene", "diagnostic", &[]),
     ("stiction-scene", "node", &["diagnostic"]),
     // neither world sees the other here either
+    ("stiction-scene", "either", SCENE_WORLD),
     ("stiction-scene", "planar", SCENE_WORLD),
     ("stiction-scene", "spatial", SCENE_WORLD),
     // a page is drawn from descriptions and frames; only the server knows who asks for them
