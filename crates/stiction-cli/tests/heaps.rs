@@ -67,7 +67,7 @@ fn a_profile_accounts_for_all_of_a_step() {
     let path = picture.to_str().unwrap();
     let rows = measured("profile", &["bench", "profile", "--steps", "2", "--svg", path]);
     let scenes: std::collections::BTreeSet<_> = rows.iter().map(|r| r["scene"].as_str().unwrap()).collect();
-    assert_eq!(scenes.len(), 5);
+    assert_eq!(scenes.len(), 6);
     for scene in scenes {
         let of = |phase: &str| {
             let found = rows.iter().find(|r| r["scene"] == scene && r["phase"] == phase);

@@ -89,6 +89,20 @@ pub trait System {
     /// Joint rows at (t, q).
     fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>);
 
+    /// Joint rows at (t, q), and how fast the speed of each changes at constant v, (dR/dt) v + d(drift)/dt [m/s²];
+    /// limits and drives may leave it open with what is not a number. `false` where this is not known: then neither is
+    /// of use, and differences are taken.
+    fn joint_rates(
+        &self,
+        _t: f64,
+        _q: &[f64],
+        _v: &[f64],
+        _out: &mut Vec<JointRow>,
+        _rates: &mut Vec<f64>,
+    ) -> bool {
+        false
+    }
+
     /// Contacts at (t, q) that are near, in the order of their pairs. What a search may start from and leaves
     /// for the next one stands in `bases`; a system that has no use for it ignores it.
     fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>);

@@ -173,11 +173,6 @@ impl<'a> Task<'a, '_> {
         self.solver.tolerance
     }
 
-    /// Whether no answer is taken that does not reach the tolerance.
-    pub(crate) fn is_strict(&self) -> bool {
-        self.solver.loosest <= self.solver.tolerance
-    }
-
     #[allow(clippy::result_large_err, reason = "the candidate's storage comes back")]
     pub(crate) fn accept(&self, candidate: Candidate, work: Work) -> Result<Solution, Candidate> {
         Solution::accept(candidate, self.solver.tolerance, self.law, work, None)

@@ -131,7 +131,6 @@ impl Storage {
         let layout = &prepared.layout;
         let count = self.partition.len();
         let timed = task.profile().is_running();
-        let thorough = task.is_strict();
         if spaces.len() < count {
             spaces.resize_with(count, Space::default);
         }
@@ -149,7 +148,7 @@ impl Storage {
             space.at_rest = speed <= 2.0 * step.speed_scale;
             space.best.read(&space.island, step, layout, z);
             space.best.take_velocities(&space.island, layout, v);
-            space.solve(chain, guess, (speed, tolerance), thorough);
+            space.solve(chain, guess, speed, tolerance);
         };
         let size = step.contacts.len() + step.joints.len();
         if count > 1 && size > SERIAL {

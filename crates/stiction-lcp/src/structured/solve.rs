@@ -13,9 +13,6 @@ use crate::solve::IDLE;
 /// impulses worse, and from farther away Newton loses its way in one case of three.
 const HAND_OVER: f64 = 1e-6;
 
-/// Residual below which the modes are found, but for contacts that creep with all their friction.
-const CREEP: f64 = 1e-6;
-
 /// Contacts up to which, or at rest, Newton goes on to this part of the tolerance, which is round-off, for one more
 /// factorization.
 const SMALL: usize = 64;
@@ -60,14 +57,7 @@ pub(super) struct Outcome {
 
 impl<const T: usize> Space<T> {
     /// Solves the island to `tolerance` in units of `speed`, from the impulses in `best` if they are a guess, or zero.
-    /// `thorough`: nothing looser will do.
-    pub(super) fn solve(
-        &mut self,
-        chain: &Chain,
-        guess: bool,
-        (speed, tolerance): (f64, f64),
-        thorough: bool,
-    ) {
+    pub(super) fn solve(&mut self, chain: &Chain, guess: bool, speed: f64, tolerance: f64) {
         let stage = if guess { Stage::Guess } else { Stage::Zero };
         let residual = self.newton.residual(&self.island, &self.best) / speed;
         self.outcome = Outcome { stage, residual, ..Outcome::default() };
@@ -79,11 +69,6 @@ impl<const T: usize> Space<T> {
             if (laid_out && self.outcome.residual <= tolerance) || self.outcome.factorizations >= chain.budget
             {
                 break;
-            }
-            // other ways mostly lead to the same contacts that creep
-            let creeps = !thorough && self.outcome.iterations > 0 && self.outcome.residual <= CREEP;
-            if creeps && !matches!(trial, Trial::Interior(..)) {
-                continue;
             }
             if !laid_out {
                 self.equations.lay_out(&self.island);

@@ -1,5 +1,6 @@
 //! The rows of a joint: each Θ an exact function of the configuration, each row its exact gradient.
 
+use super::body::Twist;
 use super::joint::{Joint, JointKind, Motor};
 use super::placed::{Gradient, Placed, row};
 use crate::system::{JointRow, RowKind};
@@ -31,12 +32,14 @@ struct Measure {
     value: f64,
     of_a: Gradient,
     of_b: Gradient,
+    /// How fast its speed changes at constant velocities, where the motion of the bodies is known.
+    rate: f64,
 }
 
 impl Measure {
     /// The same multiplied by a length.
     fn scaled(&self, s: f64) -> Self {
-        Self { value: s * self.value, of_a: s * self.of_a, of_b: s * self.of_b }
+        Self { value: s * self.value, of_a: s * self.of_a, of_b: s * self.of_b, rate: s * self.rate }
     }
 }
 
@@ -46,27 +49,60 @@ struct Pair<'a> {
     b: &'a Placed,
     frame_a: Frame,
     frame_b: Frame,
+    /// How the bodies move, at constant linear velocities of their centres and constant angular velocities, in the
+    /// world and in the body alike.
+    motion: Option<[Twist; 2]>,
+}
+
+/// Velocity and acceleration of the point of a body now at `point`, at constant velocities of the body.
+fn moving(body: &Placed, twist: &Twist, point: &Point3<f64>) -> [Vector3<f64>; 2] {
+    let turning = twist.angular.cross(&(point - body.centre));
+    [twist.linear + turning, twist.angular.cross(&turning)]
 }
 
 impl Pair<'_> {
+    /// Velocity and acceleration of the origin of b against that of a.
+    fn motion_apart(&self, [a, b]: &[Twist; 2]) -> [Vector3<f64>; 2] {
+        let of_a = moving(self.a, a, &self.frame_a.origin);
+        let of_b = moving(self.b, b, &self.frame_b.origin);
+        [of_b[0] - of_a[0], of_b[1] - of_a[1]]
+    }
+
     /// The distance of the origins along a world axis.
     fn apart(&self, axis: &Vector3<f64>) -> Measure {
         Measure {
             value: axis.dot(&(self.frame_b.origin - self.frame_a.origin)),
             of_a: -self.a.along(axis, &self.frame_a.origin),
             of_b: self.b.along(axis, &self.frame_b.origin),
+            rate: self.motion.as_ref().map_or(0.0, |motion| axis.dot(&self.motion_apart(motion)[1])),
         }
     }
 
     /// The same along an axis that turns with a: the point of a that is where b's origin is moves with it.
     fn apart_in_a(&self, axis: &Vector3<f64>) -> Measure {
-        Measure { of_a: -self.a.along(axis, &self.frame_b.origin), ..self.apart(axis) }
+        // n·d has the second derivative n̈·d + 2 ṅ·ḋ + n·d̈
+        let rate = |motion: &[Twist; 2]| {
+            let (turn, apart) = (motion[0].angular, self.frame_b.origin - self.frame_a.origin);
+            let [velocity, acceleration] = self.motion_apart(motion);
+            let turning = turn.cross(axis);
+            turn.cross(&turning).dot(&apart) + 2.0 * turning.dot(&velocity) + axis.dot(&acceleration)
+        };
+        Measure {
+            of_a: -self.a.along(axis, &self.frame_b.origin),
+            rate: self.motion.as_ref().map_or(0.0, rate),
+            ..self.apart(axis)
+        }
     }
 
     /// a·b of an axis of each body: d/dt = (ω_b − ω_a) · (b × a).
-    fn cosine(of_a: &Vector3<f64>, of_b: &Vector3<f64>) -> Measure {
+    fn cosine(&self, of_a: &Vector3<f64>, of_b: &Vector3<f64>) -> Measure {
         let turn = Gradient::turning(of_b.cross(of_a));
-        Measure { value: of_a.dot(of_b), of_a: -turn, of_b: turn }
+        let rate = |[a, b]: &[Twist; 2]| {
+            let (a, b) = (a.angular, b.angular);
+            (b - a).dot(&(b.cross(of_b).cross(of_a) + of_b.cross(&a.cross(of_a))))
+        };
+        let rate = self.motion.as_ref().map_or(0.0, rate);
+        Measure { value: of_a.dot(of_b), of_a: -turn, of_b: turn, rate }
     }
 
     /// The angle of frame b about z of frame a: atan2(s, c) with s = y_a·x_b − x_a·y_b, c = x_a·x_b + y_a·y_b,
@@ -80,7 +116,8 @@ impl Pair<'_> {
         // with opposite z axes there is no angle; z is as good as any
         let turn = if square > 1e-20 { (c * of_s - s * of_c) / square } else { a.z };
         let turn = Gradient::turning(turn);
-        Measure { value: s.atan2(c), of_a: -turn, of_b: turn }
+        // limits and drives, which are not asked for it
+        Measure { value: s.atan2(c), of_a: -turn, of_b: turn, rate: f64::NAN }
     }
 
     /// The distance of the origins; of coincident ones along z of frame a.
@@ -88,25 +125,56 @@ impl Pair<'_> {
         let d = self.frame_b.origin - self.frame_a.origin;
         let length = d.norm();
         let axis = if length > 0.0 { d / length } else { self.frame_a.z };
-        Measure { value: length, ..self.apart(&axis) }
+        let rate = |motion: &[Twist; 2]| {
+            let [velocity, acceleration] = self.motion_apart(motion);
+            let across = velocity - axis * axis.dot(&velocity);
+            axis.dot(&acceleration) + across.norm_squared() / length
+        };
+        Measure { value: length, rate: self.motion.as_ref().map_or(0.0, rate), ..self.apart(&axis) }
     }
 }
 
 /// Appends the rows of a joint. `length` [m] is what rows that turn are multiplied by.
 pub(super) fn rows(id: u32, joint: &Joint, length: f64, a: &Placed, b: &Placed, out: &mut Vec<JointRow>) {
+    make(id, joint, length, (a, b, None), |row, _| out.push(row));
+}
+
+/// The same, and how fast the speed of each row changes at constant velocities of the bodies, which move like this
+/// [m/s²]; not a number for limits and drives of an angle.
+pub(super) fn rows_and_rates(
+    id: u32,
+    joint: &Joint,
+    length: f64,
+    (a, b, motion): (&Placed, &Placed, [Twist; 2]),
+    (out, rates): (&mut Vec<JointRow>, &mut Vec<f64>),
+) {
+    make(id, joint, length, (a, b, Some(motion)), |row, rate| {
+        out.push(row);
+        rates.push(rate);
+    });
+}
+
+fn make(
+    id: u32,
+    joint: &Joint,
+    length: f64,
+    (a, b, motion): (&Placed, &Placed, Option<[Twist; 2]>),
+    mut push: impl FnMut(JointRow, f64),
+) {
     let frame_a = Frame::new(&(a.pose * joint.frame_a));
     let frame_b = Frame::new(&(b.pose * joint.frame_b));
-    let pair = Pair { a, b, frame_a, frame_b };
+    let pair = Pair { a, b, frame_a, frame_b, motion };
     let mut add = |measure: &Measure, target: f64, sign: f64, kind: RowKind| {
         let (row, drift) = row(a, &(sign * measure.of_a), b, &(sign * measure.of_b));
         if matches!(&row, Row::Bodies(terms) if terms.is_empty()) {
             return;
         }
-        out.push(JointRow { joint: id, row, error: sign * (measure.value - target), drift, kind });
+        let error = sign * (measure.value - target);
+        push(JointRow { joint: id, row, error, drift, kind }, sign * measure.rate);
     };
     let rigid = RowKind::Rigid(joint.compliance);
     let mut hold = |measure: Measure| add(&measure, 0.0, 1.0, rigid);
-    let turn = |of_a: &Vector3<f64>, of_b: &Vector3<f64>| Pair::cosine(of_a, of_b).scaled(length);
+    let turn = |of_a: &Vector3<f64>, of_b: &Vector3<f64>| pair.cosine(of_a, of_b).scaled(length);
     let (fa, fb) = (&pair.frame_a, &pair.frame_b);
 
     // the origins
@@ -175,7 +243,7 @@ pub(super) fn rows(id: u32, joint: &Joint, length: f64, a: &Placed, b: &Placed, 
 pub(super) fn coordinate(joint: &Joint, a: &Placed, b: &Placed) -> Option<f64> {
     let frame_a = Frame::new(&(a.pose * joint.frame_a));
     let frame_b = Frame::new(&(b.pose * joint.frame_b));
-    let pair = Pair { a, b, frame_a, frame_b };
+    let pair = Pair { a, b, frame_a, frame_b, motion: None };
     match joint.kind {
         JointKind::Revolute => Some(pair.angle().value),
         JointKind::Prismatic | JointKind::Cylindrical => Some(pair.apart_in_a(&pair.frame_a.z).value),

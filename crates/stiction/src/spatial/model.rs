@@ -237,6 +237,28 @@ impl System for Model {
         }
     }
 
+    fn joint_rates(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        out: &mut Vec<JointRow>,
+        rates: &mut Vec<f64>,
+    ) -> bool {
+        out.clear();
+        rates.clear();
+        for JointTable { id, joint, a, b, length } in &self.tables.joints {
+            let [a, b] = [*a, *b].map(|part| &self.tables.parts[part]);
+            if a.is_led() || b.is_led() {
+                return false;
+            }
+            let motion = [a, b].map(|part| part.twist(t, q, v));
+            let pair = (&a.placed(t, q), &b.placed(t, q), motion);
+            joint_rows::rows_and_rates(id.0, joint, *length, pair, (out, rates));
+        }
+        true
+    }
+
     fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
         let row = |placed: &[Placed], pair: &PairTable, gap: &Gap| {
             contact::contact(&self.tables, self.world.friction_point, placed, pair, gap)

@@ -98,6 +98,11 @@ impl Part {
         self.freedom != Freedom::None
     }
 
+    /// Whether its motion is prescribed, so that no one knows its accelerations.
+    pub(super) fn is_led(&self) -> bool {
+        matches!(self.course, Course::Path(_))
+    }
+
     /// The body at an instant.
     pub(super) fn placed(&self, t: f64, q: &[f64]) -> Placed {
         let own = &q[self.q.min(q.len())..];

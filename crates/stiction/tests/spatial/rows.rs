@@ -105,6 +105,26 @@ fn joint_rows_are_the_gradients_of_their_errors() {
                 );
                 assert!(!jump || kind == JointKind::Revolute, "{kind:?} jumps");
             }
+
+            // and how fast their speeds change
+            let (mut same, mut known) = (Vec::new(), Vec::new());
+            let told = model.joint_rates(state.t, &state.q, &state.v, &mut same, &mut known);
+            // nobody knows the accelerations of a body that is led
+            assert_eq!(told, ![round % 5, (round / 5) % 5].contains(&3), "{kind:?}, round {round}");
+            if !told {
+                continue;
+            }
+            assert_eq!(same, rows);
+            let speed = |row: &JointRow| row.row.dot(&starts(&model), &state.v) + row.drift;
+            let speeds = |t: f64, q: &[f64]| joint_rows(&model, t, q).iter().map(speed).collect();
+            for (row, (known, rate)) in rows.iter().zip(known.iter().zip(rates(&model, &state, speeds))) {
+                let open =
+                    known.is_nan() && kind == JointKind::Revolute && !matches!(row.kind, RowKind::Rigid(_));
+                assert!(
+                    open || (known - rate).abs() < TOLERANCE * (1.0 + rate.abs()),
+                    "{kind:?}: {known} instead of {rate} in {row:?}"
+                );
+            }
         }
     }
 }

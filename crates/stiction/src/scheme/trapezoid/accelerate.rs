@@ -116,6 +116,19 @@ impl Instant {
         bases: &mut Bases,
     ) -> Result<(), StepError> {
         let State { t, q, v, .. } = state;
+        let known = |(joint, rate): (&JointRow, &f64)| match joint.kind {
+            RowKind::Rigid(_) => rate.is_finite(),
+            RowKind::Limit => true,
+            RowKind::Drive { .. } => false,
+        };
+        if bearing.is_empty()
+            && system.joint_rates(*t, q, v, &mut self.frame.joints, &mut self.joints)
+            && self.frame.joints.iter().zip(&self.joints).all(known)
+        {
+            self.frame.bear_nothing(*t, &mut self.joints);
+            self.contacts.clear();
+            return Ok(());
+        }
         let fastest = system.surface_speed(*t, q, v);
         let step = (STENCIL * system.size() / fastest.max(f64::MIN_POSITIVE)).min(INSTANT);
         self.frame.read(system, (*t, q), bearing, None, bases)?;

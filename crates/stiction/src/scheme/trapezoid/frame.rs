@@ -63,6 +63,23 @@ impl Frame {
         Ok(())
     }
 
+    /// The rows of the joints as they have been read at `t` and nothing else: no limit and no contact bears, and the
+    /// rates of limits go with them.
+    pub(super) fn bear_nothing(&mut self, t: f64, rates: &mut Vec<f64>) {
+        self.t = t;
+        self.contacts.clear();
+        self.rows.clear();
+        let Self { joints, rows, .. } = self;
+        let holds = |joint: &JointRow| joint.kind != RowKind::Limit;
+        rows.extend((0..joints.len()).filter(|&row| holds(&joints[row])));
+        let mut row = 0;
+        rates.retain(|_| {
+            row += 1;
+            holds(&joints[row - 1])
+        });
+        joints.retain(holds);
+    }
+
     /// Turns the tangents of contacts that ask for it along their friction.
     pub(super) fn align(&mut self, bearing: &[Bearing], friction: impl Fn(ContactId) -> Option<[f64; 3]>) {
         let holds = bearing.iter().filter_map(|b| contact(b).map(|id| (id, b.hold)));

@@ -17,6 +17,7 @@ mod hand_over;
 mod impact;
 mod judge;
 mod locate;
+mod program;
 mod project;
 pub(crate) mod replay;
 mod schur;

@@ -1,6 +1,7 @@
 //! Forces that are not unique: what several contacts that hold the same thing have left, however they share it.
 
 use super::accelerate::Instant;
+use super::program::Program;
 use crate::assemble::Place;
 use crate::state::Bearing;
 use crate::system::EventPlace;
@@ -10,11 +11,7 @@ use stiction_lcp::ContactMode;
 /// Combinations of forces that cause no acceleration to this part of what each causes alone change nothing.
 const NOTHING: f64 = 1e-9;
 
-/// What a force that is in no basis yet costs, in units of the largest that is: enough to drive it out.
-const DEAR: f64 = 1e6;
-
-/// Exchanges in a linear program at most, and directions added to the friction of a contact in space.
-const EXCHANGES: usize = 200;
+/// Directions added to the friction of a contact in space at most.
 const CUTS: usize = 20;
 
 /// Contacts whose forces are not unique.
@@ -27,7 +24,7 @@ pub(super) struct Shared {
     pub(super) slack: f64,
 }
 
-/// A force c + g·z that must not be negative, z the forces that change nothing.
+/// The bound c + g·z of a friction, z the forces that change nothing.
 struct Bound {
     c: f64,
     g: DVector<f64>,
@@ -121,14 +118,14 @@ impl Instant {
     fn most(&self, spans: &[Span], free: &DMatrix<f64>, z: &[f64]) -> f64 {
         let row = |i: usize| free.row(i).transpose();
         let none = || DVector::zeros(free.ncols());
-        let mut bounds = Vec::new();
+        let mut program = Program::new(free.ncols());
         let mut round = Vec::new();
         for span in spans {
             let contact = &self.problem.contacts[span.contact];
             let own = &z[self.layout.contact[span.contact]..self.layout.contact[span.contact + 1]];
             let normal = (span.normal.map_or(0.0, |_| own[0]), span.normal.map_or_else(none, row));
             if span.tangents.is_empty() {
-                bounds.push(Bound { c: normal.0, g: normal.1 });
+                program.add(normal.0, &normal.1);
                 continue;
             }
             let p = contact.tangent_impulse(if span.normal.is_some() { &own[1..] } else { own });
@@ -137,14 +134,14 @@ impl Instant {
                 span.tangents.iter().enumerate().map(|(j, &i)| (p[j], row(i))).collect();
             for tangent in &tangents {
                 for sign in [-1.0, 1.0] {
-                    bounds.push(Bound { c: bound.c + sign * tangent.0, g: &bound.g + sign * &tangent.1 });
+                    program.add(bound.c + sign * tangent.0, &(&bound.g + sign * &tangent.1));
                 }
             }
             if tangents.len() == 2 {
                 round.push((bound, tangents));
             }
         }
-        let mut found = greatest(&bounds);
+        let mut found = program.greatest();
         for _ in 0..CUTS {
             let Some((slack, z)) = &found else { return f64::INFINITY };
             let (slack, z) = (*slack, z.clone());
@@ -158,13 +155,13 @@ impl Instant {
                     let d = p.map(|p| p / size);
                     let c = bound.c - d[0] * tangents[0].0 - d[1] * tangents[1].0;
                     let g = &bound.g - d[0] * &tangents[0].1 - d[1] * &tangents[1].1;
-                    bounds.push(Bound { c, g });
+                    program.add(c, &g);
                 }
             }
             if worst >= slack {
                 return slack;
             }
-            found = greatest(&bounds);
+            found = program.greatest();
         }
         found.map_or(f64::INFINITY, |f| f.0)
     }
@@ -195,42 +192,4 @@ fn null_space(columns: &DMatrix<f64>) -> Option<DMatrix<f64>> {
         return None;
     }
     Some(DMatrix::from_fn(n, free.len(), |i, k| turned[(free[k], i)] / norms[i]))
-}
-
-/// max over z of min c + g·z, with z: the linear program min Σ c y over y ≥ 0, Σ g y = 0, Σ y = 1 by the simplex method
-/// with the least index first, which cannot cycle. `None` if there is no greatest one.
-fn greatest(bounds: &[Bound]) -> Option<(f64, DVector<f64>)> {
-    let k = bounds.first()?.g.len();
-    let largest = bounds.iter().map(|b| b.c.abs()).fold(f64::MIN_POSITIVE, f64::max);
-    let count = bounds.len();
-    // the last columns are unit vectors to start from
-    let column = |j: usize| {
-        let g = |i: usize| if i < k { bounds[j].g[i] } else { 1.0 };
-        DVector::from_fn(k + 1, |i, _| if j < count { g(i) } else { f64::from(i + count == j) })
-    };
-    let cost = |j: usize| if j < count { bounds[j].c } else { DEAR * largest };
-    let mut basis: Vec<usize> = (count..=count + k).collect();
-    for _ in 0..EXCHANGES {
-        let matrix = DMatrix::from_columns(&basis.iter().map(|&j| column(j)).collect::<Vec<DVector<f64>>>());
-        let lu = matrix.clone().lu();
-        let y = lu.solve(&DVector::from_fn(k + 1, |i, _| f64::from(i == k)))?;
-        let costs = DVector::from_iterator(k + 1, basis.iter().map(|&j| cost(j)));
-        let prices = matrix.transpose().lu().solve(&costs)?;
-        let enters = (0..count).filter(|j| !basis.contains(j)).find(|&j| {
-            let column = column(j);
-            cost(j) - prices.dot(&column) < -1e-14 * largest.max(prices.amax() * column.amax())
-        });
-        let Some(enters) = enters else {
-            let left: f64 = basis.iter().zip(&y).filter(|(j, _)| **j >= count).map(|(_, y)| *y).sum();
-            let slack = basis.iter().zip(&y).filter(|(j, _)| **j < count).map(|(&j, y)| cost(j) * y).sum();
-            return (left < NOTHING).then(|| (slack, -prices.rows(0, k).into_owned()));
-        };
-        let change = lu.solve(&column(enters))?;
-        let leaves = (0..=k).filter(|&i| change[i] > 1e-12 * change.amax()).min_by(|&a, &b| {
-            let ratio = |i: usize| y[i].max(0.0) / change[i];
-            ratio(a).total_cmp(&ratio(b)).then(basis[a].cmp(&basis[b]))
-        })?;
-        basis[leaves] = enters;
-    }
-    None
 }
