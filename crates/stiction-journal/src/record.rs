@@ -203,14 +203,7 @@ impl Step {
 
 /// What is remembered of the contacts of a step.
 fn contacts(reports: &[ContactReport]) -> Vec<ContactMemory> {
-    let remembered = |c: &ContactReport| ContactMemory {
-        id: c.id,
-        point: c.point,
-        normal: c.normal_impulse,
-        friction: c.friction_impulse,
-        moment: c.moment.map_or([0.0; 3], |m| m.impulse),
-    };
-    let mut contacts: Vec<ContactMemory> = reports.iter().map(remembered).collect();
+    let mut contacts: Vec<ContactMemory> = reports.iter().map(ContactMemory::from).collect();
     contacts.sort_by_key(|c| c.id);
     contacts
 }

@@ -1,8 +1,9 @@
 //! Journals that were tampered with, checksums and all.
 
-use crate::common::{Folder, boxes, code, json, steps, stiction, words};
+use crate::common::{Folder, balls, boxes, code, json, steps, stiction, words};
 use std::fs;
 use std::path::{Path, PathBuf};
+use stiction::{ContactReport, MomentReport};
 use stiction_journal::{Header, Journal, Step, Writer};
 
 /// A run, and what a forger makes of it.
@@ -12,9 +13,14 @@ struct Forger {
 }
 
 impl Forger {
+    /// Boxes by a scheme.
     fn new(name: &str, scheme: &str) -> Self {
+        Self::of(name, &boxes(0.6, 0.4), scheme)
+    }
+
+    fn of(name: &str, scene: &str, scheme: &str) -> Self {
         let folder = Folder::new(name);
-        let scene = folder.scene("boxes.toml", &boxes(0.6, 0.4));
+        let scene = folder.scene("scene.toml", scene);
         let path = folder.path("run.journal");
         let output = stiction(&[&"run", &scene, &"--out", &path, &"--scheme", &scheme]);
         assert_eq!(code(&output), 0, "{}", words(&output));
@@ -33,6 +39,17 @@ impl Forger {
         drop(writer);
         findings(&forged)
     }
+
+    /// Each of these changes to contact `i` of a step is found there.
+    fn assert_found(&self, changes: &[(&str, &str, Change)], step: usize, i: usize) {
+        let number = step as u64 + 1;
+        for (name, check, change) in changes {
+            let found = self.forge(|_, steps| change(&mut steps[step], i));
+            assert!(found.contains(&(number, (*check).to_string())), "{name} in step {number}: {found:?}");
+            // the next step starts from what was forged
+            assert!(found.iter().all(|f| f.0 == number || f.0 == number + 1), "{name}: {found:?}");
+        }
+    }
 }
 
 /// Steps and checks that fail.
@@ -49,12 +66,19 @@ fn findings(path: &Path) -> Vec<(u64, String)> {
     found
 }
 
-/// The step that is forged, and a contact of it that bears and slides.
-fn target(steps: &[Step]) -> (usize, usize) {
-    let slides = |c: &stiction::ContactReport| c.friction_impulse.iter().any(|p| p.abs() > 1e-3);
+/// The step that is forged, and a contact of it that does this.
+fn target(steps: &[Step], does: impl Fn(&ContactReport) -> bool + Copy) -> (usize, usize) {
     let found =
-        steps.iter().enumerate().skip(100).find_map(|(k, s)| Some((k, s.contacts.iter().position(slides)?)));
-    found.expect("a contact with friction")
+        steps.iter().enumerate().skip(100).find_map(|(k, s)| Some((k, s.contacts.iter().position(does)?)));
+    found.expect("a contact that does")
+}
+
+fn slides(contact: &ContactReport) -> bool {
+    contact.friction_impulse.iter().any(|p| p.abs() > 1e-3)
+}
+
+fn moment(step: &mut Step, contact: usize) -> &mut MomentReport {
+    step.contacts[contact].moment.as_mut().expect("a moment")
 }
 
 #[test]
@@ -75,8 +99,7 @@ type Change = fn(&mut Step, usize);
 fn forged_numbers_are_found_with_their_step() {
     let forger = Forger::new("numbers", "default");
     let original = steps(&forger.path);
-    let (k, i) = target(&original);
-    let number = k as u64 + 1;
+    let (k, i) = target(&original, slides);
     let changes: [(&str, &str, Change); 8] = [
         ("normal impulse", "momentum", |s, i| s.contacts[i].normal_impulse *= -1.0),
         ("a little normal impulse", "momentum", |s, i| s.contacts[i].normal_impulse += 1e-8),
@@ -87,15 +110,10 @@ fn forged_numbers_are_found_with_their_step() {
         ("joint impulse", "momentum", |s, _| s.joints[0].impulse += 1e-7),
         ("energy", "figure", |s, _| s.kinetic *= 1.001),
     ];
-    for (name, check, change) in changes {
-        let found = forger.forge(|_, steps| change(&mut steps[k], i));
-        assert!(found.contains(&(number, check.to_string())), "{name} in step {number}: {found:?}");
-        // the next step starts from what was forged
-        assert!(found.iter().all(|f| f.0 == number || f.0 == number + 1), "{name}: {found:?}");
-    }
+    forger.assert_found(&changes, k, i);
     // steps that are left out
     let found = forger.forge(|_, steps| steps[k] = steps[k + 1].clone());
-    assert!(found.iter().any(|f| f.0 == number), "{found:?}");
+    assert!(found.iter().any(|f| f.0 == k as u64 + 1), "{found:?}");
 }
 
 #[test]
@@ -107,6 +125,30 @@ fn another_coefficient_of_friction_in_the_scene_is_found() {
     assert!(found.iter().any(|f| f.1 == "complementarity"), "{found:?}");
     let found = forger.forge(|header, _| header.scene = header.scene.replace("mass = 1.0", "mass = 1.01"));
     assert!(found.iter().any(|f| f.1 == "momentum"), "{found:?}");
+}
+
+#[test]
+fn contacts_that_resist_turning_are_verified_and_their_forgery_found() {
+    let forger = Forger::of("turning", &balls(0.6), "default");
+    assert_eq!(forger.forge(|_, _| ()), []);
+    let steps = steps(&forger.path);
+    let turned = |c: &ContactReport| c.moment.is_some_and(|m| m.impulse[2].abs() > 1e-3);
+    let (k, i) = target(&steps, turned);
+    let changes: [(&str, &str, Change); 6] = [
+        ("spin", "momentum", |s, i| moment(s, i).impulse[2] *= -1.0),
+        ("a little spin", "momentum", |s, i| moment(s, i).impulse[2] *= 1.0 + 1e-9),
+        ("a little rolling", "momentum", |s, i| moment(s, i).impulse[1] *= 1.0 + 1e-9),
+        ("rolling", "momentum", |s, i| moment(s, i).impulse[1] *= -1.0),
+        ("turning", "contact", |s, i| moment(s, i).turn[1] += 1e-7),
+        ("no moment", "contact", |s, i| s.contacts[i].moment = None),
+    ];
+    forger.assert_found(&changes, k, i);
+    for (from, to) in [("torsion = 0.03", "torsion = 0.0301"), ("rolling = 0.01", "rolling = 0.0101")] {
+        let found = forger.forge(|header, _| header.scene = header.scene.replace(from, to));
+        assert!(found.contains(&(1, "complementarity".to_string())), "{to}: {found:?}");
+    }
+    let found = forger.forge(|header, _| header.scene = header.scene.replace("torsion = 0.03\n", ""));
+    assert!(found.contains(&(1, "contact".to_string())), "{found:?}");
 }
 
 #[test]
@@ -132,7 +174,7 @@ fn a_changed_byte_is_found_with_its_record() {
     let output = stiction(&[&"verify", &forger.path]);
     assert!(words(&output).contains(&format!("record {record}")), "{}", words(&output));
     // and nothing goes on from there
-    let scene = forger.folder.path("boxes.toml");
+    let scene = forger.folder.path("scene.toml");
     let output = stiction(&[&"run", &scene, &"--out", &forger.path, &"--resume"]);
     assert_eq!(code(&output), 2);
     assert!(words(&output).contains(&format!("record {record}")), "{}", words(&output));

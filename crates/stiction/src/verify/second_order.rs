@@ -108,7 +108,9 @@ pub(super) fn verify<S: System + ?Sized>(
     verdict.bound(Check::Figure, left.abs(), 0.0, || "the time that the parts take".to_string());
     if let Some((z, v)) = last {
         let (contacts, joints) = replay.reports(z, v);
-        same(&contacts, &joints, report, system.size().max(largest(&after.q)), verdict);
+        let length = system.size().max(largest(&after.q));
+        let fastest = largest(v).max(system.prescribed_speed(before.t));
+        same(&contacts, &joints, report, (length, fastest), verdict);
     }
     let limit = POSITION * largest(&after.q).max(system.size());
     for (i, (own, recorded)) in replay.now.q.iter().zip(&after.q).enumerate() {

@@ -11,5 +11,6 @@ mod planes;
 mod rest;
 mod scenes;
 mod spaces;
+mod turning;
 mod twins;
 mod verified;
