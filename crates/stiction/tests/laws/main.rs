@@ -4,6 +4,7 @@ mod break_shot;
 mod common;
 mod energy;
 mod failures;
+mod followed;
 mod orders;
 mod parity;
 mod permutation;
