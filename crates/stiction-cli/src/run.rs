@@ -189,14 +189,10 @@ pub(crate) fn go_on(
             None => simulation.step_into(size, &mut report).map(|()| Step::new(simulation.state(), &report)),
             Some(accuracy) => {
                 let to = if size < h { until } else { simulation.state().t + h };
-                simulation.follow(to, accuracy, &[], |_, _| ()).map(|followed| {
-                    let mut observed = simulation.observe();
-                    observed.h = size;
-                    observed.events.clone_from(&followed.report.events);
-                    observed.impacts.clone_from(&followed.report.impacts);
-                    observed.certificate.natural_map = followed.report.certificate;
-                    let mut step = Step::new(simulation.state(), &observed);
-                    step.followed = Some(Followed::from(&followed.report));
+                simulation.follow_into(to, accuracy, &mut report).map(|followed| {
+                    report.h = size;
+                    let mut step = Step::new(simulation.state(), &report);
+                    step.followed = Some(Followed::from(&followed));
                     step
                 })
             }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction::{Finding, Verdict, verify};
+use stiction::{Check, Finding, Verdict, verify, verify_followed};
 use stiction_journal::{Damage, Journal, JournalError, Step};
 
 const EXAMPLES: &str = "\
@@ -53,6 +53,10 @@ struct Report {
     limited: usize,
     /// The worst recomputed residual.
     worst: f64,
+    /// The accuracy asked for, for runs that follow one.
+    accuracy: Option<f64>,
+    /// Steps to that accuracy, in all stretches, with the estimate of the error of each.
+    estimates: usize,
     damage: Option<Damage>,
     findings: Vec<Failure>,
 }
@@ -92,22 +96,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
         limited: 0,
         worst: 0.0,
         damage: None,
+        estimates: 0,
+        accuracy: plan.header.accuracy.map(|a| a.tolerance),
         findings: Vec::new(),
     };
     let mut before = journal.start().clone();
     if before != plan.start {
         let place = "the start is not that of the scene".to_string();
-        let finding = Finding { check: stiction::Check::Record, place, value: f64::NAN, limit: 0.0 };
+        let finding = Finding { check: Check::Record, place, value: f64::NAN, limit: 0.0 };
         report.findings.push(Failure { step: 0, t: before.t, finding });
         report.failed += 1;
     }
     for step in &mut journal {
         let step = step.map_err(said)?;
         let after = step.state();
-        let mut verdict = verify(&plan.model, &plan.scheme, &before, &after, &step.report());
-        if step.followed.is_some() {
-            verdict.unverifiable = vec!["a stretch that was followed to an accuracy".to_string()];
-        }
+        let verdict = match (&plan.header.accuracy, &step.followed) {
+            (Some(accuracy), Some(followed)) => {
+                report.estimates += followed.steps;
+                let how = (&plan.scheme, accuracy);
+                verify_followed(&plan.model, how, &before, &after, &step.report(), &followed.report(accuracy))
+            }
+            (None, None) => verify(&plan.model, &plan.scheme, &before, &after, &step.report()),
+            (asked, _) => {
+                let asked = if asked.is_some() { "a stretch" } else { "a step of one size" };
+                let place = format!("{asked} was asked for, and something else is recorded");
+                let finding = Finding { check: Check::Record, place, value: f64::NAN, limit: 0.0 };
+                Verdict { findings: vec![finding], ..Verdict::default() }
+            }
+        };
         report.add(&step, verdict);
         before = after;
     }
@@ -144,13 +160,22 @@ impl Report {
 
     fn text(&self) -> String {
         let mut text = format!("{}: {}, {}\n", self.journal, self.scene, self.scheme);
-        let steps = count(self.steps, "step", "steps");
+        let what = if self.accuracy.is_some() { ["stretch", "stretches"] } else { ["step", "steps"] };
+        let steps = count(self.steps, what[0], what[1]);
         if self.failed == 0 && self.not_verifiable == 0 {
             let _ = writeln!(
                 text,
                 "  {steps} verified without the solver, worst residual {}",
                 residual(self.worst)
             );
+            if let Some(accuracy) = self.accuracy {
+                let made = count(self.estimates, "step", "steps");
+                let _ = writeln!(
+                    text,
+                    "  made of {made}; the estimate of the error of each was formed again and is at most {accuracy:e}"
+                );
+                text.push_str("  how far estimates are from true errors is not verified\n");
+            }
         } else {
             let _ = writeln!(
                 text,
@@ -159,7 +184,7 @@ impl Report {
             );
         }
         for (why, n) in &self.reasons {
-            let _ = writeln!(text, "  not verifiable: {why} ({})", count(*n, "step", "steps"));
+            let _ = writeln!(text, "  not verifiable: {why} ({})", count(*n, what[0], what[1]));
         }
         if self.loose > 0 {
             let steps = count(self.loose, "step is", "steps are");
@@ -180,7 +205,7 @@ impl Report {
         }
         for Failure { step, t, finding } in self.findings.iter().take(SHOWN) {
             let Finding { check, place, value, limit } = finding;
-            let _ = write!(text, "  step {step}, {t:.6} s: {check}: {place}");
+            let _ = write!(text, "  {} {step}, {t:.6} s: {check}: {place}", what[0]);
             if value.is_nan() {
                 text.push('\n');
             } else {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// The version of the format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// How every journal begins; the version of the format follows.
 pub(crate) const MAGIC: &[u8; 16] = b"stiction journal";

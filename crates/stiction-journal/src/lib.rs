@@ -2,7 +2,7 @@
 //! continued bit by bit.
 //!
 //! A journal is a line that says what it is, then records. Record 0 is the [`Header`] with the text of the scene, record
-//! 1 the [`State`](stiction::State) at the start, every other one a [`Step`]. All numbers are little-endian.
+//! 1 the [`State`](stiction::State) at the start, every other one a [`Step`], or a stretch of steps to an accuracy. All numbers are little-endian.
 //!
 //! | bytes | what |
 //! |---|---|

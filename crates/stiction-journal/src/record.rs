@@ -65,7 +65,7 @@ pub struct Step {
     pub impacts: Vec<ImpactReport>,
     /// How a step of second order was made.
     pub second_order: Option<SecondOrderReport>,
-    /// What it takes to check the step.
+    /// What it takes to check the step; of a stretch, every step it is made of.
     pub evidence: Option<Evidence>,
     /// For a stretch that was followed to an accuracy: what that took.
     pub followed: Option<Followed>,
@@ -101,6 +101,17 @@ impl From<&AccuracyReport> for Followed {
     fn from(report: &AccuracyReport) -> Self {
         let AccuracyReport { error, steps, rejections, solves, certificate, .. } = *report;
         Self { error, steps, rejections, solves, certificate }
+    }
+}
+
+impl Followed {
+    /// What is said of a stretch of a run to an accuracy.
+    pub fn report(&self, accuracy: &Accuracy) -> AccuracyReport {
+        let mut report = AccuracyReport::default();
+        report.requested = accuracy.tolerance;
+        (report.error, report.steps, report.rejections) = (self.error, self.steps, self.rejections);
+        (report.solves, report.certificate) = (self.solves, self.certificate);
+        report
     }
 }
 
@@ -203,14 +214,7 @@ impl Step {
 
 /// What is remembered of the contacts of a step.
 fn contacts(reports: &[ContactReport]) -> Vec<ContactMemory> {
-    let remembered = |c: &ContactReport| ContactMemory {
-        id: c.id,
-        point: c.point,
-        normal: c.normal_impulse,
-        friction: c.friction_impulse,
-        moment: c.moment.map_or([0.0; 3], |m| m.impulse),
-    };
-    let mut contacts: Vec<ContactMemory> = reports.iter().map(remembered).collect();
+    let mut contacts: Vec<ContactMemory> = reports.iter().map(ContactMemory::from).collect();
     contacts.sort_by_key(|c| c.id);
     contacts
 }

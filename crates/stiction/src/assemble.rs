@@ -91,7 +91,7 @@ pub(crate) struct Places {
 
 impl Places {
     /// The block of the step problem that resists the rolling of contact `k` of the model.
-    fn rolling(&self, k: usize) -> Option<usize> {
+    pub(crate) fn rolling(&self, k: usize) -> Option<usize> {
         self.rolling.binary_search_by_key(&k, |r| r.0).ok().map(|at| self.rolling[at].1)
     }
 }
@@ -171,7 +171,7 @@ pub(crate) fn rows(
 }
 
 /// The axes about which the rows of `moments` turn, spin first, with the length of each.
-fn turning_axes(row: &ContactRow) -> ArrayVec<([f64; 3], f64), 3> {
+pub(crate) fn turning_axes(row: &ContactRow) -> ArrayVec<([f64; 3], f64), 3> {
     let Moments { torsion, rolling, spin, rolls, .. } = &row.moments;
     let planar = row.tangents.len() < 2;
     let axes = if planar { [[0.0, 0.0, 1.0]; 2] } else { row.tangent_directions };
@@ -284,16 +284,18 @@ pub(crate) fn joint_reports(
     out.extend(rows.iter().zip(&places.joints).map(report));
 }
 
+impl From<&ContactReport> for ContactMemory {
+    fn from(report: &ContactReport) -> Self {
+        let ContactReport { id, point, normal_impulse, friction_impulse, moment, .. } = *report;
+        let moment = moment.map_or([0.0; 3], |m| m.impulse);
+        Self { id, point, normal: normal_impulse, friction: friction_impulse, moment }
+    }
+}
+
 /// What a step leaves to be remembered.
 pub(crate) fn remember(contacts: &[ContactReport], joints: &[JointReport], memory: &mut Memory) {
     memory.contacts.clear();
-    memory.contacts.extend(contacts.iter().map(|c| ContactMemory {
-        id: c.id,
-        point: c.point,
-        normal: c.normal_impulse,
-        friction: c.friction_impulse,
-        moment: c.moment.map_or([0.0; 3], |m| m.impulse),
-    }));
+    memory.contacts.extend(contacts.iter().map(ContactMemory::from));
     memory.contacts.sort_unstable_by_key(|c| c.id);
     memory.joints.clear();
     memory.joints.extend(joints.iter().map(|j| j.impulse));
@@ -347,26 +349,38 @@ pub(crate) fn remembered(
             let far = |row: &ContactRow| (0..3).map(|c| (row.point[c] - old.point[c]).powi(2)).sum::<f64>();
             let nearest =
                 (1..count).fold(0, |best, k| if far(&rows[k]) < far(&rows[best]) { k } else { best });
-            let i = places.first_contact + from + nearest;
-            let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
-            own[0] += old.normal;
-            let row = &rows[nearest];
-            let along = |t: [f64; 3], x: &[f64; 3]| (0..3).map(|c| t[c] * x[c]).sum::<f64>();
-            let mut turns = turning_axes(row).into_iter().map(|(axis, l)| along(axis, &old.moment) / l);
-            let spin = row.moments.spin.as_ref().and_then(|_| turns.next()).unwrap_or(0.0);
-            if own.len() > 1 {
-                let [x, y] = row.tangent_directions.map(|t| along(t, &old.friction));
-                add_friction(&problem.contacts[i], [x, y, spin], &mut own[1..]);
-            }
-            if let Some(block) = places.rolling(from + nearest) {
-                let mut rolls = [0.0; 3];
-                rolls.iter_mut().zip(turns).for_each(|(p, turn)| *p = turn);
-                let own = &mut z[layout.contact[block]..layout.contact[block + 1]];
-                add_friction(&problem.contacts[block], rolls, own);
-            }
+            add_contact((problem, layout, places), (from + nearest, &rows[nearest]), old, z);
         }
         from += count;
     }
+}
+
+/// Adds what a contact bore, along the axes of the world, to the unknowns of contact `k` of the model.
+pub(crate) fn add_contact(
+    (problem, layout, places): (&StepProblem, &Layout, &Places),
+    (k, row): (usize, &ContactRow),
+    bore: &ContactMemory,
+    z: &mut [f64],
+) {
+    let i = places.first_contact + k;
+    let own = &mut z[layout.contact[i]..layout.contact[i + 1]];
+    own[0] += bore.normal;
+    let mut turns = turning_axes(row).into_iter().map(|(axis, length)| dot(axis, bore.moment) / length);
+    let spin = row.moments.spin.as_ref().and_then(|_| turns.next()).unwrap_or(0.0);
+    if own.len() > 1 {
+        let [x, y] = row.tangent_directions.map(|t| dot(t, bore.friction));
+        add_friction(&problem.contacts[i], [x, y, spin], &mut own[1..]);
+    }
+    if let Some(block) = places.rolling(k) {
+        let mut rolls = [0.0; 3];
+        rolls.iter_mut().zip(turns).for_each(|(p, turn)| *p = turn);
+        let own = &mut z[layout.contact[block]..layout.contact[block + 1]];
+        add_friction(&problem.contacts[block], rolls, own);
+    }
+}
+
+pub(crate) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    (0..3).map(|c| a[c] * b[c]).sum()
 }
 
 /// Adds an impulse along the tangent rows to the friction unknowns of a contact.

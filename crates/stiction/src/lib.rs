@@ -23,8 +23,8 @@ pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode, MomentReport,
-    Part, Pass, PostReport, SecondOrderReport, StepReport, StepWork,
+    AccuracyReport, Combination, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode,
+    MomentReport, Part, Pass, PostReport, SecondOrderReport, StepReport, StepWork,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
@@ -37,7 +37,7 @@ pub use system::{
     Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Moments, Near, PairId, RowKind, Spring,
     Sweep, System,
 };
-pub use verify::{Check, Finding, Verdict, verify};
+pub use verify::{Check, Finding, Verdict, verify, verify_followed};
 
 // the examples of the README are doc tests
 #[cfg(doctest)]

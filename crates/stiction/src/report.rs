@@ -2,7 +2,7 @@
 
 mod evidence;
 
-pub use evidence::{Evidence, Part, Pass};
+pub use evidence::{Combination, Evidence, Part, Pass};
 
 use crate::reduce::Dropped;
 use crate::system::{ContactId, EventPlace};

@@ -140,9 +140,39 @@ impl<S: System> Simulation<S> {
         wanted.sort_by(f64::total_cmp);
         let mut take = |at: &State| trajectory.values.push(pick(system, at));
         let samples = Samples { times: &wanted, take: &mut take };
-        let report = adaptive::run(system, scheme, accuracy, state, until, second_order, samples)?;
+        let report = adaptive::run(system, (scheme, accuracy), state, until, second_order, samples, None)?;
         trajectory.times = wanted;
         Ok(Followed { trajectory, report })
+    }
+
+    /// [`Simulation::follow`] as one stretch, with a report of it as of a step: the figures at its end, its events and
+    /// impacts and, where `report` has [`Evidence`](crate::Evidence), what it takes to check every step it is made of.
+    pub fn follow_into(
+        &mut self,
+        until: f64,
+        accuracy: &Accuracy,
+        report: &mut StepReport,
+    ) -> Result<AccuracyReport, StepError> {
+        let Self { system, state, scheme, second_order, .. } = self;
+        let samples = Samples { times: &[], take: &mut |_| () };
+        let start = state.t;
+        let mut evidence = report.evidence.take();
+        let asked = evidence.as_mut();
+        let made = adaptive::run(&*system, (scheme, accuracy), state, until, second_order, samples, asked);
+        let made = match made {
+            Ok(made) => made,
+            Err(error) => {
+                report.evidence = evidence;
+                return Err(error);
+            }
+        };
+        *report = self.observe();
+        report.h = until - start;
+        report.events.clone_from(&made.events);
+        report.impacts.clone_from(&made.impacts);
+        report.certificate.natural_map = made.certificate;
+        report.evidence = evidence;
+        Ok(made)
     }
 }
 

@@ -114,3 +114,78 @@ bodies = ["floor", "bob"]
 at = [2.0, 4.0]
 "#
 }
+
+/// Balls that spin and roll on a floor, one against the other, with what resists both.
+pub(crate) fn balls(duration: f64) -> String {
+    let mut text = format!(
+        r#"
+format = 1
+dimension = 3
+title = "Balls that spin and roll"
+run = {{ duration = {duration}, step = 0.002 }}
+
+[materials.default]
+friction = 0.4
+torsion = 0.03
+rolling = 0.01
+
+[[bodies]]
+name = "floor"
+motion = "fixed"
+shapes = [{{ kind = "half_space" }}]
+"#
+    );
+    for (k, x, speed, spin) in [(0, 0.0, 0.5, 8.0), (1, 0.6, -0.3, -5.0)] {
+        let _ = write!(
+            text,
+            r#"
+[[bodies]]
+name = "ball {k}"
+density = 500.0
+position = [{x}, 0.0, 0.2]
+velocity = [{speed}, 0.1, 0.0]
+angular_velocity = [-0.5, {roll}, {spin}]
+shapes = [{{ kind = "sphere", radius = 0.2 }}]
+"#,
+            roll = speed / 0.2
+        );
+    }
+    text
+}
+
+/// A ball that bounces and slides, beside a pendulum.
+pub(crate) const BOUNCING: &str = r#"
+format = 1
+dimension = 2
+title = "A ball that bounces, and a pendulum"
+run = { duration = 1.0, step = 0.01 }
+
+[materials.default]
+friction = 0.4
+restitution = 0.6
+
+[[bodies]]
+name = "floor"
+motion = "fixed"
+shapes = [{ kind = "half_plane" }]
+
+[[bodies]]
+name = "ball"
+density = 500.0
+position = [0.0, 0.5]
+velocity = [6.0, 0.0]
+angular_velocity = 3.0
+shapes = [{ kind = "disk", radius = 0.1 }]
+
+[[bodies]]
+name = "bob"
+mass = 1.0
+inertia = 0.1
+position = [3.0, 4.0]
+
+[[joints]]
+name = "hinge"
+kind = "revolute"
+bodies = ["floor", "bob"]
+at = [2.0, 4.0]
+"#;

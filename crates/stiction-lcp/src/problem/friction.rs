@@ -147,14 +147,18 @@ fn check_polygon(generators: &[[f64; 3]], tangents: usize, place: Named) -> Resu
     Ok(())
 }
 
+/// Generators whose volume is this part of that of a cube lie in one plane: faces of a hundred directions have 1e-4.
+const FLAT: f64 = 1e-12;
+
 /// The least Σβ ≥ 0 with Σ β f = `impulse` along `rows` tangent rows, and the generators that give it: as many as
 /// there are rows.
 pub(super) fn least_sum(f: &[[f64; 3]], rows: usize, impulse: [f64; 3]) -> (f64, [(usize, f64); 3]) {
     let mut least = (f64::INFINITY, [(0, 0.0); 3]);
     let mut take = |parts: [(usize, f64); 3]| {
         let sum = parts.iter().map(|p| p.1).sum::<f64>();
-        if parts.iter().all(|p| p.1 >= 0.0) && sum < least.0 {
-            least = (sum, parts);
+        // what lies on an edge between two faces may be outside of both by round-off
+        if parts.iter().all(|p| p.1 >= -4.0 * f64::EPSILON * sum) && sum < least.0 {
+            least = (sum, parts.map(|(i, beta)| (i, beta.max(0.0))));
         }
     };
     // p = x fᵢ + y fₖ + z fₗ over all sets of as many generators as rows
@@ -175,6 +179,10 @@ pub(super) fn least_sum(f: &[[f64; 3]], rows: usize, impulse: [f64; 3]) -> (f64,
             let pa = cross(&impulse, a);
             for (l, c) in f.iter().enumerate().skip(k + 1) {
                 let volume = dot(&ab, c);
+                // generators of one plane span nothing but their round-off
+                if volume.abs() <= FLAT * (dot(a, a) * dot(b, b) * dot(c, c)).sqrt() {
+                    continue;
+                }
                 let (x, y) = (dot(&impulse, &cross(b, c)) / volume, dot(&pa, c) / -volume);
                 take([(i, x), (k, y), (l, dot(&ab, &impulse) / volume)]);
             }
@@ -194,6 +202,33 @@ fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Along generators, on edges and within faces, and whatever meridian they are on.
+    #[test]
+    fn impulses_over_spin_are_sums_of_generators() {
+        for n in [4, 6, 8] {
+            let Some(FrictionSet::Polygon(flat)) = FrictionSet::regular(n) else { panic!("{n} directions") };
+            let mut f: Vec<[f64; 3]> = flat.to_vec();
+            for (level, height) in [(0.8, 0.6), (0.8, -0.6)] {
+                f.extend(flat.iter().map(|g| [level * g[0], level * g[1], height]));
+            }
+            f.extend([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]);
+            for (i, a) in f.iter().enumerate() {
+                for (k, b) in f.iter().enumerate() {
+                    for (x, y) in [(1.0, 0.0), (0.3, 0.7), (1.0, 1e-9), (2.0, 1.0)] {
+                        let p: [f64; 3] = std::array::from_fn(|c| x * a[c] + y * b[c] + 0.1 * x * f[n][c]);
+                        let (sum, parts) = least_sum(&f, 3, p);
+                        // no more than the sum it is made of
+                        assert!(sum <= (1.1 * x + y) * (1.0 + 1e-12), "{i}, {k}: {sum}");
+                        for c in 0..3 {
+                            let made = parts.iter().map(|&(i, beta)| beta * f[i][c]).sum::<f64>();
+                            assert!((made - p[c]).abs() < 1e-14, "{n}: {i}, {k}: {p:?} is not {made}");
+                        }
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn regular_polygons_are_exact_on_axes_and_under_reflection() {

@@ -93,8 +93,50 @@ pub enum Part {
         /// Velocity after it.
         v: Vec<f64>,
     },
-    /// A landing on the interpolant of a part, which has no equations of its own.
-    Interpolated,
+    /// A landing on the interpolant of a part.
+    Interpolated {
+        /// The part, whole.
+        whole: Box<Part>,
+        /// When after its start [s].
+        at: f64,
+    },
+    /// Past the instant at which a contact was lost, with the velocity there.
+    Past {
+        /// How long [s].
+        size: f64,
+    },
+    /// A step of a run to an accuracy: an end and an estimate of its error, combined from what was solved.
+    Combined {
+        /// How long [s].
+        size: f64,
+        /// How.
+        by: Combination,
+        /// What bears, and how.
+        bearing: Vec<Bearing>,
+        /// What was solved, in its order; at last the projection of the end.
+        parts: Vec<Part>,
+        /// The estimate of the error [m, rad, m/s, rad/s].
+        error: f64,
+    },
+    /// Accelerations at an instant that a combination asks for.
+    Instant {
+        /// Forces of all rows [N].
+        forces: Vec<f64>,
+        /// Accelerations.
+        a: Vec<f64>,
+    },
+}
+
+/// How a step of a run to an accuracy is combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Combination {
+    /// One trapezoidal step and two of half the size, each projected, extrapolated.
+    Doubled,
+    /// Seven instants by the pair of Dormand and Prince.
+    DormandPrince,
+    /// Seventeen instants by the midpoint rule, extrapolated.
+    Extrapolation,
 }
 
 impl Evidence {

@@ -8,7 +8,7 @@ use crate::error::{ProjectError, StepError};
 use crate::reduce::Reduction;
 use crate::report::{Evidence, Pass, PostReport, StepWork};
 use crate::state::State;
-use crate::system::{ContactRow, JointRow, Near, RowKind, System};
+use crate::system::{ContactRow, JointRow, Moments, Near, RowKind, System};
 use nalgebra::Vector6;
 use stiction_lcp::{Body, Farkas, LcpError, Row, StepProblem};
 
@@ -125,7 +125,9 @@ pub(crate) fn pose_displacement<S: System + ?Sized>(
     joints.retain(|j| j.violation().is_some());
     let near = Near { sweep: sweep.as_ref(), ..Near::within(*reach) };
     system.contacts(state.t, &state.q, &near, bases, contacts);
-    contacts.iter_mut().for_each(|c| c.mu = 0.0);
+    for contact in &mut *contacts {
+        (contact.mu, contact.moments) = (0.0, Moments::none());
+    }
     let gap = |c: &ContactRow| c.gap;
     reducer.reduce(reduction, contacts, GAPS * system.size(), &gap);
     bodies(system, &[], problem);

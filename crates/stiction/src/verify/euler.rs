@@ -1,7 +1,8 @@
 //! Steps of the Euler family: one step problem, then the passes of post-stabilization.
 
-use super::rows::{closing, compare, impulses, joint_name, split};
+use super::rows::{Other, closing, compare, impulses, joint_name, split};
 use super::{Check, MOMENTUM, POSITION, ROUND_OFF, Verdict, name};
+use crate::assemble;
 use crate::reduce::Reduction;
 use crate::report::{ContactReport, Evidence, Pass, StepReport};
 use crate::scheme::pose::{DEPTH, Pose, largest, looks_ahead, slow_after};
@@ -9,7 +10,7 @@ use crate::scheme::{Level, Scheme, euler, post_stabilize};
 use crate::state::State;
 use crate::system::{ContactId, System};
 use std::collections::{BTreeMap, BTreeSet};
-use stiction_lcp::{Candidate, Contact, Farkas, FrictionLaw, Method, Profile, certify, certify_motion};
+use stiction_lcp::{Candidate, Farkas, FrictionLaw, Method, Profile, certify, certify_motion};
 
 /// A recorded step under examination.
 struct Case<'a, S: System + ?Sized> {
@@ -116,10 +117,6 @@ impl<S: System + ?Sized> Case<'_, S> {
             pose.read_joints(system);
             pose.read_contacts(system, scheme, h);
         }
-        if pose.contacts.iter().any(|c| !c.moments.is_none()) {
-            verdict.cannot_tell("contacts that resist spin or rolling");
-            return false;
-        }
         for id in missing(pose) {
             verdict.bound(Check::Record, f64::NAN, 0.0, || format!("{}: there is none", name(id)));
         }
@@ -138,9 +135,14 @@ impl<S: System + ?Sized> Case<'_, S> {
         let h = report.h;
         pose.assemble(*system, scheme, Reduction::Off, before, h, &mut Profile::default());
         let others = split(pose, |id| recorded.contains_key(&id));
-        let length = system.size().max(largest(&before.q));
-        compare(pose, recorded, length, verdict);
         let z = impulses(pose, &report.joints, recorded);
+        let mut own = Vec::new();
+        // the mode is told by the speed, which is compared
+        let Pose { problem, layout, places, contacts, .. } = &*pose;
+        assemble::contact_reports(problem, layout, places, contacts, (&z, &after.v, 0.0), &mut own);
+        let length = system.size().max(largest(&before.q));
+        let fastest = largest(&after.v).max(system.prescribed_speed(before.t)).max(problem.speed_scale);
+        compare(pose, recorded, &own, (length, fastest), verdict);
         let candidate = match certify_motion(&pose.problem, &z, &after.v) {
             Ok(candidate) => candidate,
             Err(error) => {
@@ -153,11 +155,11 @@ impl<S: System + ?Sized> Case<'_, S> {
         let speed = candidate.certificate.speed;
         // a proof holds to this, and where none is needed gaps are mended from here
         let dropped = ROUND_OFF * DEPTH * system.size() / h;
-        for (id, contact) in others.iter().filter(|(id, _)| !limited.contains(id)) {
-            let closing = closing(pose, contact, &after.v);
+        for other in others.iter().filter(|other| !limited.contains(&other.id)) {
+            let closing = closing(pose, other, &after.v);
             verdict.open = verdict.open.max(closing / speed);
             let limit = self.tolerance + dropped / speed;
-            verdict.bound(Check::Open, closing / speed, limit, || name(*id));
+            verdict.bound(Check::Open, closing / speed, limit, || name(other.id));
         }
         verdict.certificate = candidate.certificate;
     }
@@ -235,22 +237,15 @@ impl<S: System + ?Sized> Case<'_, S> {
     }
 
     /// Contacts that were no rows of a pass stay apart.
-    fn unlisted(
-        &self,
-        k: usize,
-        others: &[(ContactId, Contact)],
-        v: &[f64],
-        length: f64,
-        verdict: &mut Verdict,
-    ) {
+    fn unlisted(&self, k: usize, others: &[Other], v: &[f64], length: f64, verdict: &mut Verdict) {
         // a limit leaves out what it will, in every pass anew
         if matches!(self.scheme.reduction, Reduction::Limit(_)) {
             return;
         }
         let limit = self.tolerance * length + ROUND_OFF * DEPTH * self.system.size();
-        for (id, contact) in others {
-            let place = || format!("pass {k}: {}", name(*id));
-            verdict.bound(Check::PostStabilization, closing(&self.pose, contact, v), limit, place);
+        for other in others {
+            let place = || format!("pass {k}: {}", name(other.id));
+            verdict.bound(Check::PostStabilization, closing(&self.pose, other, v), limit, place);
         }
     }
 }
@@ -263,7 +258,11 @@ fn residuals(pose: &Pose, candidate: &Candidate, limit: f64, verdict: &mut Verdi
     verdict.bound(Check::Joints, certificate.joints, limit, place);
     for (i, own) in certificate.contacts.iter().enumerate() {
         let place = || match i.checked_sub(pose.places.first_contact) {
-            Some(k) => name(pose.contacts[k].id),
+            Some(k) if k < pose.contacts.len() => name(pose.contacts[k].id),
+            Some(_) => {
+                let bearer = pose.places.rolling.iter().find(|(_, block)| *block == i);
+                bearer.map_or_else(String::new, |(k, _)| format!("rolling of {}", name(pose.contacts[*k].id)))
+            }
             None => format!("limit or drive {i} of the joints"),
         };
         verdict.bound(Check::Complementarity, own.natural_map, limit, place);

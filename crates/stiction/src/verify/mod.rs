@@ -2,13 +2,14 @@
 //! recorded impulses and the state after it are judged against them.
 
 mod euler;
+mod followed;
 mod rows;
 mod second_order;
 
-use crate::report::StepReport;
+use crate::report::{AccuracyReport, StepReport};
 use crate::scheme::euler::observe;
 use crate::scheme::pose::{Pose, largest};
-use crate::scheme::{Level, Scheme};
+use crate::scheme::{Accuracy, Level, Scheme};
 use crate::state::State;
 use crate::system::{ContactId, System};
 use serde::Serialize;
@@ -85,6 +86,9 @@ pub enum Check {
     Contact,
     /// Recorded times, energies, momenta and the like are those of the state.
     Figure,
+    /// The estimate of the error of a step to an accuracy is what its parts say, and no more than was asked for
+    /// [m, rad, m/s, rad/s].
+    Estimate,
 }
 
 impl fmt::Display for Check {
@@ -100,6 +104,7 @@ impl fmt::Display for Check {
             Self::PostStabilization => "post-stabilization",
             Self::Contact => "contact",
             Self::Figure => "figure",
+            Self::Estimate => "estimate",
         })
     }
 }
@@ -131,6 +136,38 @@ pub fn verify<S: System + ?Sized>(
     after: &State,
     report: &StepReport,
 ) -> Verdict {
+    judged(system, scheme, (before, after), report, |verdict| match &scheme.level {
+        Level::Trapezoidal(settings) => {
+            second_order::verify(system, (scheme, settings), before, after, report, verdict);
+        }
+        _ => euler::verify(system, scheme, before, after, report, verdict),
+    })
+}
+
+/// Judges a recorded stretch that was followed to an accuracy: every step that it is made of, as
+/// [`Simulation::follow_into`](crate::Simulation::follow_into) records them, and the estimates of their errors, which
+/// are formed again. How many steps were rejected on the way is not judged, nor how far estimates are from errors.
+pub fn verify_followed<S: System + ?Sized>(
+    system: &S,
+    (scheme, accuracy): (&Scheme, &Accuracy),
+    before: &State,
+    after: &State,
+    report: &StepReport,
+    said: &AccuracyReport,
+) -> Verdict {
+    judged(system, scheme, (before, after), report, |verdict| {
+        followed::verify(system, (scheme, accuracy), (before, after), (report, said), verdict);
+    })
+}
+
+/// What a record says of its states and figures, and what `steps` finds of what lies between.
+fn judged<S: System + ?Sized>(
+    system: &S,
+    scheme: &Scheme,
+    (before, after): (&State, &State),
+    report: &StepReport,
+    steps: impl FnOnce(&mut Verdict),
+) -> Verdict {
     let mut verdict = Verdict::default();
     if !is_of(system, before, &mut verdict) || !is_of(system, after, &mut verdict) {
         return verdict;
@@ -139,12 +176,7 @@ pub fn verify<S: System + ?Sized>(
         verdict.bound(Check::Record, f64::NAN, 0.0, || format!("a step of {} s", report.h));
         return verdict;
     }
-    match &scheme.level {
-        Level::Trapezoidal(settings) => {
-            second_order::verify(system, (scheme, settings), before, after, report, &mut verdict);
-        }
-        _ => euler::verify(system, scheme, before, after, report, &mut verdict),
-    }
+    steps(&mut verdict);
     // there is one to compare with
     if verdict.certificate.speed > 0.0 {
         recorded_certificate(scheme, report, &mut verdict);

@@ -34,51 +34,14 @@ pub(super) fn verify<S: System + ?Sized>(
     let mut last = None;
     for (k, part) in evidence.parts.iter().enumerate() {
         let shown = match part {
-            Part::Between {
-                size,
-                implicit,
-                located,
-                definite,
-                bearing,
-                fresh,
-                heading,
-                carried,
-                slips,
-                impulses,
-                v,
-            } => {
-                last = Some((impulses, v));
-                let (size, implicit, located, definite) = (*size, *implicit, *located, *definite);
-                replay.between(&Between {
-                    size,
-                    implicit,
-                    located,
-                    definite,
-                    bearing,
-                    fresh,
-                    heading,
-                    carried,
-                    slips,
-                    impulses,
-                    v,
-                })
+            Part::Between { .. } => {
+                let between = Between::of(part);
+                last = between.as_ref().map(|b| (b.impulses, b.v));
+                between.ok_or_else(String::new).and_then(|between| replay.between(&between))
             }
-            Part::Projection { bearing, displacements, v } => {
-                let shown = replay.projection(bearing, displacements, v);
-                shown.map(|(shown, left)| {
-                    let limit = PROJECTED * system.size().max(largest(&after.q));
-                    verdict.bound(Check::Position, left, limit, || format!("part {k}: a projection"));
-                    shown
-                })
+            Part::Projection { .. } | Part::Impact { .. } | Part::Past { .. } => {
+                happening(&mut replay, (k, part), after, verdict)
             }
-            Part::Impact { struck, held, compression, compressed, factor, decompression, v } => replay
-                .impact(&Struck {
-                    places: struck,
-                    held,
-                    compression: (compression, compressed),
-                    factor: *factor,
-                    decompression: (decompression, v),
-                }),
             Part::Coarse { size, soft, q, v } => {
                 last = None;
                 let scheme = replay.coarse_scheme(*soft);
@@ -91,10 +54,13 @@ pub(super) fn verify<S: System + ?Sized>(
                 replay.now = end;
                 Ok(Shown { allowed: true, ..Shown::default() })
             }
-            Part::Interpolated => {
-                verdict.cannot_tell("a landing on the interpolant of a part");
-                return;
+            Part::Interpolated { whole, at } => {
+                let between = Between::of(whole);
+                last = between.as_ref().map(|b| (b.impulses, b.v));
+                let between = between.ok_or_else(|| "a landing on no part".to_string());
+                between.and_then(|between| replay.interpolated(&between, *at))
             }
+            Part::Combined { .. } | Part::Instant { .. } => Err("a part of a run to an accuracy".to_string()),
         };
         match shown {
             Ok(shown) => judge(&shown, k, tolerance, verdict),
@@ -108,19 +74,59 @@ pub(super) fn verify<S: System + ?Sized>(
     verdict.bound(Check::Figure, left.abs(), 0.0, || "the time that the parts take".to_string());
     if let Some((z, v)) = last {
         let (contacts, joints) = replay.reports(z, v);
-        same(&contacts, &joints, report, system.size().max(largest(&after.q)), verdict);
+        let length = system.size().max(largest(&after.q));
+        let fastest = largest(v).max(system.prescribed_speed(before.t));
+        same(&contacts, &joints, report, (length, fastest), verdict);
     }
-    let limit = POSITION * largest(&after.q).max(system.size());
-    for (i, (own, recorded)) in replay.now.q.iter().zip(&after.q).enumerate() {
+    ends(&replay.now, after, system.size(), verdict);
+}
+
+/// Judges the state at the end against where the parts lead.
+pub(super) fn ends(now: &State, after: &State, size: f64, verdict: &mut Verdict) {
+    let limit = POSITION * largest(&after.q).max(size);
+    for (i, (own, recorded)) in now.q.iter().zip(&after.q).enumerate() {
         verdict.bound(Check::Position, (own - recorded).abs(), limit, || format!("coordinate {i}"));
     }
-    for (i, (own, recorded)) in replay.now.v.iter().zip(&after.v).enumerate() {
+    for (i, (own, recorded)) in now.v.iter().zip(&after.v).enumerate() {
         verdict.bound(Check::Momentum, (own - recorded).abs(), 0.0, || format!("velocity {i} at the end"));
     }
 }
 
+/// What happens between two parts, posed again.
+pub(super) fn happening<S: System + ?Sized>(
+    replay: &mut Replay<S>,
+    (k, part): (usize, &Part),
+    after: &State,
+    verdict: &mut Verdict,
+) -> Result<Shown, String> {
+    match part {
+        Part::Projection { bearing, displacements, v } => {
+            let (shown, left) = replay.projection(bearing, displacements, v)?;
+            projected(left, replay.size(), k, after, verdict);
+            Ok(shown)
+        }
+        Part::Impact { struck, held, compression, compressed, factor, decompression, v } => {
+            replay.impact(&Struck {
+                places: struck,
+                held,
+                compression: (compression, compressed),
+                factor: *factor,
+                decompression: (decompression, v),
+            })
+        }
+        Part::Past { size } => replay.past(*size),
+        _ => Err("a part that is none of such a step".to_string()),
+    }
+}
+
+/// Judges what a projection left of errors of positions [m].
+pub(super) fn projected(left: f64, size: f64, k: usize, after: &State, verdict: &mut Verdict) {
+    let limit = PROJECTED * size.max(largest(&after.q));
+    verdict.bound(Check::Position, left, limit, || format!("part {k}: a projection"));
+}
+
 /// Judges what a part shows.
-fn judge(shown: &Shown, k: usize, tolerance: f64, verdict: &mut Verdict) {
+pub(super) fn judge(shown: &Shown, k: usize, tolerance: f64, verdict: &mut Verdict) {
     let Shown { certificate, astray, allowed } = shown;
     let Certificate { momentum, joints, natural_map, cone, .. } = *certificate;
     let place = || format!("part {k}");

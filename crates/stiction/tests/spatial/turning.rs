@@ -319,3 +319,25 @@ fn lengths_are_combined_as_friction_is_and_checked() {
     assert!(mistakes.contains("rolling: ℓ_r = NaN m must be finite and not negative"), "{mistakes}");
     drop(built(ball(Material::default(), (0.0, 0.0), None).0));
 }
+
+/// Positions are mended by the least displacement, which no friction of any kind resists.
+#[test]
+fn nothing_resists_the_turning_of_a_displacement() {
+    let mended = |rolling: f64, torsion: f64| {
+        let material = material(0.5, torsion, rolling);
+        let mut world = World::new(Vector3::zeros());
+        world.allow_overlap = true;
+        world.add(Body::fixed("ground").with(Attached::new(Shape::HalfSpace).material(material)));
+        let cuboid = Shape::Cuboid { half_extents: [0.3, 0.2, 0.1] };
+        let tilted = UnitQuaternion::from_euler_angles(0.3, 0.2, 0.1);
+        let body = Body::rigid("box", Mass::Density(500.0)).with(Attached::new(cuboid).material(material));
+        world.add(body.at(Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.19).into(), tilted)));
+        let mut run = simulation(world, Scheme::ap97().post_stabilized(1));
+        let before = run.state().q.clone();
+        step(&mut run, H);
+        // it stands still, and was in the ground
+        assert!(run.state().v.iter().all(|v| *v == 0.0) && run.state().q != before);
+        run.state().q.clone()
+    };
+    assert_eq!(mended(0.05, 0.03), mended(0.0, 0.0));
+}

@@ -64,13 +64,14 @@ pub(super) struct Load {
 }
 
 impl Instant {
-    /// Accelerations where nothing bears and joints are rigid and not redundant; `None` elsewhere.
+    /// Forces of the joints and accelerations where nothing bears and joints are rigid and not redundant; `None`
+    /// elsewhere.
     pub(super) fn directly<S: System + ?Sized>(
         &mut self,
         system: &S,
         state: &State,
         bases: &mut Bases,
-    ) -> Option<Vec<f64>> {
+    ) -> Option<(&[f64], Vec<f64>)> {
         let State { t, q, v, .. } = state;
         self.read(system, state, &[], bases).ok()?;
         if !self.schur.factor(system, *t, q, &self.frame.joints) {
@@ -81,7 +82,7 @@ impl Instant {
         let mut a = Vec::with_capacity(v.len());
         self.schur.respond(&self.forces.k, &mut a);
         self.schur.correct(&self.frame.joints, |k| self.joints[k], &mut a);
-        a.iter().all(|a| a.is_finite()).then_some(a)
+        a.iter().all(|a| a.is_finite()).then_some((&self.schur.acted, a))
     }
 
     /// The acceleration problem at a state; tangents of slipping contacts are along their friction.
@@ -191,7 +192,7 @@ impl Instant {
     }
 
     /// The rows of the problem. Friction of contacts that are not in `free` acts as their slip says.
-    fn rows<S: System + ?Sized>(&mut self, system: &S, bearing: &[Bearing], free: &[EventPlace]) {
+    pub(super) fn rows<S: System + ?Sized>(&mut self, system: &S, bearing: &[Bearing], free: &[EventPlace]) {
         let Self { problem, layout, places, frame, joints, contacts, .. } = self;
         let accelerations = problem
             .bodies

@@ -1,13 +1,15 @@
 //! Steps as large as the accuracy asked for allows, between located events.
 
 use super::attempt::Attempt;
+use super::event::Watch;
+use super::explicit::place;
 use super::flow::{Stage, uncertified};
 use super::frame::{contact, dot};
 use super::hand_over::Reach;
 use super::judge::worse;
 use super::{LEFT, Method, Run, Workspace};
 use crate::error::StepError;
-use crate::report::{AccuracyReport, SecondOrderReport};
+use crate::report::{AccuracyReport, Combination, Evidence, SecondOrderReport};
 use crate::scheme::{Accuracy, AccurateMethod, Form, Middle, Rows, Scheme, Trapezoidal, euler};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, Near, System};
@@ -39,12 +41,12 @@ pub(crate) struct Samples<'a> {
 /// the step it is in: an interpolant would be of a lower order than the steps.
 pub(crate) fn run<S: System + ?Sized>(
     system: &S,
-    scheme: &Scheme,
-    accuracy: &Accuracy,
+    (scheme, accuracy): (&Scheme, &Accuracy),
     state: &mut State,
     until: f64,
     workspace: &mut Workspace,
     mut samples: Samples,
+    evidence: Option<&mut Evidence>,
 ) -> Result<AccuracyReport, StepError> {
     if !(accuracy.tolerance.is_finite() && accuracy.tolerance > 0.0) {
         return Err(StepError::Accuracy(accuracy.tolerance));
@@ -54,12 +56,7 @@ pub(crate) fn run<S: System + ?Sized>(
     }
     euler::check(system, state, until - state.t)?;
     super::known(system, state)?;
-    let tolerance = accuracy.tolerance;
-    let slowest = scheme.restitution_speed.unwrap_or((0.01 * tolerance).max(1e-12));
-    let scheme = Scheme { restitution_speed: Some(slowest), ..*scheme };
-    // steps are projected, so that rows at the mean velocity do not ring, and those alone extrapolate
-    let settings =
-        Trapezoidal { rows: Rows::all(Form::Mean), middle: Middle::Ahead, ..Trapezoidal::default() };
+    let (scheme, settings) = followed(scheme, accuracy);
     workspace.flow.bases.clone_from(&state.memory.bases);
     (workspace.flow.solves, workspace.flow.definite) = (0, false);
     let largest = accuracy.largest_step.min(until - state.t);
@@ -80,68 +77,128 @@ pub(crate) fn run<S: System + ?Sized>(
         certificate: Certificate::default(),
         problems: 0,
         method: Method::Doubled,
-        evidence: None,
+        evidence: evidence.as_deref().map(|_| Evidence::default()),
     };
-    let mut report = AccuracyReport { requested: tolerance, ..AccuracyReport::default() };
-    run.settle_accurately()?;
-    run.choose(accuracy.method, tolerance)?;
-    let mut control = Control { tolerance, before: None, h: accuracy.first_step.min(largest) };
-    let mut orders = Vec::new();
-    while until - run.now.t > LEFT * largest {
-        let left = until - run.now.t;
-        // the last two steps share what is left, so that none is tiny
-        let h = if control.h >= left { left } else { control.h.min(0.5 * left.max(2.0 * control.h)) };
-        let order = run.order();
-        run.stage.whole = h;
-        run.start_part()?;
-        let Reach { made, size: h, lost } = run.reach(h, false)?;
-        let Some((whole, watched)) = made else {
-            if let Some(lost) = lost {
-                run.pass_on(lost, accuracy)?;
-                control.before = None;
-            }
-            continue;
-        };
-        if !(whole.error <= tolerance) && h > SMALLEST * until.abs().max(1.0) {
-            report.rejections += 1;
-            control.reject(h, whole.error, order);
-            run.recycle(whole.candidate);
-            continue;
-        }
-        if report.steps.is_multiple_of(OBSERVE) && whole.error > 1e3 * f64::EPSILON {
-            let half = run.attempt(0.5 * h, false)?;
-            if half.error > 1e2 * f64::EPSILON {
-                orders.push((whole.error / half.error).log2());
-            }
-            run.recycle(half.candidate);
-        }
-        let happened = run.accept_or_land((whole, watched), h, &mut samples, &mut report)?;
-        if let Some(watched) = happened {
-            run.happen(&watched)?;
-            control.before = None;
-            run.go_on(accuracy)?;
-        } else if let Some(lost) = lost {
-            run.pass_on(lost, accuracy)?;
-            control.before = None;
-        } else {
-            control.accept(h, report.last_error, order, largest);
-        }
+    run.workspace.projector.displacements = run.evidence.as_ref().map(|_| Vec::new());
+    let followed = run.follow(accuracy, until, &mut samples);
+    let made = run.evidence.take();
+    run.workspace.projector.displacements = None;
+    let report = followed?;
+    if let (Some(evidence), Some(made)) = (evidence, made) {
+        *evidence = made;
     }
-    run.now.t = until;
-    // the last step may end a rounding before the end
-    samples.times.iter().for_each(|_| (samples.take)(&run.now));
-    orders.sort_by(f64::total_cmp);
-    report.order = orders.get(orders.len() / 2).copied();
-    report.solves = run.workspace.flow.solves;
-    report.events = std::mem::take(&mut run.events);
-    report.impacts = std::mem::take(&mut run.impacts);
-    report.forced = run.told.forced;
-    report.certificate = run.certificate.worst();
-    run.now.memory.bearing = Some(std::mem::take(&mut run.bearing));
-    run.workspace.flow.bases.forget_stale();
-    run.now.memory.bases.clone_from(&run.workspace.flow.bases);
     std::mem::swap(state, &mut run.now);
     Ok(report)
+}
+
+/// How parts are made in a run to an accuracy, whatever the scheme says: steps are projected, so that rows at the mean
+/// velocity do not ring, and those alone extrapolate.
+pub(crate) fn followed(scheme: &Scheme, accuracy: &Accuracy) -> (Scheme, Trapezoidal) {
+    let slowest = scheme.restitution_speed.unwrap_or((0.01 * accuracy.tolerance).max(1e-12));
+    let settings =
+        Trapezoidal { rows: Rows::all(Form::Mean), middle: Middle::Ahead, ..Trapezoidal::default() };
+    (Scheme { restitution_speed: Some(slowest), ..*scheme }, settings)
+}
+
+/// Whether a step of this size and error is accepted.
+pub(crate) fn accepted(h: f64, error: f64, tolerance: f64, until: f64) -> bool {
+    error <= tolerance || h <= SMALLEST * until.abs().max(1.0)
+}
+
+impl<S: System + ?Sized> Run<'_, S> {
+    /// Steps up to time `until`.
+    fn follow(
+        &mut self,
+        accuracy: &Accuracy,
+        until: f64,
+        samples: &mut Samples,
+    ) -> Result<AccuracyReport, StepError> {
+        let (tolerance, largest) = (accuracy.tolerance, self.stage.whole);
+        let mut report = AccuracyReport { requested: tolerance, ..AccuracyReport::default() };
+        self.settle_accurately()?;
+        self.choose(accuracy.method, tolerance)?;
+        let mut control = Control { tolerance, before: None, h: accuracy.first_step.min(largest) };
+        let mut orders = Vec::new();
+        while until - self.now.t > LEFT * largest {
+            let left = until - self.now.t;
+            // the last two steps share what is left, so that none is tiny
+            let h = if control.h >= left { left } else { control.h.min(0.5 * left.max(2.0 * control.h)) };
+            let order = self.order();
+            self.stage.whole = h;
+            self.start_part()?;
+            let Reach { made, size: h, lost } = self.reach(h, false)?;
+            let Some((whole, watched)) = made else {
+                if let Some(lost) = lost {
+                    self.pass_on(lost, accuracy)?;
+                    control.before = None;
+                }
+                continue;
+            };
+            if !accepted(h, whole.error, tolerance, until) {
+                report.rejections += 1;
+                control.reject(h, whole.error, order);
+                self.recycle(whole.candidate);
+                continue;
+            }
+            if report.steps.is_multiple_of(OBSERVE) && whole.error > 1e3 * f64::EPSILON {
+                let half = self.attempt(0.5 * h, false)?;
+                if half.error > 1e2 * f64::EPSILON {
+                    orders.push((whole.error / half.error).log2());
+                }
+                self.recycle(half.candidate);
+            }
+            let (landed, happened) = self.land_at_first(whole, watched, h)?;
+            if let Some(landed) = landed {
+                // a shorter step has the larger error where that of the whole one happened to be small
+                let size = landed.end.t - self.now.t;
+                if !accepted(size, landed.error, tolerance, until) {
+                    report.rejections += 1;
+                    control.reject(size, landed.error, order);
+                    self.recycle(landed.candidate);
+                    continue;
+                }
+                self.take(landed, samples, &mut report)?;
+            }
+            if let Some(watched) = happened {
+                self.happen(&watched)?;
+                control.before = None;
+                self.go_on(accuracy)?;
+            } else if let Some(lost) = lost {
+                self.pass_on(lost, accuracy)?;
+                control.before = None;
+            } else {
+                control.accept(h, report.last_error, order, largest);
+            }
+        }
+        self.now.t = until;
+        // the last step may end a rounding before the end
+        samples.times.iter().for_each(|_| (samples.take)(&self.now));
+        orders.sort_by(f64::total_cmp);
+        report.order = orders.get(orders.len() / 2).copied();
+        report.solves = self.workspace.flow.solves;
+        report.events = std::mem::take(&mut self.events);
+        report.impacts = std::mem::take(&mut self.impacts);
+        report.forced = self.told.forced;
+        report.certificate = self.certificate.worst();
+        self.now.memory.bearing = Some(std::mem::take(&mut self.bearing));
+        self.workspace.flow.bases.forget_stale();
+        self.now.memory.bases.clone_from(&self.workspace.flow.bases);
+        Ok(report)
+    }
+}
+
+/// Extrapolates two steps of second order against one of twice the size, into `two`, and estimates the error.
+pub(super) fn extrapolate(one: &State, two: &mut State) -> f64 {
+    let mut error: f64 = 0.0;
+    let mut add = |two: &mut Vec<f64>, one: &[f64]| {
+        for (two, one) in two.iter_mut().zip(one) {
+            error = error.max((*two - one).abs() / 3.0);
+            *two += (*two - one) / 3.0;
+        }
+    };
+    add(&mut two.q, &one.q);
+    add(&mut two.v, &one.v);
+    error
 }
 
 /// The step size. PI control on the error of each step.
@@ -186,7 +243,9 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.begin()?;
         }
         let Workspace { flow, projector, .. } = &mut *self.workspace;
-        projector.project(self.stage.system, &mut self.now, &self.bearing, flow)
+        projector.project(self.stage.system, &mut self.now, &self.bearing, flow)?;
+        self.keep_projection(&self.bearing.clone());
+        Ok(())
     }
 
     /// The explicit pair where tolerances are tight and forces are not stiff.
@@ -234,21 +293,20 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.start_from(&half.end)?;
         let mut two = self.attempt_from(Some(&half.end), 0.5 * x, false)?;
         self.start_part()?;
+        let mut seen = std::mem::take(&mut one.parts);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut one.end, &self.bearing, flow)?;
+        self.see_projection(&one.end, &mut seen);
+        seen.extend(half.parts.iter().chain(&two.parts).cloned());
+        let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut two.end, &self.bearing, flow)?;
-        let mut error: f64 = 0.0;
-        let mut extrapolate = |two: &mut Vec<f64>, one: &[f64]| {
-            for (two, one) in two.iter_mut().zip(one) {
-                error = error.max((*two - one).abs() / 3.0);
-                *two += (*two - one) / 3.0;
-            }
-        };
-        extrapolate(&mut two.end.q, &one.end.q);
-        extrapolate(&mut two.end.v, &one.end.v);
-        let still = vec![0.0; two.end.v.len()];
-        system.advance(&mut two.end.q, &still, 0.0);
+        self.see_projection(&two.end, &mut seen);
+        let error = extrapolate(&one.end, &mut two.end);
+        place(system, &mut two.end);
+        let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut two.end, &self.bearing, flow)?;
+        self.see_projection(&two.end, &mut seen);
+        let parts = self.combined((x, Combination::Doubled), seen, error);
         let certificate = worse(worse(one.certificate, half.certificate), two.certificate);
         self.recycle(one.candidate);
         self.recycle(half.candidate);
@@ -258,29 +316,43 @@ impl<S: System + ?Sized> Run<'_, S> {
             bearing: two.bearing,
             certificate,
             error,
-            parts: Vec::new(),
+            parts,
         })
     }
 
-    /// Takes a step, or what of it comes before the first event; the functions that pass zero there.
-    fn accept_or_land(
+    /// A step, or what of it comes before the first event, if anything does, and the functions that pass zero there.
+    fn land_at_first(
         &mut self,
-        (whole, watched): (Attempt, Vec<super::event::Watch>),
+        whole: Attempt,
+        watched: Vec<Watch>,
         h: f64,
-        samples: &mut Samples,
-        report: &mut AccuracyReport,
-    ) -> Result<Option<Vec<super::event::Watch>>, StepError> {
+    ) -> Result<(Option<Attempt>, Option<Vec<Watch>>), StepError> {
         let (mut landed, grazing) = self.true_grazing(whole, h, false)?;
         let mut happened = None;
         if !watched.is_empty() || grazing.is_some() {
             let (watched, until) = grazing.unwrap_or((watched, h));
             let at = self.root(&watched, until, false, None)?;
+            if at == 0.0 {
+                // nothing moves: what was entered last does not last
+                self.recycle(landed.candidate);
+                return Ok((None, Some(watched)));
+            }
             if at < h {
                 self.recycle(std::mem::take(&mut landed.candidate));
                 landed = self.attempt(at, false)?;
             }
             happened = Some(watched);
         }
+        Ok((Some(landed), happened))
+    }
+
+    /// Takes a step.
+    fn take(
+        &mut self,
+        landed: Attempt,
+        samples: &mut Samples,
+        report: &mut AccuracyReport,
+    ) -> Result<(), StepError> {
         let tolerance = self.stage.scheme.solver.tolerance;
         if !landed.certificate.passes(tolerance) {
             let Attempt { candidate, certificate, .. } = landed;
@@ -293,6 +365,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         report.steps += 1;
         report.last_error = landed.error;
         report.error += landed.error;
+        if let Some(evidence) = &mut self.evidence {
+            evidence.parts.extend(landed.parts);
+        }
         self.now = landed.end;
         self.bearing = landed.bearing;
         self.turn_slips_here();
@@ -302,7 +377,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let (t, q) = (self.now.t, &self.now.q);
         system.contacts(t, q, &Near::within(0.0), &mut flow.bases, &mut impact.contacts);
         report.penetration = impact.contacts.iter().fold(report.penetration, |m, c| m.max(-c.gap));
-        Ok(happened)
+        Ok(())
     }
 }
 

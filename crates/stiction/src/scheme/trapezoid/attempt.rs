@@ -104,8 +104,10 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         let landed = if interpolated {
             let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
-            let parts = self.evidence.iter().map(|_| Part::Interpolated).collect();
-            Attempt { end, parts, ..whole }
+            let land = |part| Part::Interpolated { whole: Box::new(part), at };
+            let Attempt { candidate, bearing, certificate, error, parts, .. } = whole;
+            let parts = parts.into_iter().map(land).collect();
+            Attempt { end, candidate, bearing, certificate, error, parts }
         } else if at >= left {
             whole
         } else {

@@ -1,6 +1,8 @@
 //! What is watched, and what happens when it passes zero.
 
+use super::accelerate::Instant;
 use super::attempt::Attempt;
+use super::flow::speed_scale;
 use super::frame::{contact, dot, starts};
 use super::locate::ROUND_OFF;
 use super::{RESTITUTION_SPEED, Run, Workspace};
@@ -50,7 +52,7 @@ const PROBE: f64 = 1e-6;
 const LAST_PROBE: f64 = 1e-2;
 
 /// Functions below this at an event have passed zero there: those that do so together do so to round-off.
-const TOGETHER: f64 = 1e-8;
+pub(super) const TOGETHER: f64 = 1e-8;
 
 impl<S: System + ?Sized> Run<'_, S> {
     /// The functions that are negative at the end of a part.
@@ -82,35 +84,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         let system = self.stage.system;
         let Workspace { flow, instant, .. } = &mut *self.workspace;
         let candidate = instant.in_modes(system, copy, bearing, flow)?;
-        let mut loads = Vec::new();
-        instant.loads(bearing, &copy.v, &candidate.z, &mut loads);
-        let shared = instant.shared(bearing, &candidate.z);
+        let speed = speed_scale(system, copy, self.stage.whole);
+        let values = instant.values(bearing, &copy.v, &candidate.z, speed);
         flow.lcp.recycle_candidate(candidate);
-        let force = instant.force_scale();
-        let speed = super::flow::speed_scale(system, copy, self.stage.whole);
-        let mut values = Vec::new();
-        if let Some(shared) = &shared {
-            let first = bearing.iter().zip(&shared.members).find(|b| *b.1);
-            values.extend(first.map(|(b, _)| (Watch::Shared(b.place), shared.slack / force)));
-        }
-        for (i, (b, load)) in bearing.iter().zip(&loads).enumerate() {
-            let place = b.place;
-            let shares = shared.as_ref().is_some_and(|s| s.members[i]);
-            if !shares && !instant.is_drive(place) {
-                values.push((Watch::Normal(place), load.normal / force));
-            }
-            match b.hold {
-                Hold::Stick if !shares && instant.has_friction(place) => {
-                    let size = dot(load.friction, load.friction).sqrt();
-                    values.push((Watch::Cone(place), (load.bound - size) / force));
-                }
-                Hold::Stick => {}
-                Hold::Slip(along) if contact(b).is_some() => {
-                    values.push((Watch::Slip(place), -dot(load.slip, along) / speed));
-                }
-                Hold::Slip([sign, ..]) => values.push((Watch::Slip(place), -load.slip[0] * sign / speed)),
-            }
-        }
         Ok(values)
     }
 
@@ -211,11 +187,20 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// Keeps the last projection of the state for a verifier.
     pub(super) fn keep_projection(&mut self, bearing: &[Bearing]) {
-        if let Some(evidence) = &mut self.evidence {
-            let displacements = self.workspace.projector.displacements.clone().unwrap_or_default();
-            let (bearing, v) = (bearing.to_vec(), self.now.v.clone());
-            evidence.parts.push(Part::Projection { bearing, displacements, v });
+        if self.evidence.is_some() {
+            let part = self.last_projection(bearing, &self.now);
+            self.evidence.iter_mut().for_each(|e| e.parts.push(part.clone()));
         }
+    }
+
+    /// Adds the last projection, to `end`, to what a verifier is to see.
+    pub(super) fn see_projection(&self, end: &State, seen: &mut Vec<Part>) {
+        seen.extend(self.evidence.iter().map(|_| self.last_projection(&self.bearing, end)));
+    }
+
+    fn last_projection(&self, bearing: &[Bearing], end: &State) -> Part {
+        let displacements = self.workspace.projector.displacements.clone().unwrap_or_default();
+        Part::Projection { bearing: bearing.to_vec(), displacements, v: end.v.clone() }
     }
 
     /// An impact at these places and at all that touches.
@@ -371,6 +356,40 @@ impl<S: System + ?Sized> Run<'_, S> {
             };
             self.events.push(Event { t, kind, place: old.place });
         }
+    }
+}
+
+impl Instant {
+    /// The functions of all that bears, from the velocity and the forces `z`; speeds are measured by `speed`.
+    pub(super) fn values(&self, bearing: &[Bearing], v: &[f64], z: &[f64], speed: f64) -> Vec<(Watch, f64)> {
+        let mut loads = Vec::new();
+        self.loads(bearing, v, z, &mut loads);
+        let shared = self.shared(bearing, z);
+        let force = self.force_scale();
+        let mut values = Vec::new();
+        if let Some(shared) = &shared {
+            let first = bearing.iter().zip(&shared.members).find(|b| *b.1);
+            values.extend(first.map(|(b, _)| (Watch::Shared(b.place), shared.slack / force)));
+        }
+        for (i, (b, load)) in bearing.iter().zip(&loads).enumerate() {
+            let place = b.place;
+            let shares = shared.as_ref().is_some_and(|s| s.members[i]);
+            if !shares && !self.is_drive(place) {
+                values.push((Watch::Normal(place), load.normal / force));
+            }
+            match b.hold {
+                Hold::Stick if !shares && self.has_friction(place) => {
+                    let size = dot(load.friction, load.friction).sqrt();
+                    values.push((Watch::Cone(place), (load.bound - size) / force));
+                }
+                Hold::Stick => {}
+                Hold::Slip(along) if contact(b).is_some() => {
+                    values.push((Watch::Slip(place), -dot(load.slip, along) / speed));
+                }
+                Hold::Slip([sign, ..]) => values.push((Watch::Slip(place), -load.slip[0] * sign / speed)),
+            }
+        }
+        values
     }
 }
 

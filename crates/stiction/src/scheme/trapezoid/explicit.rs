@@ -6,6 +6,7 @@ use super::flow::uncertified;
 use super::judge::worse;
 use super::{Run, Workspace};
 use crate::error::StepError;
+use crate::report::{Combination, Part};
 use crate::state::State;
 use crate::system::System;
 use stiction_lcp::{Candidate, Certificate};
@@ -27,58 +28,96 @@ const TIMES: [f64; 6] = [0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
 const ERROR: [f64; 7] =
     [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339_200.0, 22.0 / 525.0, -1.0 / 40.0];
 
+/// dq/dt and dv/dt.
+pub(super) type Rates = [Vec<f64>; 2];
+
+/// The end of a step of size `x` by the pair, and the estimate of its error, from the rates at the states it asks for.
+pub(super) fn pair<E>(
+    start: &State,
+    x: f64,
+    mut rates_at: impl FnMut(&State) -> Result<Rates, E>,
+) -> Result<(State, f64), E> {
+    let mut rates: Vec<Rates> = Vec::with_capacity(7);
+    rates.push(rates_at(start)?);
+    let mut at = start.clone();
+    for (weights, time) in STAGES.iter().zip(TIMES) {
+        at.t = start.t + time * x;
+        combine(&start.q, x, weights, &rates, 0, &mut at.q);
+        combine(&start.v, x, weights, &rates, 1, &mut at.v);
+        rates.push(rates_at(&at)?);
+    }
+    let mut error: f64 = 0.0;
+    for part in 0..2 {
+        for i in 0..rates[0][part].len() {
+            let local: f64 = ERROR.iter().zip(&rates).map(|(w, k)| w * k[part][i]).sum();
+            error = error.max((x * local).abs());
+        }
+    }
+    Ok((at, error))
+}
+
+/// The unit quaternions beside those that sums lead to.
+pub(super) fn place<S: System + ?Sized>(system: &S, state: &mut State) {
+    let still = vec![0.0; state.v.len()];
+    system.advance(&mut state.q, &still, 0.0);
+}
+
 impl<S: System + ?Sized> Run<'_, S> {
     /// A step of size `x` by the explicit pair, projected, with the estimate of its error.
     pub(super) fn explicit(&mut self, x: f64) -> Result<Attempt, StepError> {
         let start = self.now.clone();
-        let mut rates: Vec<[Vec<f64>; 2]> = Vec::with_capacity(7);
-        rates.push(self.rates(&start)?);
-        let mut at = start.clone();
-        for (weights, time) in STAGES.iter().zip(TIMES) {
-            at.t = start.t + time * x;
-            combine(&start.q, x, weights, &rates, 0, &mut at.q);
-            combine(&start.v, x, weights, &rates, 1, &mut at.v);
-            rates.push(self.rates(&at)?);
-        }
-        let mut error: f64 = 0.0;
-        for part in 0..2 {
-            for i in 0..rates[0][part].len() {
-                let local: f64 = ERROR.iter().zip(&rates).map(|(w, k)| w * k[part][i]).sum();
-                error = error.max((x * local).abs());
-            }
-        }
-        self.land_explicit(start.t, at, error)
+        let mut seen = Vec::new();
+        let made = pair(&start, x, |at| self.rates(at, &mut seen))?;
+        self.land_explicit((x, Combination::DormandPrince), made, seen)
     }
 
     /// The end of an explicit step: poses with unit quaternions, on all that holds.
-    pub(super) fn land_explicit(&mut self, t: f64, mut end: State, error: f64) -> Result<Attempt, StepError> {
+    pub(super) fn land_explicit(
+        &mut self,
+        (x, by): (f64, Combination),
+        (mut end, error): (State, f64),
+        mut seen: Vec<Part>,
+    ) -> Result<Attempt, StepError> {
         let system = self.stage.system;
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
-            return Err(StepError::NotFinite { t, what: "the end of the step".to_string() });
+            return Err(StepError::NotFinite { t: self.now.t, what: "the end of the step".to_string() });
         }
-        let still = vec![0.0; end.v.len()];
-        system.advance(&mut end.q, &still, 0.0);
+        place(system, &mut end);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut end, &self.bearing, flow)?;
+        self.see_projection(&end, &mut seen);
+        let parts = self.combined((x, by), seen, error);
         let bearing = self.bearing.clone();
         // accelerations have been judged one by one
         let (candidate, certificate) = (Candidate::default(), Certificate::default());
-        Ok(Attempt { end, candidate, bearing, certificate, error, parts: Vec::new() })
+        Ok(Attempt { end, candidate, bearing, certificate, error, parts })
     }
 
-    /// dq/dt and dv/dt in the present modes.
-    pub(super) fn rates(&mut self, state: &State) -> Result<[Vec<f64>; 2], StepError> {
+    /// What a verifier is to see of a step that was combined.
+    pub(super) fn combined(&self, (size, by): (f64, Combination), parts: Vec<Part>, error: f64) -> Vec<Part> {
+        let bearing = || self.bearing.clone();
+        let made = self.evidence.iter().zip([parts]);
+        made.map(|(_, parts)| Part::Combined { size, by, bearing: bearing(), parts, error }).collect()
+    }
+
+    /// dq/dt and dv/dt in the present modes, and what a verifier is to see of them.
+    pub(super) fn rates(&mut self, state: &State, seen: &mut Vec<Part>) -> Result<Rates, StepError> {
         let system = self.stage.system;
         let Workspace { flow, instant, .. } = &mut *self.workspace;
         // stages leave the unit quaternions, where poses are those of the unit ones beside them
         let mut placed = state.clone();
-        system.advance(&mut placed.q, &vec![0.0; state.v.len()], 0.0);
+        place(system, &mut placed);
         let mut q = Vec::with_capacity(state.q.len());
         system.rates(&state.q, &state.v, &mut q);
+        let mut see = |forces: &[f64], a: &[f64]| {
+            let part = || Part::Instant { forces: forces.to_vec(), a: a.to_vec() };
+            seen.extend(self.evidence.iter().map(|_| part()));
+        };
         if self.bearing.is_empty()
-            && let Some(v) = instant.directly(system, &placed, &mut flow.bases)
+            && let Some((forces, v)) = instant.directly(system, &placed, &mut flow.bases)
         {
             flow.solves += 1;
+            see(forces, &v);
             return Ok([q, v]);
         }
         let candidate = instant.in_modes(system, &placed, &self.bearing, flow)?;
@@ -87,6 +126,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         if !certificate.passes(tolerance) {
             return Err(uncertified(state.t, tolerance, (candidate, certificate), &instant.problem));
         }
+        see(&candidate.z, &candidate.velocity);
         let so_far = std::mem::take(&mut self.certificate);
         self.certificate = worse(so_far, certificate);
         let v = candidate.velocity.clone();
@@ -96,7 +136,7 @@ impl<S: System + ?Sized> Run<'_, S> {
 }
 
 /// out = start + x Σ w k.
-fn combine(start: &[f64], x: f64, weights: &[f64], rates: &[[Vec<f64>; 2]], part: usize, out: &mut Vec<f64>) {
+fn combine(start: &[f64], x: f64, weights: &[f64], rates: &[Rates], part: usize, out: &mut Vec<f64>) {
     out.clear();
     out.extend(start.iter().enumerate().map(|(i, s)| {
         let sum: f64 = weights.iter().zip(rates).map(|(w, k)| w * k[part][i]).sum();

@@ -229,8 +229,13 @@ impl Flow {
                 let holds = *agreed && origin.bearing.iter().any(|b| b.place == place && sticks(b));
                 let rows = [&at_start.row, &joint.row];
                 joint.drift = offset(forms.friction, holds, rows, [at_start.drift, joint.drift]);
-                if holds && !implicit && forms.friction != Form::End {
-                    // the speed sought is that of the mean; once more is taken off with the row
+                let sum = match forms.friction {
+                    Form::End => false,
+                    Form::Mean => true,
+                    Form::Curved => holds,
+                };
+                if sum && !implicit {
+                    // the row is of the speeds at both ends, and so is what is sought; once is taken off with the row
                     joint.drift -= speed;
                 }
             }

@@ -5,6 +5,7 @@ use super::Run;
 use super::attempt::Attempt;
 use super::event::Watch;
 use crate::error::StepError;
+use crate::report::Part;
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, System};
 
@@ -13,10 +14,10 @@ const HALVINGS: usize = 52;
 
 /// How far past the instant of a loss bodies are carried, in parts of the size: what bears next must be there, and
 /// round-off must not undo it.
-const PAST: f64 = 1e-13;
+pub(super) const PAST: f64 = 1e-13;
 
 /// The time for that, in parts of the step: at least what the instant is known to, at most what still is no motion.
-const PAST_TIMES: [f64; 2] = [1e-12, 1e-4];
+pub(super) const PAST_TIMES: [f64; 2] = [1e-12, 1e-4];
 
 /// A part as far as all that bears has features that face each other.
 pub(super) struct Reach {
@@ -70,6 +71,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         let past = (PAST * system.size() / system.surface_speed(*t, q, v)).clamp(least, most);
         system.advance(q, v, past);
         *t += past;
+        if let Some(evidence) = &mut self.evidence {
+            evidence.parts.push(Part::Past { size: past });
+        }
         let slowest = self.stage.slowest();
         let mut touching = self.touching_apart();
         touching.retain(|t| t.0 != lost);

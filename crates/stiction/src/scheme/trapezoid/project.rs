@@ -64,9 +64,6 @@ impl Projector {
         if bearing.is_empty() && self.directly(system, state, flow) {
             return Ok(());
         }
-        if let Some(displacements) = &mut self.displacements {
-            displacements.clear();
-        }
         let mut least = f64::INFINITY;
         for pass in 0..=PASSES {
             self.read(system, state, bearing, flow)?;

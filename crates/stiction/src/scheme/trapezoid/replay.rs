@@ -1,22 +1,28 @@
 //! Parts of a recorded step, posed again from where the step had come to. Nothing is solved here: what was recorded is
 //! put into the equations.
 
+mod combined;
+
+pub(crate) use combined::{Combined, Made, WRONG};
+
+use super::accelerate::Instant;
 use super::event::NEIGHBOURS;
 use super::flow::{Flow, Origin, Stage, advance};
 use super::impact::Impact;
 use super::judge;
+use super::locate;
 use super::project::{Projector, Straightened};
 use super::share::TURNS;
 use super::{LEFT, coarse};
 use crate::assemble;
-use crate::report::{ContactReport, JointReport};
+use crate::report::{ContactReport, JointReport, Part};
 use crate::scheme::euler::kinetic;
 use crate::scheme::{Middle, Scheme, Trapezoidal};
 use crate::state::{Bearing, State};
 use crate::system::{EventPlace, System};
 use nalgebra::{DMatrix, DVector};
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Candidate, Certificate, ContactMode, Row, StepProblem, certify_motion};
+use stiction_lcp::{Candidate, Certificate, ContactMode, OffsetRow, Row, StepProblem, certify_motion};
 
 /// Part of the momentum that its round-off is measured by, beside what a velocity was changed by.
 const BESIDE: f64 = 1e-4;
@@ -36,6 +42,7 @@ pub(crate) struct Replay<'a, S: System + ?Sized> {
     flow: Flow,
     projector: Projector,
     impact: Impact,
+    instant: Instant,
     /// Where the step has come to.
     pub(crate) now: State,
     bounced: Option<(f64, Vec<f64>)>,
@@ -54,6 +61,30 @@ pub(crate) struct Between<'a> {
     pub(crate) slips: &'a [(usize, [f64; 2])],
     pub(crate) impulses: &'a [f64],
     pub(crate) v: &'a [f64],
+}
+
+impl<'a> Between<'a> {
+    /// A recorded part, if it is one between two events.
+    pub(crate) fn of(part: &'a Part) -> Option<Self> {
+        let Part::Between {
+            size,
+            implicit,
+            located,
+            definite,
+            bearing,
+            fresh,
+            heading,
+            carried,
+            slips,
+            impulses,
+            v,
+        } = part
+        else {
+            return None;
+        };
+        let (size, implicit, located, definite) = (*size, *implicit, *located, *definite);
+        Some(Self { size, implicit, located, definite, bearing, fresh, heading, carried, slips, impulses, v })
+    }
 }
 
 /// A recorded impact.
@@ -87,8 +118,13 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         let mut flow = Flow::default();
         flow.bases.clone_from(&before.memory.bases);
         let stage = Stage { system, scheme, settings, whole: h };
-        let (projector, impact) = Default::default();
-        Self { stage, flow, projector, impact, now: before.clone(), bounced: None }
+        let (projector, impact, instant) = Default::default();
+        Self { stage, flow, projector, impact, instant, now: before.clone(), bounced: None }
+    }
+
+    /// What lengths are measured by [m].
+    pub(crate) fn size(&self) -> f64 {
+        self.stage.system.size()
     }
 
     /// How the rest of a step is made coarsely.
@@ -149,7 +185,7 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
                     _ => return Err("friction that no mode has".to_string()),
                 }
             }
-            let allowed = allowed(problem, layout, modes, &candidate, &now.v, stage.scheme.solver.tolerance);
+            let allowed = allowed(problem, layout, modes, &candidate, stage.scheme.solver.tolerance);
             (judge::given_modes(problem, layout, modes, &candidate), allowed)
         } else {
             (candidate.certificate, true)
@@ -157,6 +193,17 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         let before = now.clone();
         advance(system, &before, part.v, part.size, part.implicit, now);
         Ok(Shown { certificate, astray, allowed })
+    }
+
+    /// A landing on the interpolant of a part.
+    pub(crate) fn interpolated(&mut self, whole: &Between, at: f64) -> Result<Shown, String> {
+        if !(at > 0.0 && at <= whole.size) || whole.implicit {
+            return Err("a landing beside its part".to_string());
+        }
+        let start = self.now.clone();
+        let shown = self.between(whole)?;
+        self.now = locate::on_cubic(self.stage.system, &start, &self.now, whole.size, at);
+        Ok(shown)
     }
 
     /// What the part that was posed last reports.
@@ -293,6 +340,9 @@ fn changed((problem, layout, modes): (&StepProblem, &Layout, &[ContactMode]), v:
     let difference: Vec<f64> = to.iter().zip(v).map(|(a, b)| a - b).collect();
     let change = weighed(&difference);
     let mut rest = change.clone();
+    if columns.iter().any(|column| column.iter().any(|x| !x.is_finite())) {
+        return f64::INFINITY;
+    }
     if !columns.is_empty() {
         let svd = DMatrix::from_columns(&columns).try_svd(true, false, 5.0 * f64::EPSILON, TURNS);
         let Some(svd) = svd else { return f64::INFINITY };
@@ -310,23 +360,22 @@ fn changed((problem, layout, modes): (&StepProblem, &Layout, &[ContactMode]), v:
     if worst.is_nan() { f64::INFINITY } else { worst }
 }
 
-/// Whether impulses lie in their cones and friction is against the slip in the mean.
+/// Whether impulses lie in their cones and friction is against the slip, at the velocity at which its rows hold.
 fn allowed(
     problem: &StepProblem,
     layout: &Layout,
     modes: &[ContactMode],
     candidate: &Candidate,
-    before: &[f64],
     tolerance: f64,
 ) -> bool {
-    let mean: Vec<f64> = before.iter().zip(&candidate.velocity).map(|(a, b)| 0.5 * (a + b)).collect();
+    let slip = |t: &OffsetRow| t.row.dot(&layout.velocity, &candidate.velocity) + t.offset;
     let speed = candidate.certificate.speed;
     let contacts = problem.contacts.iter().zip(modes).zip(&candidate.certificate.contacts);
     contacts.into_iter().all(|((contact, mode), own)| {
         let against = match mode {
             ContactMode::Slip(along) => {
                 let slips = contact.tangents.iter().zip(along);
-                slips.map(|(t, a)| a * t.row.dot(&layout.velocity, &mean)).sum::<f64>() <= STILL * speed
+                slips.map(|(t, a)| a * slip(t)).sum::<f64>() <= STILL * speed
             }
             _ => true,
         };

@@ -20,6 +20,8 @@ pub(super) struct Schur {
     /// The factor of S, row by row.
     factor: Vec<f64>,
     impulses: Vec<f64>,
+    /// What the last correction acted with: v changed by M⁻¹Nᵀ times this.
+    pub(super) acted: Vec<f64>,
 }
 
 impl Schur {
@@ -108,11 +110,14 @@ impl Schur {
 
     /// v ← v − M⁻¹Nᵀ S⁻¹ (N v + rest), once more for what round-off leaves.
     pub(super) fn correct(&mut self, joints: &[JointRow], rest: impl Fn(usize) -> f64, v: &mut [f64]) {
+        self.acted.clear();
+        self.acted.resize(joints.len(), 0.0);
         for _ in 0..2 {
             self.impulses.clear();
             let residual = |(k, joint): (usize, &JointRow)| joint.row.dot(&self.starts, v) + rest(k);
             self.impulses.extend(joints.iter().enumerate().map(residual));
             self.solve();
+            self.acted.iter_mut().zip(&self.impulses).for_each(|(acted, c)| *acted -= c);
             for (response, &c) in self.responses.iter().zip(&self.impulses) {
                 for term in response {
                     let s = self.starts[term.body];

@@ -179,11 +179,14 @@ fn null_space(columns: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     // square, so that all right singular vectors are there
     let mut square = DMatrix::zeros(n.max(columns.nrows()), n);
     square.rows_mut(0, columns.nrows()).copy_from(columns);
+    // a decomposition of what is no number is none, and panics
+    if square.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
     let norms: Vec<f64> = square.column_iter().map(|c| c.norm().max(f64::MIN_POSITIVE)).collect();
     for (mut column, norm) in square.column_iter_mut().zip(&norms) {
         column /= *norm;
     }
-    // numbers that are not ones would be turned for ever
     let svd = square.try_svd(false, true, 5.0 * f64::EPSILON, TURNS)?;
     let turned = svd.v_t?;
     let largest = svd.singular_values.amax();
