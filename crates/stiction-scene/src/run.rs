@@ -109,7 +109,7 @@ fn accuracy(run: &Reader) -> Option<Accuracy> {
     let method = match table.text("method") {
         Some("trapezoidal") => AccurateMethod::Trapezoidal,
         Some("dormand-prince") => AccurateMethod::DormandPrince,
-        Some("extrapolation") => AccurateMethod::Extrapolation,
+        Some("dormand-prince-eight") => AccurateMethod::DormandPrinceEight,
         _ => usual.method,
     };
     Some(Accuracy {

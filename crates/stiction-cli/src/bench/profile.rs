@@ -11,12 +11,15 @@ use stiction::{Phase, Scheme, Simulation, StepReport};
 
 /// Where the time of a step goes: a stack, a wall, a pile, a chain and balls, phase by phase, with the default scheme.
 ///
-/// On one thread. The clock is read between phases only while a profile runs; other steps do not read it.
+/// The clock is read between phases only while a profile runs; other steps do not read it.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Steps of each scene, after as many to warm up as a tenth of them
     #[arg(long, default_value_t = 50)]
     steps: usize,
+    /// Threads
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
     /// Draw it
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -40,7 +43,7 @@ struct Measurement {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads.max(1)).build();
     let pool = pool.map_err(|error| BadInput(error.to_string()))?;
     let scenes = [
         ("stack of 10", H, heaps::towers(1, 10, 1).build()),
@@ -65,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     if let Some(path) = &arguments.svg {
         write_file(path, &picture(&measurements))?;
     }
-    print(&table(&measurements))?;
+    print(&table(&measurements, arguments.threads.max(1)))?;
     Ok(Outcome::Solved)
 }
 
@@ -110,9 +113,10 @@ fn by_scene(measurements: &[Measurement]) -> impl Iterator<Item = &[Measurement]
     measurements.chunk_by(|a, b| a.scene == b.scene)
 }
 
-fn table(measurements: &[Measurement]) -> String {
+fn table(measurements: &[Measurement], threads: usize) -> String {
+    let threads = if threads == 1 { "one thread".to_string() } else { format!("{threads} threads") };
     let mut text = format!(
-        "Where the time of a step goes, h = {H} s and 0.003 s for the chain, one thread, the median of the steps\n\n{:<20}",
+        "Where the time of a step goes, h = {H} s and 0.003 s for the chain, {threads}, the median of the steps\n\n{:<20}",
         ""
     );
     for scene in by_scene(measurements) {

@@ -151,8 +151,8 @@ const SCHEME: Table = Table {
 const ACCURATE: &[Word] = &[
     word("automatic", "Chosen from the tolerance and the forces."),
     word("trapezoidal", "Doubled trapezoidal steps, third order: for stiff forces."),
-    word("dormand-prince", "The pair of Dormand and Prince, fifth order."),
-    word("extrapolation", "The extrapolated midpoint rule, eighth order."),
+    word("dormand-prince", "The explicit method of Dormand and Prince, fifth order."),
+    word("dormand-prince-eight", "The one of eighth order."),
 ];
 
 const ACCURACY: Table = Table {

@@ -133,10 +133,10 @@ pub enum Part {
 pub enum Combination {
     /// One trapezoidal step and two of half the size, each projected, extrapolated.
     Doubled,
-    /// Seven instants by the pair of Dormand and Prince.
+    /// Seven instants by the method of Dormand and Prince of order five.
     DormandPrince,
-    /// Seventeen instants by the midpoint rule, extrapolated.
-    Extrapolation,
+    /// Twelve instants by that of order eight.
+    DormandPrinceEight,
 }
 
 impl Evidence {

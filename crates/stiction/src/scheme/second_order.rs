@@ -173,8 +173,8 @@ pub enum AccurateMethod {
     Automatic,
     /// The trapezoidal method, one step against two of half the size, extrapolated: third order, for stiff forces.
     Trapezoidal,
-    /// The explicit pair of Dormand and Prince on the accelerations: fifth order.
+    /// The explicit method of Dormand and Prince on the accelerations of fifth order.
     DormandPrince,
-    /// The explicit midpoint rule on the accelerations, extrapolated: eighth order.
-    Extrapolation,
+    /// The one of eighth order.
+    DormandPrinceEight,
 }

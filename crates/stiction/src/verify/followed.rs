@@ -87,7 +87,7 @@ fn method(asked: AccurateMethod, by: Combination, k: usize, verdict: &mut Verdic
         AccurateMethod::Automatic => true,
         AccurateMethod::Trapezoidal => by == Combination::Doubled,
         AccurateMethod::DormandPrince => by == Combination::DormandPrince,
-        AccurateMethod::Extrapolation => by == Combination::Extrapolation,
+        AccurateMethod::DormandPrinceEight => by == Combination::DormandPrinceEight,
     };
     if !fits {
         verdict.bound(Check::Record, f64::NAN, 0.0, || format!("part {k}: another method"));

@@ -76,7 +76,7 @@ pub(super) fn free(patience: f64) -> Result<Vec<Precision>, ExperimentError> {
     let error = |state: &stiction::State| model.centre(state, last).map_or(f64::NAN, |c| (c - end).norm());
     let mut all = compare(FREE, &contenders, &model, TIME, 1e-9, patience, &error)?;
     let first = all.first().map_or(f64::NAN, |first| first.seconds);
-    let eight = ("order eight", AccurateMethod::Extrapolation);
+    let eight = ("order eight", AccurateMethod::DormandPrinceEight);
     for method in [("order five", AccurateMethod::DormandPrince), eight] {
         all.push(followed(FREE, method, &model, TIME, 1e-9, first, &error)?);
     }

@@ -25,9 +25,6 @@ const SAFETY: f64 = 0.9;
 /// Below this part of the time that is left steps would be round-off.
 const SMALLEST: f64 = 1e-14;
 
-/// Tolerances at which seventeen evaluations of order eight are worth more than seven of order five.
-const EXTRAPOLATED: f64 = 1e-6;
-
 /// How often the order is observed: every so many steps.
 const OBSERVE: usize = 16;
 
@@ -231,8 +228,8 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// The order of the local error of a step.
     fn order(&self) -> f64 {
         match self.method {
-            Method::Explicit => 5.0,
-            Method::Extrapolated => 7.0,
+            Method::Explicit(Combination::DormandPrince) => 5.0,
+            Method::Explicit(_) => 8.0,
             _ => 3.0,
         }
     }
@@ -252,8 +249,8 @@ impl<S: System + ?Sized> Run<'_, S> {
     fn choose(&mut self, asked: AccurateMethod, tolerance: f64) -> Result<(), StepError> {
         self.method = match asked {
             AccurateMethod::Trapezoidal => Method::Doubled,
-            AccurateMethod::DormandPrince => Method::Explicit,
-            AccurateMethod::Extrapolation => Method::Extrapolated,
+            AccurateMethod::DormandPrince => Method::Explicit(Combination::DormandPrince),
+            AccurateMethod::DormandPrinceEight => Method::Explicit(Combination::DormandPrinceEight),
             AccurateMethod::Automatic if tolerance > 1e-4 => Method::Doubled,
             AccurateMethod::Automatic => {
                 self.start_part()?;
@@ -261,10 +258,8 @@ impl<S: System + ?Sized> Run<'_, S> {
                 let step = tolerance.cbrt().min(self.stage.whole);
                 if self.stiffness(step)? > super::attempt::STIFF {
                     Method::Doubled
-                } else if tolerance > EXTRAPOLATED {
-                    Method::Explicit
                 } else {
-                    Method::Extrapolated
+                    Method::Explicit(Combination::DormandPrinceEight)
                 }
             }
         };

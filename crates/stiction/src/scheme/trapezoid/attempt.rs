@@ -166,8 +166,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     pub(super) fn attempt(&mut self, x: f64, damped: bool) -> Result<Attempt, StepError> {
         match self.method {
             Method::Doubled => return self.doubled(x),
-            Method::Explicit => return self.explicit(x),
-            Method::Extrapolated => return self.extrapolated(x),
+            Method::Explicit(by) => return self.explicit(x, by),
             Method::Plain if !damped => return self.attempt_from(None, x, false),
             Method::Plain => {}
         }

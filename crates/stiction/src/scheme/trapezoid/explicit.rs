@@ -1,9 +1,10 @@
-//! The explicit pair of Dormand and Prince on the accelerations, in given modes: for tight tolerances without
+//! The explicit methods of Dormand and Prince on the accelerations, in given modes: for tight tolerances without
 //! stiffness.
 
 use super::attempt::Attempt;
 use super::flow::uncertified;
 use super::judge::worse;
+use super::tableau::{EIGHT, FIVE, Tableau};
 use super::{Run, Workspace};
 use crate::error::StepError;
 use crate::report::{Combination, Part};
@@ -11,47 +12,48 @@ use crate::state::State;
 use crate::system::System;
 use stiction_lcp::{Candidate, Certificate};
 
-/// The stages, by the weights of the derivatives before them.
-const STAGES: [&[f64]; 6] = [
-    &[1.0 / 5.0],
-    &[3.0 / 40.0, 9.0 / 40.0],
-    &[44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0],
-    &[19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0],
-    &[9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0],
-    &[35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
-];
-
-/// When each stage is, as a part of the step.
-const TIMES: [f64; 6] = [0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
-
-/// Weights of the difference to the embedded method of order four.
-const ERROR: [f64; 7] =
-    [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339_200.0, 22.0 / 525.0, -1.0 / 40.0];
+/// The method that a combination of instants is made by.
+pub(super) fn tableau(by: Combination) -> &'static Tableau {
+    if by == Combination::DormandPrince { &FIVE } else { &EIGHT }
+}
 
 /// dq/dt and dv/dt.
 pub(super) type Rates = [Vec<f64>; 2];
 
-/// The end of a step of size `x` by the pair, and the estimate of its error, from the rates at the states it asks for.
-pub(super) fn pair<E>(
+/// The end of a step of size `x`, and the estimate of its error, from the rates at the states that the method asks for.
+pub(super) fn tabled<E>(
+    method: &Tableau,
     start: &State,
     x: f64,
     mut rates_at: impl FnMut(&State) -> Result<Rates, E>,
 ) -> Result<(State, f64), E> {
-    let mut rates: Vec<Rates> = Vec::with_capacity(7);
-    rates.push(rates_at(start)?);
+    let mut rates: Vec<Rates> = Vec::with_capacity(method.error.len());
     let mut at = start.clone();
-    for (weights, time) in STAGES.iter().zip(TIMES) {
+    for (weights, time) in method.stages.iter().zip(method.times) {
+        rates.push(rates_at(&at)?);
         at.t = start.t + time * x;
         combine(&start.q, x, weights, &rates, 0, &mut at.q);
         combine(&start.v, x, weights, &rates, 1, &mut at.v);
+    }
+    if method.error.len() > rates.len() {
         rates.push(rates_at(&at)?);
     }
-    let mut error: f64 = 0.0;
-    for part in 0..2 {
-        for i in 0..rates[0][part].len() {
-            let local: f64 = ERROR.iter().zip(&rates).map(|(w, k)| w * k[part][i]).sum();
-            error = error.max((x * local).abs());
+    let off = |weights: &[f64]| {
+        let mut error: f64 = 0.0;
+        for part in 0..2 {
+            for i in 0..rates[0][part].len() {
+                let local: f64 = weights.iter().zip(&rates).map(|(w, k)| w * k[part][i]).sum();
+                error = error.max((x * local).abs());
+            }
         }
+        error
+    };
+    let mut error = off(method.error);
+    if let Some(second) = method.second.map(off)
+        && error > 0.0
+    {
+        // of estimates of orders five and three, one of order seven
+        error *= error / error.hypot(0.1 * second);
     }
     Ok((at, error))
 }
@@ -63,12 +65,12 @@ pub(super) fn place<S: System + ?Sized>(system: &S, state: &mut State) {
 }
 
 impl<S: System + ?Sized> Run<'_, S> {
-    /// A step of size `x` by the explicit pair, projected, with the estimate of its error.
-    pub(super) fn explicit(&mut self, x: f64) -> Result<Attempt, StepError> {
+    /// A step of size `x`, projected, with the estimate of its error.
+    pub(super) fn explicit(&mut self, x: f64, by: Combination) -> Result<Attempt, StepError> {
         let start = self.now.clone();
         let mut seen = Vec::new();
-        let made = pair(&start, x, |at| self.rates(at, &mut seen))?;
-        self.land_explicit((x, Combination::DormandPrince), made, seen)
+        let made = tabled(tableau(by), &start, x, |at| self.rates(at, &mut seen))?;
+        self.land_explicit((x, by), made, seen)
     }
 
     /// The end of an explicit step: poses with unit quaternions, on all that holds.

@@ -10,7 +10,6 @@ mod attempt;
 mod coarse;
 mod event;
 mod explicit;
-mod extrapolate;
 mod flow;
 mod frame;
 mod hand_over;
@@ -23,12 +22,13 @@ pub(crate) mod replay;
 mod schur;
 mod share;
 mod slide;
+mod tableau;
 
 use super::euler::{self, kinetic};
 use super::{Locate, Scheme, Trapezoidal};
 use crate::assemble;
 use crate::error::StepError;
-use crate::report::{Event, Evidence, ImpactReport, SecondOrderReport, StepReport, StepWork};
+use crate::report::{Combination, Event, Evidence, ImpactReport, SecondOrderReport, StepReport, StepWork};
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, JointRow, Near, RowKind, System};
 use accelerate::Instant;
@@ -111,10 +111,8 @@ enum Method {
     Plain,
     /// By one and by two, extrapolated, with an estimate of the error.
     Doubled,
-    /// By an explicit pair on the accelerations, with an estimate of the error.
-    Explicit,
-    /// By the midpoint rule on the accelerations, extrapolated, with an estimate of the error.
-    Extrapolated,
+    /// By an explicit method on the accelerations, with an estimate of the error.
+    Explicit(Combination),
 }
 
 /// Modes of spin and rolling are not among those that are followed from event to event.

@@ -4,8 +4,7 @@
 use super::super::accelerate::Instant;
 use super::super::adaptive;
 use super::super::event::{NEIGHBOURS, TOGETHER};
-use super::super::explicit::{Rates, pair, place};
-use super::super::extrapolate::table;
+use super::super::explicit::{Rates, place, tableau, tabled};
 use super::super::flow::speed_scale;
 use super::super::hand_over::{PAST, PAST_TIMES};
 use super::super::judge;
@@ -75,7 +74,9 @@ impl<S: System + ?Sized> Replay<'_, S> {
         made.shown.allowed = true;
         let done = match part.by {
             Combination::Doubled => self.doubled(part, &start, &mut made),
-            Combination::DormandPrince | Combination::Extrapolation => self.explicit(part, &start, &mut made),
+            Combination::DormandPrince | Combination::DormandPrinceEight => {
+                self.explicit(part, &start, &mut made)
+            }
         };
         self.stage.whole = whole;
         done?;
@@ -125,10 +126,7 @@ impl<S: System + ?Sized> Replay<'_, S> {
         };
         let mut instants = instants.iter();
         let rates = |at: &State| self.instant(instants.next(), part.bearing, at, made);
-        let (to, error) = match part.by {
-            Combination::DormandPrince => pair(start, part.size, rates),
-            _ => table(start, part.size, rates),
-        }?;
+        let (to, error) = tabled(tableau(part.by), start, part.size, rates)?;
         if instants.next().is_some() {
             return Err("an instant too many".to_string());
         }
