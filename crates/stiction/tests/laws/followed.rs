@@ -73,7 +73,7 @@ fn told<S: System>(simulation: &mut Simulation<S>, tolerance: f64, name: &str) -
 
 #[test]
 fn followed_stretches_hold() {
-    for (tolerance, most) in TOLERANCES.into_iter().zip([20, 0, 0]) {
+    for tolerance in TOLERANCES {
         let mut sum = [0; 2];
         let mut add = |own: [usize; 2]| sum = [sum[0] + own[0], sum[1] + own[1]];
         for name in ["rod", "ellipse", "box", "room", "pendulum", "driven chain", "conveyor"] {
@@ -82,8 +82,8 @@ fn followed_stretches_hold() {
         for (name, world) in spaces::all() {
             add(told(&mut in_space(&world, Scheme::default()), tolerance, name));
         }
-        // a doubled step says nothing about how redundant contacts share their load
-        assert!(sum[0] > 60 && sum[1] <= most, "{tolerance}: {sum:?}");
+        // drives among them, whose impulses are within their bounds
+        assert!(sum[0] > 60 && sum[1] == 0, "{tolerance}: {sum:?}");
     }
 }
 
