@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry2, Vector2};
 use stiction::planar::{Attached, Body, Mass, Model, Polygon, Shape, World};
-use stiction::{Accuracy, Material, Scheme, Simulation};
+use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation};
 
 /// A crate lands on a ramp, slides off its end, tips over the edge, hits the floor and comes to rest.
 fn tipping() -> Simulation<Model> {
@@ -24,8 +24,13 @@ fn tipping() -> Simulation<Model> {
 }
 
 fn followed(tolerance: f64) -> f64 {
+    followed_by(AccurateMethod::Automatic, tolerance)
+}
+
+fn followed_by(method: AccurateMethod, tolerance: f64) -> f64 {
     let mut simulation = tipping();
-    let followed = simulation.follow(3.0, &Accuracy::of(tolerance), &[], |_, _| ());
+    let accuracy = Accuracy { method, ..Accuracy::of(tolerance) };
+    let followed = simulation.follow(3.0, &accuracy, &[], |_, _| ());
     let report = followed.unwrap_or_else(|error| panic!("{error}")).report;
     assert!(report.penetration < 1e-9, "{:e} m deep", report.penetration);
     assert_eq!(report.forced, 0);
@@ -46,6 +51,23 @@ fn a_crate_tips_over_an_edge_and_falls() {
         // of second order: 3 h² through six impacts, and positions between events stray by as much of the way of a step
         assert!(error < 5.0 * h * h);
         assert!(deepest < 0.1 * h * h);
+    }
+}
+
+/// The crate falls freely at first, where steps of any size are exact: none goes through the ramp.
+#[test]
+fn no_step_goes_through_a_wall() {
+    use AccurateMethod::{DormandPrince, DormandPrinceEight, Trapezoidal};
+    let exact = followed(1e-11);
+    for (method, tolerances) in [
+        (Trapezoidal, &[1e-3, 1e-4, 1e-5, 1e-6][..]),
+        (DormandPrince, &[1e-3, 1e-5, 1e-6, 1e-7, 1e-8]),
+        (DormandPrinceEight, &[1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9]),
+    ] {
+        for &tolerance in tolerances {
+            let error = (followed_by(method, tolerance) - exact).abs();
+            assert!(error < tolerance, "{method:?}, {tolerance}: {error:e} m off");
+        }
     }
 }
 

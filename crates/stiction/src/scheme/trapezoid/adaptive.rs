@@ -137,6 +137,11 @@ impl<S: System + ?Sized> Run<'_, S> {
                 self.recycle(whole.candidate);
                 continue;
             }
+            if self.leaps(&whole.end, h) {
+                control.h = 0.5 * h;
+                self.recycle(whole.candidate);
+                continue;
+            }
             if report.steps.is_multiple_of(OBSERVE) && whole.error > 1e3 * f64::EPSILON {
                 let half = self.attempt(0.5 * h, false)?;
                 if half.error > 1e2 * f64::EPSILON {

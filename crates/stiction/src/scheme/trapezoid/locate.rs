@@ -2,17 +2,21 @@
 
 use super::attempt::Grazing;
 use super::event::Watch;
-use super::frame::starts;
+use super::frame::{contact, starts};
 use super::{Run, Workspace};
 use crate::error::StepError;
 use crate::state::State;
-use crate::system::{EventPlace, Near, Sweep, System};
+use crate::system::{ContactRow, EventPlace, Near, PairId, Sweep, System};
 
 /// Values down to minus this are round-off of the forces and gaps they are made of.
 pub(super) const ROUND_OFF: f64 = 1e-11;
 
 /// An event sooner than this part of the step after another is at the same time.
 const SAME: f64 = 1e-7;
+
+/// Surfaces go no farther within a part than to each other and this part of the size beyond: deeper, what they meet
+/// first may be behind them at the end, and the impact would be missed. Less costs steps of bodies that pass by.
+const LEAP: f64 = 0.05;
 
 /// Evaluations of a root at most; they converge long before.
 const ROUNDS: usize = 100;
@@ -56,6 +60,22 @@ impl<S: System + ?Sized> Run<'_, S> {
             }
         }
         brent(value, (low, at_low), until)
+    }
+
+    /// Whether surfaces of a pair that does not bear and comes together may go so far within a part that an impact is
+    /// missed. Where forces are constant steps of any size are exact, and would go through walls.
+    pub(super) fn leaps(&mut self, end: &State, size: f64) -> bool {
+        let (system, now) = (self.stage.system, &self.now);
+        let sweep = Sweep { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };
+        let near = Near { sweep: Some(&sweep), ..Near::within(-LEAP * system.size()) };
+        let Workspace { flow, impact, .. } = &mut *self.workspace;
+        system.contacts(now.t, &now.q, &near, &mut flow.bases, &mut impact.contacts);
+        let starts = starts(system);
+        let bears = |pair: PairId| self.bearing.iter().filter_map(contact).any(|id| id.pair == pair);
+        let comes =
+            |c: &ContactRow| [&now.v, &end.v].iter().any(|v| c.normal.dot(&starts, v) + c.drift < 0.0);
+        // what overlaps already is not met
+        impact.contacts.iter().any(|c| c.gap >= 0.0 && comes(c) && !bears(c.id.pair))
     }
 
     /// Gaps that open again before the end of a part but were closed in between, by the minimum of the cubic through
