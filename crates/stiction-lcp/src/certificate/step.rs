@@ -313,8 +313,8 @@ pub(super) fn judge_contact(
 fn mobility(contact: &Contact, prepared: &Prepared, room: &mut [f64]) -> Mobility {
     let (start, mass) = (&prepared.layout.velocity, &prepared.mass);
     Mobility {
-        normal: mass.mobility(contact.normal.iter().map(|n| &n.row), start, room)[0][0],
-        tangent: mass.mobility(contact.tangents.iter().map(|t| &t.row), start, room),
+        normal: mass.mobility(&contact.normal.iter().map(|n| &n.row), start, room)[0][0],
+        tangent: mass.mobility(&contact.tangents.iter().map(|t| &t.row), start, room),
     }
 }
 

@@ -263,7 +263,7 @@ impl MassFactor {
     /// `J M̃⁻¹ Jᵀ` of some rows, as a matrix of at most three; `room` is zero before and after.
     pub(crate) fn mobility<'r>(
         &self,
-        rows: impl Iterator<Item = &'r Row> + Clone,
+        rows: &(impl Iterator<Item = &'r Row> + Clone),
         start: &[usize],
         room: &mut [f64],
     ) -> [[f64; 3]; 3] {

@@ -422,6 +422,6 @@ impl Prepared {
 
     /// The speed that one unit of impulse causes along a row; `room` is zero before and after.
     pub(crate) fn mobility(&self, row: &Row, room: &mut [f64]) -> f64 {
-        self.mass.mobility(std::iter::once(row), &self.layout.velocity, room)[0][0]
+        self.mass.mobility(&std::iter::once(row), &self.layout.velocity, room)[0][0]
     }
 }

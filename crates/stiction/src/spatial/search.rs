@@ -30,8 +30,10 @@ pub(super) struct Scratch {
     boxes: Vec<Extent>,
     broad: Broad,
     pairs: Vec<[usize; 2]>,
-    /// What the threads find, each in its own: rows, and gaps alone.
-    chunks: (Vec<Chunk<ContactRow>>, Vec<Chunk<(ContactId, f64)>>),
+    /// What the threads find, each in its own: rows,
+    rows: Vec<Chunk<ContactRow>>,
+    /// and gaps alone.
+    bare: Vec<Chunk<(ContactId, f64)>>,
     /// What the last search found.
     last: Finds,
     now: Finds,
@@ -126,9 +128,9 @@ impl Scratch {
         row: impl Fn(&[Placed], &PairTable, &Gap) -> Option<ContactRow> + Sync,
         out: &mut Vec<ContactRow>,
     ) {
-        let mut chunks = std::mem::take(&mut self.chunks.0);
+        let mut chunks = std::mem::take(&mut self.rows);
         self.made(tables, at, near, bases, row, &mut chunks, out);
-        self.chunks.0 = chunks;
+        self.rows = chunks;
     }
 
     /// The gaps within reach that `counts` says something could open or close.
@@ -141,13 +143,13 @@ impl Scratch {
         counts: impl Fn(&[Placed], &PairTable, &Gap) -> bool + Sync,
         out: &mut Vec<(ContactId, f64)>,
     ) {
-        let mut chunks = std::mem::take(&mut self.chunks.1);
+        let mut chunks = std::mem::take(&mut self.bare);
         let bare = |placed: &[Placed], pair: &PairTable, gap: &Gap| {
             let id = ContactId { pair: pair.id, feature: gap.feature };
             counts(placed, pair, gap).then_some((id, gap.gap))
         };
         self.made(tables, at, near, bases, bare, &mut chunks, out);
-        self.chunks.1 = chunks;
+        self.bare = chunks;
     }
 
     /// What `make` makes of the gaps within reach.
