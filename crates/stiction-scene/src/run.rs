@@ -117,6 +117,7 @@ fn accuracy(run: &Reader) -> Option<Accuracy> {
         first_step: table.number("first_step").unwrap_or(usual.first_step),
         largest_step: table.number("largest_step").unwrap_or(usual.largest_step),
         event_limit: table.count("event_limit").unwrap_or(usual.event_limit),
+        step_limit: table.count("step_limit").unwrap_or(usual.step_limit),
         ..usual
     })
 }

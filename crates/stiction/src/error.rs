@@ -57,6 +57,29 @@ pub enum StepError {
         /// The limit.
         limit: usize,
     },
+    /// Steps do not come to the end.
+    #[error("at t = {t} s: more than {limit} steps, the last of {size:.1e} s")]
+    Steps {
+        /// When [s].
+        t: f64,
+        /// The limit.
+        limit: usize,
+        /// Size of the last [s].
+        size: f64,
+    },
+    /// The accuracy is finer than numbers of this size are.
+    #[error(
+        "at t = {t} s: the accuracy {tolerance:.1e} is out of reach, coordinates or velocities of {size:.1e} are \
+         rounded by more"
+    )]
+    Rounding {
+        /// When [s].
+        t: f64,
+        /// The accuracy that was asked for.
+        tolerance: f64,
+        /// The largest coordinate or velocity [m, rad, m/s, rad/s].
+        size: f64,
+    },
     /// The state is not one of this model.
     #[error("the state has {got:?} coordinates and velocities, the model {expected:?}")]
     Size {

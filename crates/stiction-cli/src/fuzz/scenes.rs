@@ -256,7 +256,8 @@ fn judge(text: &str) -> Result<End, String> {
     let mut simulation = Simulation::new(model, state, scheme);
     if let Some(accuracy) = accuracy {
         // a run to the end may take any number of steps
-        let accuracy = Accuracy { event_limit: accuracy.event_limit.min(10), ..accuracy };
+        let (event_limit, step_limit) = (accuracy.event_limit.min(10), accuracy.step_limit.min(10_000));
+        let accuracy = Accuracy { event_limit, step_limit, ..accuracy };
         if !(1e-10..=1.0).contains(&accuracy.tolerance) || accuracy.first_step < 1e-6 {
             return Ok(End::Large);
         }

@@ -164,6 +164,7 @@ const ACCURACY: Table = Table {
         may("first_step", ABOVE_0, "The first step [s]. Default 1e-3."),
         may("largest_step", ABOVE_0, "The largest step [s]. Default 0.1."),
         may("event_limit", Kind::Integer(1, 1_000_000_000), "Events at most. Default 100000."),
+        may("step_limit", Kind::Integer(1, 1_000_000_000_000), "Steps at most. Default 10000000."),
     ],
     shared: &[],
     one_of: &[],

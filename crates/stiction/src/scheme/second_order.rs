@@ -148,6 +148,8 @@ pub struct Accuracy {
     pub largest_step: f64,
     /// Events at most; more are an error, not a hang.
     pub event_limit: usize,
+    /// Steps at most, those that are tried and rejected too; more are an error, not a hang.
+    pub step_limit: usize,
 }
 
 impl Default for Accuracy {
@@ -160,7 +162,9 @@ impl Accuracy {
     /// This accuracy.
     pub fn of(tolerance: f64) -> Self {
         let method = AccurateMethod::Automatic;
-        Self { tolerance, method, first_step: 1e-3, largest_step: 0.1, event_limit: 100_000 }
+        let (first_step, largest_step) = (1e-3, 0.1);
+        let (event_limit, step_limit) = (100_000, 10_000_000);
+        Self { tolerance, method, first_step, largest_step, event_limit, step_limit }
     }
 }
 
@@ -168,8 +172,8 @@ impl Accuracy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccurateMethod {
-    /// The explicit methods where the tolerance is tight and forces are not stiff, that of order eight where it is
-    /// below 1e-6, else the trapezoidal method.
+    /// The explicit method of order eight where the tolerance is 1e-4 or tighter and forces are not stiff, else the
+    /// trapezoidal method.
     Automatic,
     /// The trapezoidal method, one step against two of half the size, extrapolated: third order, for stiff forces.
     Trapezoidal,

@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Attached, Body, Joint, Mass, Model, Shape, World};
-use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation};
+use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation, StepError};
 
 /// Two bobs on rods of length 1 in front of a wall x ≥ 0, from (π/3, π/5) at rest, e = 0.1.
 fn pendulum(g: f64) -> Model {
@@ -146,4 +146,29 @@ fn an_accuracy_that_is_none_is_refused() {
         assert!(refused.to_string().contains("must be positive and finite"), "{refused}");
         assert_eq!(*simulation.state(), state);
     }
+}
+
+#[test]
+fn an_accuracy_finer_than_the_numbers_is_refused() {
+    // the bobs go together, across the first rod
+    let model = pendulum(9.8);
+    let (cos, sin) = (std::f64::consts::FRAC_PI_3.cos(), std::f64::consts::FRAC_PI_3.sin());
+    let mut state = model.state();
+    state.v.clone_from(&[cos, sin, cos, sin].map(|v| 1e12 * v).to_vec());
+    let mut simulation = Simulation::new(model, state.clone(), Scheme::pagt06());
+    let accuracy = Accuracy { first_step: 1e-12, ..Accuracy::of(1e-7) };
+    let refused = simulation.follow(1e-3, &accuracy, &[], |_, _| ()).unwrap_err();
+    assert!(matches!(refused, StepError::Rounding { .. }), "{refused}");
+    assert_eq!(*simulation.state(), state);
+}
+
+#[test]
+fn a_run_ends_after_so_many_steps() {
+    let model = pendulum(9.8);
+    let state = model.state();
+    let mut simulation = Simulation::new(model, state.clone(), Scheme::pagt06());
+    let accuracy = Accuracy { step_limit: 7, ..Accuracy::of(1e-9) };
+    let ended = simulation.follow(1.0, &accuracy, &[], |_, _| ()).unwrap_err();
+    assert!(ended.to_string().contains("more than 7 steps"), "{ended}");
+    assert_eq!(*simulation.state(), state);
 }

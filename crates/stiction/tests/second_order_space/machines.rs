@@ -3,7 +3,7 @@
 use crate::common::{G, run, second_order, spatial};
 use nalgebra::{Isometry3, Point3, Vector3};
 use stiction::spatial::{Attached, Body, Force, Joint, Mass, Motor, Path, Shape, Twist, World, Wrench};
-use stiction::{EventKind, Material};
+use stiction::{Accuracy, EventKind, Material};
 
 /// The root of a function that changes sign between two times.
 fn root(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
@@ -67,6 +67,20 @@ fn a_motor_slips_where_its_force_ends_and_holds_again() {
             assert!((event.t - t).abs() <= h * h, "{event:?} not {t}");
         }
         assert!(told.events.len() >= 2);
+    }
+}
+
+/// Nothing else acts: forces are measured by the motor's own.
+#[test]
+fn a_motor_starts_from_rest_without_gravity() {
+    for tolerance in [1e-3, 1e-5, 1e-8] {
+        let motor = Motor::Velocity { speed: 1.0, force: 3.0 };
+        let mut simulation = spatial(carriage(0.0, |_| 0.0, |j| j.motor(motor)));
+        let followed = simulation.follow(1.0, &Accuracy::of(tolerance), &[], |_, _| ()).unwrap();
+        let [stick] = &followed.report.events[..] else { panic!("{:?}", followed.report.events) };
+        assert!(stick.kind == EventKind::Stick && (stick.t - 1.0 / 3.0).abs() < 1e-12, "{stick:?}");
+        let position = Vector3::from_column_slice(&simulation.state().q[..3]);
+        assert!((position.norm() - 5.0 / 6.0).abs() < 1e-12, "{position}");
     }
 }
 

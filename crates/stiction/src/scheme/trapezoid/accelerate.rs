@@ -3,7 +3,7 @@
 //! Modes are right or wrong at instants, so what tells is the forces there, not the impulses of a step, which are
 //! means and half a step late.
 
-use super::flow::{Flow, bodies, unsolved};
+use super::flow::{Flow, bodies, mobility, unsolved};
 use super::frame::{Frame, contact, dot, starts};
 use super::judge;
 use super::schur::Schur;
@@ -194,11 +194,18 @@ impl Instant {
     /// The rows of the problem. Friction of contacts that are not in `free` acts as their slip says.
     pub(super) fn rows<S: System + ?Sized>(&mut self, system: &S, bearing: &[Bearing], free: &[EventPlace]) {
         let Self { problem, layout, places, frame, joints, contacts, .. } = self;
+        problem.lay_out(layout);
         let accelerations = problem
             .bodies
             .iter()
             .flat_map(|b| (0..b.velocities).map(move |i| b.momentum[i] / b.mass[(i, i)]));
         let scale = accelerations.fold(system.gravity(), |m: f64, a| m.max(a.abs()));
+        // a motor starts what nothing else moves
+        let drives = frame.joints.iter().filter_map(|j| match j.kind {
+            RowKind::Drive { force, .. } => Some(force * mobility(problem, layout, &j.row)),
+            _ => None,
+        });
+        let scale = drives.fold(scale, f64::max);
         problem.speed_scale = scale.max(f64::MIN_POSITIVE);
         let holds = bearing.iter().filter_map(|b| contact(b).map(|_| b));
         for ((row, rates), bearing) in frame.contacts.iter_mut().zip(&mut *contacts).zip(holds) {

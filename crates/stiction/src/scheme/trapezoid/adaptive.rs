@@ -116,8 +116,14 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.choose(accuracy.method, tolerance)?;
         let mut control = Control { tolerance, before: None, h: accuracy.first_step.min(largest) };
         let mut orders = Vec::new();
+        let mut tried = 0;
         while until - self.now.t > LEFT * largest {
             let left = until - self.now.t;
+            if tried >= accuracy.step_limit {
+                let (limit, size) = (accuracy.step_limit, control.h);
+                return Err(StepError::Steps { t: self.now.t, limit, size });
+            }
+            tried += 1;
             // the last two steps share what is left, so that none is tiny
             let h = if control.h >= left { left } else { control.h.min(0.5 * left.max(2.0 * control.h)) };
             let order = self.order();
@@ -132,6 +138,7 @@ impl<S: System + ?Sized> Run<'_, S> {
                 continue;
             };
             if !accepted(h, whole.error, tolerance, until) {
+                self.is_above_rounding(tolerance)?;
                 report.rejections += 1;
                 control.reject(h, whole.error, order);
                 self.recycle(whole.candidate);
@@ -268,6 +275,16 @@ impl<S: System + ?Sized> Run<'_, S> {
                 }
             }
         };
+        Ok(())
+    }
+
+    /// Smaller steps make an error smaller while it is not that of the numbers themselves.
+    fn is_above_rounding(&self, tolerance: f64) -> Result<(), StepError> {
+        let numbers = self.now.q.iter().chain(&self.now.v);
+        let size = numbers.fold(0.0_f64, |size, x| size.max(x.abs()));
+        if f64::EPSILON * size > tolerance {
+            return Err(StepError::Rounding { t: self.now.t, tolerance, size });
+        }
         Ok(())
     }
 
