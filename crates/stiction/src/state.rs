@@ -20,7 +20,7 @@ pub struct State {
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     /// Size of the last step, or what is left of a larger one before it: the time over which errors of positions
-    /// are corrected when steps shrink [s]; 0 before the first.
+    /// are corrected when steps shrink [s]; 0 before the first. After a run to an accuracy the size it would go on with.
     pub h: f64,
     /// Where searches for contacts start from.
     #[serde(default)]

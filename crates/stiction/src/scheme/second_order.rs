@@ -142,7 +142,7 @@ pub struct Accuracy {
     pub tolerance: f64,
     /// How steps are made.
     pub method: AccurateMethod,
-    /// The first step [s].
+    /// The first step [s]. A run that goes on begins with the size it ended with.
     pub first_step: f64,
     /// The largest step [s].
     pub largest_step: f64,

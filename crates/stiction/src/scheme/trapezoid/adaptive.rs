@@ -25,7 +25,7 @@ const SAFETY: f64 = 0.9;
 /// Below this part of the time that is left steps would be round-off.
 const SMALLEST: f64 = 1e-14;
 
-/// How often the order is observed: every so many steps.
+/// How often the order is observed: once in so many steps.
 const OBSERVE: usize = 16;
 
 /// Times at which states are wanted, in ascending order from now on, and who takes them.
@@ -114,7 +114,8 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut report = AccuracyReport { requested: tolerance, ..AccuracyReport::default() };
         self.settle_accurately()?;
         self.choose(accuracy.method, tolerance)?;
-        let mut control = Control { tolerance, before: None, h: accuracy.first_step.min(largest) };
+        let first = if self.now.memory.h > 0.0 { self.now.memory.h } else { accuracy.first_step };
+        let mut control = Control { tolerance, before: None, h: first.min(largest) };
         let mut orders = Vec::new();
         let mut tried = 0;
         while until - self.now.t > LEFT * largest {
@@ -125,7 +126,11 @@ impl<S: System + ?Sized> Run<'_, S> {
             }
             tried += 1;
             // the last two steps share what is left, so that none is tiny
-            let h = if control.h >= left { left } else { control.h.min(0.5 * left.max(2.0 * control.h)) };
+            let h = match control.h {
+                h if h >= left => left,
+                h if 2.0 * h > left => 0.5 * left,
+                h => h,
+            };
             let order = self.order();
             self.stage.whole = h;
             self.start_part()?;
@@ -149,7 +154,7 @@ impl<S: System + ?Sized> Run<'_, S> {
                 self.recycle(whole.candidate);
                 continue;
             }
-            if report.steps.is_multiple_of(OBSERVE) && whole.error > 1e3 * f64::EPSILON {
+            if report.steps % OBSERVE == OBSERVE / 2 && whole.error > 1e3 * f64::EPSILON {
                 let half = self.attempt(0.5 * h, false)?;
                 if half.error > 1e2 * f64::EPSILON {
                     orders.push((whole.error / half.error).log2());
@@ -190,6 +195,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         report.forced = self.told.forced;
         report.certificate = self.certificate.worst();
         self.now.memory.bearing = Some(std::mem::take(&mut self.bearing));
+        self.now.memory.h = control.h;
         self.workspace.flow.bases.forget_stale();
         self.now.memory.bases.clone_from(&self.workspace.flow.bases);
         Ok(report)
