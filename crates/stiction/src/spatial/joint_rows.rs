@@ -52,6 +52,8 @@ struct Pair<'a> {
     /// How the bodies move, at constant linear velocities of their centres and constant angular velocities, in the
     /// world and in the body alike.
     motion: Option<[Twist; 2]>,
+    /// Velocity and acceleration of the origin of b against that of a; zero where the motion is not known.
+    apart: [Vector3<f64>; 2],
 }
 
 /// Velocity and acceleration of the point of a body now at `point`, at constant velocities of the body.
@@ -60,12 +62,16 @@ fn moving(body: &Placed, twist: &Twist, point: &Point3<f64>) -> [Vector3<f64>; 2
     [twist.linear + turning, twist.angular.cross(&turning)]
 }
 
-impl Pair<'_> {
-    /// Velocity and acceleration of the origin of b against that of a.
-    fn motion_apart(&self, [a, b]: &[Twist; 2]) -> [Vector3<f64>; 2] {
-        let of_a = moving(self.a, a, &self.frame_a.origin);
-        let of_b = moving(self.b, b, &self.frame_b.origin);
-        [of_b[0] - of_a[0], of_b[1] - of_a[1]]
+impl<'a> Pair<'a> {
+    fn new(joint: &Joint, a: &'a Placed, b: &'a Placed, motion: Option<[Twist; 2]>) -> Self {
+        let frame_a = Frame::new(&(a.pose * joint.frame_a));
+        let frame_b = Frame::new(&(b.pose * joint.frame_b));
+        let apart = motion.as_ref().map_or_else(Default::default, |[of_a, of_b]| {
+            let of_a = moving(a, of_a, &frame_a.origin);
+            let of_b = moving(b, of_b, &frame_b.origin);
+            [of_b[0] - of_a[0], of_b[1] - of_a[1]]
+        });
+        Self { a, b, frame_a, frame_b, motion, apart }
     }
 
     /// The distance of the origins along a world axis.
@@ -74,7 +80,7 @@ impl Pair<'_> {
             value: axis.dot(&(self.frame_b.origin - self.frame_a.origin)),
             of_a: -self.a.along(axis, &self.frame_a.origin),
             of_b: self.b.along(axis, &self.frame_b.origin),
-            rate: self.motion.as_ref().map_or(0.0, |motion| axis.dot(&self.motion_apart(motion)[1])),
+            rate: axis.dot(&self.apart[1]),
         }
     }
 
@@ -83,9 +89,9 @@ impl Pair<'_> {
         // n·d has the second derivative n̈·d + 2 ṅ·ḋ + n·d̈
         let rate = |motion: &[Twist; 2]| {
             let (turn, apart) = (motion[0].angular, self.frame_b.origin - self.frame_a.origin);
-            let [velocity, acceleration] = self.motion_apart(motion);
+            let [velocity, acceleration] = &self.apart;
             let turning = turn.cross(axis);
-            turn.cross(&turning).dot(&apart) + 2.0 * turning.dot(&velocity) + axis.dot(&acceleration)
+            turn.cross(&turning).dot(&apart) + 2.0 * turning.dot(velocity) + axis.dot(acceleration)
         };
         Measure {
             of_a: -self.a.along(axis, &self.frame_b.origin),
@@ -125,10 +131,10 @@ impl Pair<'_> {
         let d = self.frame_b.origin - self.frame_a.origin;
         let length = d.norm();
         let axis = if length > 0.0 { d / length } else { self.frame_a.z };
-        let rate = |motion: &[Twist; 2]| {
-            let [velocity, acceleration] = self.motion_apart(motion);
-            let across = velocity - axis * axis.dot(&velocity);
-            axis.dot(&acceleration) + across.norm_squared() / length
+        let rate = |_: &[Twist; 2]| {
+            let [velocity, acceleration] = &self.apart;
+            let across = velocity - axis * axis.dot(velocity);
+            axis.dot(acceleration) + across.norm_squared() / length
         };
         Measure { value: length, rate: self.motion.as_ref().map_or(0.0, rate), ..self.apart(&axis) }
     }
@@ -161,9 +167,7 @@ fn make(
     (a, b, motion): (&Placed, &Placed, Option<[Twist; 2]>),
     mut push: impl FnMut(JointRow, f64),
 ) {
-    let frame_a = Frame::new(&(a.pose * joint.frame_a));
-    let frame_b = Frame::new(&(b.pose * joint.frame_b));
-    let pair = Pair { a, b, frame_a, frame_b, motion };
+    let pair = Pair::new(joint, a, b, motion);
     let mut add = |measure: &Measure, target: f64, sign: f64, kind: RowKind| {
         let (row, drift) = row(a, &(sign * measure.of_a), b, &(sign * measure.of_b));
         if matches!(&row, Row::Bodies(terms) if terms.is_empty()) {
@@ -204,7 +208,11 @@ fn make(
         JointKind::Spherical | JointKind::Distance(_) => {}
     }
 
-    // the coordinate; [rad] become [m] at the joint's length
+    // the coordinate, where something asks for it; [rad] become [m] at the joint's length
+    let is_free = joint.limits.is_none() && joint.motor.is_none() && !(joint.friction > 0.0);
+    if is_free && !matches!(joint.kind, JointKind::Distance(_)) {
+        return;
+    }
     let (coordinate, unit) = match joint.kind {
         JointKind::Revolute => (pair.angle().scaled(length), length),
         JointKind::Prismatic | JointKind::Cylindrical => (pair.apart_in_a(&fa.z), 1.0),
@@ -241,9 +249,7 @@ fn make(
 
 /// The joint coordinate: angle [rad], travel or length [m].
 pub(super) fn coordinate(joint: &Joint, a: &Placed, b: &Placed) -> Option<f64> {
-    let frame_a = Frame::new(&(a.pose * joint.frame_a));
-    let frame_b = Frame::new(&(b.pose * joint.frame_b));
-    let pair = Pair { a, b, frame_a, frame_b, motion: None };
+    let pair = Pair::new(joint, a, b, None);
     match joint.kind {
         JointKind::Revolute => Some(pair.angle().value),
         JointKind::Prismatic | JointKind::Cylindrical => Some(pair.apart_in_a(&pair.frame_a.z).value),

@@ -114,7 +114,8 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut report = AccuracyReport { requested: tolerance, ..AccuracyReport::default() };
         self.settle_accurately()?;
         self.choose(accuracy.method, tolerance)?;
-        let first = if self.now.memory.h > 0.0 { self.now.memory.h } else { accuracy.first_step };
+        let goes_on = self.now.memory.h > 0.0;
+        let first = if goes_on { self.now.memory.h } else { accuracy.first_step };
         let mut control = Control { tolerance, before: None, h: first.min(largest) };
         let mut orders = Vec::new();
         let mut tried = 0;
@@ -133,7 +134,9 @@ impl<S: System + ?Sized> Run<'_, S> {
             };
             let order = self.order();
             self.stage.whole = h;
-            self.start_part()?;
+            if matches!(self.method, Method::Doubled) {
+                self.start_part()?;
+            }
             let Reach { made, size: h, lost } = self.reach(h, false)?;
             let Some((whole, watched)) = made else {
                 if let Some(lost) = lost {
@@ -154,7 +157,9 @@ impl<S: System + ?Sized> Run<'_, S> {
                 self.recycle(whole.candidate);
                 continue;
             }
-            if report.steps % OBSERVE == OBSERVE / 2 && whole.error > 1e3 * f64::EPSILON {
+            // stretches of a few steps are not made half as long again
+            let observed = report.steps.is_multiple_of(OBSERVE) && (report.steps > 0 || !goes_on);
+            if observed && whole.error > 1e3 * f64::EPSILON {
                 let half = self.attempt(0.5 * h, false)?;
                 if half.error > 1e2 * f64::EPSILON {
                     orders.push((whole.error / half.error).log2());

@@ -38,13 +38,12 @@ pub(super) fn tabled<E>(
     if method.error.len() > rates.len() {
         rates.push(rates_at(&at)?);
     }
-    let off = |weights: &[f64]| {
+    let mut local = Vec::new();
+    let mut off = |weights: &[f64]| {
         let mut error: f64 = 0.0;
         for part in 0..2 {
-            for i in 0..rates[0][part].len() {
-                let local: f64 = weights.iter().zip(&rates).map(|(w, k)| w * k[part][i]).sum();
-                error = error.max((x * local).abs());
-            }
+            weigh(weights, &rates, part, &mut local);
+            error = local.iter().fold(error, |m, local| m.max((x * local).abs()));
         }
         error
     };
@@ -105,10 +104,12 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// dq/dt and dv/dt in the present modes, and what a verifier is to see of them.
     pub(super) fn rates(&mut self, state: &State, seen: &mut Vec<Part>) -> Result<Rates, StepError> {
         let system = self.stage.system;
-        let Workspace { flow, instant, .. } = &mut *self.workspace;
+        let Workspace { flow, instant, placed, .. } = &mut *self.workspace;
         // stages leave the unit quaternions, where poses are those of the unit ones beside them
-        let mut placed = state.clone();
-        place(system, &mut placed);
+        placed.t = state.t;
+        placed.q.clone_from(&state.q);
+        placed.v.clone_from(&state.v);
+        place(system, placed);
         let mut q = Vec::with_capacity(state.q.len());
         system.rates(&state.q, &state.v, &mut q);
         let mut see = |forces: &[f64], a: &[f64]| {
@@ -116,13 +117,13 @@ impl<S: System + ?Sized> Run<'_, S> {
             seen.extend(self.evidence.iter().map(|_| part()));
         };
         if self.bearing.is_empty()
-            && let Some((forces, v)) = instant.directly(system, &placed, &mut flow.bases)
+            && let Some((forces, v)) = instant.directly(system, placed, &mut flow.bases)
         {
             flow.solves += 1;
             see(forces, &v);
             return Ok([q, v]);
         }
-        let candidate = instant.in_modes(system, &placed, &self.bearing, flow)?;
+        let candidate = instant.in_modes(system, placed, &self.bearing, flow)?;
         let certificate = instant.certificate(&candidate);
         let tolerance = self.stage.scheme.solver.tolerance;
         if !certificate.passes(tolerance) {
@@ -139,9 +140,15 @@ impl<S: System + ?Sized> Run<'_, S> {
 
 /// out = start + x Σ w k.
 fn combine(start: &[f64], x: f64, weights: &[f64], rates: &[Rates], part: usize, out: &mut Vec<f64>) {
+    weigh(weights, rates, part, out);
+    out.iter_mut().zip(start).for_each(|(out, start)| *out = start + x * *out);
+}
+
+/// out = Σ w k.
+fn weigh(weights: &[f64], rates: &[Rates], part: usize, out: &mut Vec<f64>) {
     out.clear();
-    out.extend(start.iter().enumerate().map(|(i, s)| {
-        let sum: f64 = weights.iter().zip(rates).map(|(w, k)| w * k[part][i]).sum();
-        s + x * sum
-    }));
+    out.resize(rates[0][part].len(), 0.0);
+    for (w, k) in weights.iter().zip(rates).filter(|(w, _)| **w != 0.0) {
+        out.iter_mut().zip(&k[part]).for_each(|(out, k)| *out += w * k);
+    }
 }

@@ -64,6 +64,8 @@ pub(crate) struct Workspace {
     starts: Vec<usize>,
     touching: Vec<(EventPlace, f64)>,
     euler: euler::Workspace,
+    /// A stage of an explicit step, with unit quaternions.
+    placed: State,
     /// What is no longer needed, for its storage.
     spare: Spare,
 }

@@ -9,6 +9,9 @@ use stiction_lcp::{Row, Term};
 /// A pivot below this part of its diagonal is none: the rows are redundant.
 const SINGULAR: f64 = 1e-10;
 
+/// Part of a correction that may be left: round-off of its own.
+const LEFT: f64 = 1e-14;
+
 /// The factored equations of rigid joints.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Schur {
@@ -17,8 +20,10 @@ pub(super) struct Schur {
     starts: Vec<usize>,
     /// M⁻¹ Nᵀ of each row.
     responses: Vec<ArrayVec<Term, 2>>,
-    /// The factor of S, row by row.
+    /// The factor of S and, above the diagonal, the same transposed: both sweeps of a solution go along rows. On the
+    /// diagonal the reciprocals of the pivots.
     factor: Vec<f64>,
+    diagonal: Vec<f64>,
     impulses: Vec<f64>,
     /// What the last correction acted with: v changed by M⁻¹Nᵀ times this.
     pub(super) acted: Vec<f64>,
@@ -53,10 +58,12 @@ impl Schur {
         self.factor.resize(n * n, 0.0);
         for (i, joint) in joints.iter().enumerate() {
             let Row::Bodies(row) = &joint.row else { return false };
-            for k in 0..=i {
+            for k in i..n {
                 self.factor[i * n + k] = product(row, &self.responses[k]);
             }
         }
+        self.diagonal.clear();
+        self.diagonal.extend((0..n).map(|k| self.factor[k * n + k]));
         (0..n).all(|k| self.eliminate(k, n))
     }
 
@@ -90,32 +97,43 @@ impl Schur {
         }
     }
 
-    /// One column of Cholesky's method.
+    /// One row of Cholesky's method, taken out of those below it.
     fn eliminate(&mut self, k: usize, n: usize) -> bool {
-        let s = &mut self.factor;
-        let diagonal = s[k * n + k];
-        let known: f64 = (0..k).map(|j| s[k * n + j] * s[k * n + j]).sum();
+        let (upto, below) = self.factor.split_at_mut((k + 1) * n);
+        let row = &mut upto[k * n..];
         // written so that a NaN is refused as well
-        if !(diagonal - known > SINGULAR * diagonal) {
+        if !(row[k] > SINGULAR * self.diagonal[k]) {
             return false;
         }
-        let pivot = (diagonal - known).sqrt();
-        s[k * n + k] = pivot;
-        for i in k + 1..n {
-            let known: f64 = (0..k).map(|j| s[i * n + j] * s[k * n + j]).sum();
-            s[i * n + k] = (s[i * n + k] - known) / pivot;
+        row[k] = 1.0 / row[k].sqrt();
+        let over = row[k];
+        row[k + 1..].iter_mut().for_each(|s| *s *= over);
+        for (i, other) in (k + 1..n).zip(below.chunks_exact_mut(n)) {
+            let factor = row[i];
+            other[k] = factor;
+            // joints far apart in a chain
+            if factor != 0.0 {
+                other[i..].iter_mut().zip(&row[i..]).for_each(|(other, s)| *other -= factor * s);
+            }
         }
         true
     }
 
-    /// v ← v − M⁻¹Nᵀ S⁻¹ (N v + rest), once more for what round-off leaves.
+    /// v ← v − M⁻¹Nᵀ S⁻¹ (N v + rest), once more if round-off leaves something.
     pub(super) fn correct(&mut self, joints: &[JointRow], rest: impl Fn(usize) -> f64, v: &mut [f64]) {
         self.acted.clear();
         self.acted.resize(joints.len(), 0.0);
-        for _ in 0..2 {
+        let mut first = 0.0;
+        for pass in 0..2 {
             self.impulses.clear();
             let residual = |(k, joint): (usize, &JointRow)| joint.row.dot(&self.starts, v) + rest(k);
             self.impulses.extend(joints.iter().enumerate().map(residual));
+            let size = self.impulses.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            if pass == 0 {
+                first = size;
+            } else if size <= LEFT * first {
+                break;
+            }
             self.solve();
             self.acted.iter_mut().zip(&self.impulses).for_each(|(acted, c)| *acted -= c);
             for (response, &c) in self.responses.iter().zip(&self.impulses) {
@@ -130,13 +148,17 @@ impl Schur {
     fn solve(&mut self) {
         let (s, x) = (&self.factor, &mut self.impulses);
         let n = x.len();
-        for i in 0..n {
-            let known: f64 = (0..i).map(|j| s[i * n + j] * x[j]).sum();
-            x[i] = (x[i] - known) / s[i * n + i];
+        for (k, row) in s.chunks_exact(n.max(1)).enumerate() {
+            let (upto, below) = x.split_at_mut(k + 1);
+            upto[k] *= row[k];
+            let known = upto[k];
+            below.iter_mut().zip(&row[k + 1..]).for_each(|(x, s)| *x -= known * s);
         }
-        for i in (0..n).rev() {
-            let known: f64 = (i + 1..n).map(|j| s[j * n + i] * x[j]).sum();
-            x[i] = (x[i] - known) / s[i * n + i];
+        for (k, row) in s.chunks_exact(n.max(1)).enumerate().rev() {
+            let (above, from) = x.split_at_mut(k);
+            from[0] *= row[k];
+            let known = from[0];
+            above.iter_mut().zip(row).for_each(|(x, s)| *x -= known * s);
         }
     }
 
@@ -152,9 +174,10 @@ impl Schur {
 
 fn product(a: &[Term], b: &[Term]) -> f64 {
     let mut sum = 0.0;
-    for a in a {
-        for b in b.iter().filter(|b| b.body == a.body) {
-            sum += (0..6).map(|i| a.j[i] * b.j[i]).sum::<f64>();
+    for Term { body, j: a } in a {
+        for Term { j: b, .. } in b.iter().filter(|b| b.body == *body) {
+            // in pairs: one sum would wait for itself
+            sum += (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5]);
         }
     }
     sum
