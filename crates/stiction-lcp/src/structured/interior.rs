@@ -12,13 +12,18 @@ use super::iterate::{Iterate, Local, length, product};
 /// Part of the way to the boundary that is gone.
 const FRACTION: f64 = 0.995;
 
+/// Farther than this no step goes.
+const FARTHEST: f64 = 2.0;
+
 /// Iterations that go less than this part of the way count as stalled; the third one ends the method.
 const STALL: f64 = 0.02;
 
 /// Storage of the method.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Storage<const T: usize> {
+    pub(super) scales: Vec<Scales>,
     pub(super) pairs: Vec<Pair<T>>,
+    cones: Vec<Cone<T>>,
     affine: Vec<Pair<T>>,
     pub(super) step: Vec<Pair<T>>,
     answers: Vec<Answer<T>>,
@@ -54,17 +59,23 @@ pub(super) struct Pair<const T: usize> {
     pub(super) y: [f64; T],
 }
 
-/// A contact's data in those units.
+/// A contact's data in those units, and the impulses that cause a speed of one [N s per m/s].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scales {
     pub(super) m: f64,
     pub(super) k: f64,
+    n: f64,
+    t: f64,
 }
 
-#[inline(always)]
-pub(super) fn scales<const T: usize>(touch: &Touch<T>, speed: f64) -> Scales {
+fn scales<const T: usize>(touch: &Touch<T>, speed: f64) -> Scales {
     let m = if touch.has_normal { touch.mu * touch.w_t / touch.w_n } else { 0.0 };
-    Scales { m, k: touch.kappa * touch.w_t / speed }
+    Scales {
+        m,
+        k: touch.kappa * touch.w_t / speed,
+        n: if touch.has_normal { 1.0 / touch.w_n } else { 0.0 },
+        t: if touch.has_friction { 1.0 / touch.w_t } else { 0.0 },
+    }
 }
 
 /// From a cold start towards a residual of `target` [m/s], in units of `speed`; returns the iterations.
@@ -81,28 +92,28 @@ pub(super) fn run<const T: usize>(
     // what is left of the errors of the linear equations: a step takes its part of all of them
     let mut left = 1.0;
     for iteration in 0..iterations {
-        let residual = storage.errors(island, at, speed).max(left * speed);
-        if residual <= target {
+        storage.errors(island, at, speed);
+        if left * speed <= target && storage.residual(island, at) <= target {
             return iteration;
         }
-        if !storage.factor(island, equations, speed) {
+        if !storage.factor(island, equations) {
             return iteration + 1;
         }
-        let (mu, count) = storage.centrality(island, speed, 0.0);
+        let (mu, count) = storage.centrality(island, 0.0);
         let mu = mu / count;
-        storage.aim(island, speed, 0.0, false);
+        storage.aim(0.0, false);
         storage.direction(island, equations, speed);
-        let reach = storage.reach(island, speed).min(1.0);
-        let (affine, _) = storage.centrality(island, speed, reach);
+        let reach = storage.reach(island).min(1.0);
+        let (affine, _) = storage.centrality(island, reach);
         let sigma = (affine / count / mu).clamp(0.0, 1.0).powi(3);
         std::mem::swap(&mut storage.affine, &mut storage.step);
-        storage.aim(island, speed, sigma * mu, true);
+        storage.aim(sigma * mu, true);
         storage.direction(island, equations, speed);
-        let alpha = (FRACTION * storage.reach(island, speed)).min(1.0);
+        let alpha = (FRACTION * storage.reach(island)).min(1.0);
         if !(alpha > 0.0) {
             return iteration + 1;
         }
-        storage.advance(island, at, speed, alpha);
+        storage.advance(at, speed, alpha);
         left *= 1.0 - alpha;
         stalled = if alpha < STALL { stalled + 1 } else { 0 };
         if stalled == 3 {
@@ -113,11 +124,9 @@ pub(super) fn run<const T: usize>(
 }
 
 #[inline(always)]
-pub(super) fn impulse<const T: usize>(touch: &Touch<T>, pair: &Pair<T>, speed: f64) -> Local<T> {
-    Local {
-        n: if touch.has_normal { pair.c * speed / touch.w_n } else { 0.0 },
-        t: if touch.has_friction { pair.x.map(|x| x * speed / touch.w_t) } else { [0.0; T] },
-    }
+pub(super) fn impulse<const T: usize>(scales: &Scales, pair: &Pair<T>, speed: f64) -> Local<T> {
+    let Scales { n, t, .. } = scales;
+    Local { n: pair.c * speed * n, t: pair.x.map(|x| x * speed * t) }
 }
 
 impl<const T: usize> Storage<T> {
@@ -125,71 +134,79 @@ impl<const T: usize> Storage<T> {
     /// 100 that begins at 1 would keep all others from moving. With friction that is worth nothing.
     pub(super) fn begin(&mut self, island: &Island<T>, at: &mut Iterate<T>, speed: f64, size: f64) {
         at.reset(island);
+        self.scales.clear();
+        self.scales.extend(island.touches.iter().map(|touch| scales(touch, speed)));
         self.pairs.clear();
-        for (touch, r) in island.touches.iter().zip(&mut at.r) {
+        for ((touch, scales), r) in island.touches.iter().zip(&self.scales).zip(&mut at.r) {
             let w = if touch.has_friction { size } else { size.max(touch.offset / speed) };
             let pair = Pair { c: size, w, x: [0.0; T], l: size, y: [0.0; T] };
             self.pairs.push(pair);
-            *r = impulse(touch, &pair, speed);
+            *r = impulse(scales, &pair, speed);
         }
     }
 
-    /// The errors of the linear equations; returns the residual of speeds and impulses [m/s].
-    pub(super) fn errors(&mut self, island: &Island<T>, at: &Iterate<T>, speed: f64) -> f64 {
+    /// The errors of the linear equations.
+    pub(super) fn errors(&mut self, island: &Island<T>, at: &Iterate<T>, speed: f64) {
         let Errors { momentum, joints, gap } = &mut self.errors;
         at.momentum_error(island, momentum);
         at.joint_errors(island, joints);
         gap.clear();
-        let mut worst: f64 = 0.0;
-        let mut take = |x: f64| worst = if x.is_nan() { f64::INFINITY } else { worst.max(x.abs()) };
+        let over = 1.0 / speed;
         wide(
             #[inline(always)]
             || {
-                for ((touch, pair), r) in island.touches.iter().zip(&self.pairs).zip(&at.r) {
+                for (touch, pair) in island.touches.iter().zip(&self.pairs) {
                     let u = touch.speeds(&at.v);
-                    let map = touch.natural_map(r, &u);
-                    take(map.n);
-                    take(length(&map.t));
                     gap.push(Local {
-                        n: u.n / speed - pair.w,
-                        t: std::array::from_fn(|k| u.t[k] / speed - pair.y[k]),
+                        n: u.n * over - pair.w,
+                        t: std::array::from_fn(|k| u.t[k] * over - pair.y[k]),
                     });
                 }
             },
         );
-        joints.iter().flatten().for_each(|&e| take(e));
+    }
+
+    /// The residual of speeds and impulses, after [`Self::errors`] [m/s].
+    pub(super) fn residual(&self, island: &Island<T>, at: &Iterate<T>) -> f64 {
+        let mut worst: f64 = 0.0;
+        let mut take = |x: f64| worst = if x.is_nan() { f64::INFINITY } else { worst.max(x.abs()) };
+        for (touch, r) in island.touches.iter().zip(&at.r) {
+            let map = touch.natural_map(r, &touch.speeds(&at.v));
+            take(map.n);
+            take(length(&map.t));
+        }
+        self.errors.joints.iter().flatten().for_each(|&e| take(e));
         worst
     }
 
     /// The answers of the impulses, from the pairs.
     #[inline(always)]
-    fn linearize(&mut self, island: &Island<T>, speed: f64) {
+    fn linearize(&mut self, island: &Island<T>) {
         self.answers.clear();
-        for (touch, pair) in island.touches.iter().zip(&self.pairs) {
+        self.cones.clear();
+        for ((touch, pair), scales) in island.touches.iter().zip(&self.pairs).zip(&self.scales) {
             let mut s = Answer::default();
-            let Pair { c, w, x, l, y } = *pair;
-            if touch.has_normal {
-                s.nn = c / w / touch.w_n;
-            }
+            let cone = Cone::new(touch, scales, pair);
+            let Cone { g, turn, x0, over_w, over_l, .. } = &cone;
+            let ratio = if touch.has_normal { pair.c * over_w } else { 0.0 };
+            s.nn = ratio * scales.n;
             if touch.has_friction {
-                let Scales { m, k } = scales(touch, speed);
-                let Cone { g, k: turn, x0, .. } = cone(m * c + k, m, &x, l, &y);
+                let across = over_l * scales.t;
                 for i in 0..T {
-                    if touch.has_normal {
-                        s.tn[i] = (x[i] * turn - m * y[i]) / l * (c / w) / touch.w_t;
-                    }
+                    s.tn[i] = (pair.x[i] * turn - scales.m * pair.y[i]) * ratio * across;
                     for j in 0..T {
-                        let unit = if i == j { x0 } else { 0.0 };
-                        s.tt[i][j] = (unit - x[i] * g[j]) / l / touch.w_t;
+                        let unit = if i == j { *x0 } else { 0.0 };
+                        s.tt[i][j] = (unit - pair.x[i] * g[j]) * across;
                     }
                 }
             }
             self.answers.push(s);
+            self.cones.push(cone);
         }
     }
 
     /// The sum of all products at `alpha` times the step, and how many there are.
-    fn centrality(&self, island: &Island<T>, speed: f64, alpha: f64) -> (f64, f64) {
+    fn centrality(&self, island: &Island<T>, alpha: f64) -> (f64, f64) {
         let (mut sum, mut count) = (0.0, 0.0);
         for (i, touch) in island.touches.iter().enumerate() {
             let p = if alpha == 0.0 { self.pairs[i] } else { self.pairs[i].along(alpha, &self.step[i]) };
@@ -198,7 +215,7 @@ impl<const T: usize> Storage<T> {
                 count += 1.0;
             }
             if touch.has_friction {
-                let Scales { m, k } = scales(touch, speed);
+                let Scales { m, k, .. } = self.scales[i];
                 sum += (m * p.c + k) * p.l + product(&p.x, &p.y);
                 count += 1.0;
             }
@@ -207,11 +224,10 @@ impl<const T: usize> Storage<T> {
     }
 
     /// Right-hand sides towards products of `center`, with the second-order terms of the affine step if `corrected`.
-    fn aim(&mut self, island: &Island<T>, speed: f64, center: f64, corrected: bool) {
+    fn aim(&mut self, center: f64, corrected: bool) {
         self.rights.clear();
-        for (i, touch) in island.touches.iter().enumerate() {
-            let Scales { m, k } = scales(touch, speed);
-            let mut right = self.pairs[i].missing(m, k, center, center);
+        for (i, Scales { m, k, .. }) in self.scales.iter().enumerate() {
+            let mut right = self.pairs[i].missing(*m, *k, center, center);
             if corrected {
                 let d = &self.affine[i];
                 right.n -= d.c * d.w;
@@ -225,10 +241,10 @@ impl<const T: usize> Storage<T> {
     }
 
     /// The factors of the equations at the pairs.
-    pub(super) fn factor(&mut self, island: &Island<T>, equations: &mut Equations, speed: f64) -> bool {
+    pub(super) fn factor(&mut self, island: &Island<T>, equations: &mut Equations) -> bool {
         wide(
             #[inline(always)]
-            || self.linearize(island, speed),
+            || self.linearize(island),
         );
         equations.factor(island, &self.answers)
     }
@@ -251,7 +267,7 @@ impl<const T: usize> Storage<T> {
         self.dv.clear();
         self.dv.extend(self.errors.momentum.iter().map(|e| scaled(-1.0, e)));
         for (i, touch) in island.touches.iter().enumerate() {
-            let p = constant(touch, &self.pairs[i], &self.rights[i], speed);
+            let p = self.cones[i].constant(&self.scales[i], &self.pairs[i], &self.rights[i], speed);
             let (s, gap) = (&self.answers[i], &self.errors.gap[i]);
             let push = Local {
                 n: p.n - s.nn * gap.n * speed,
@@ -267,56 +283,61 @@ impl<const T: usize> Storage<T> {
     #[inline(always)]
     fn complete(&mut self, island: &Island<T>, speed: f64) {
         self.step.clear();
+        let over = 1.0 / speed;
         for (i, touch) in island.touches.iter().enumerate() {
             let moved = touch.speeds(&self.dv);
             let (pair, gap) = (&self.pairs[i], &self.errors.gap[i]);
-            let w = if touch.has_normal { (moved.n - touch.offset) / speed + gap.n } else { 0.0 };
+            let w = if touch.has_normal { (moved.n - touch.offset) * over + gap.n } else { 0.0 };
             let y: [f64; T] = std::array::from_fn(|k| {
-                if touch.has_friction { (moved.t[k] - touch.slip[k]) / speed + gap.t[k] } else { 0.0 }
+                if touch.has_friction { (moved.t[k] - touch.slip[k]) * over + gap.t[k] } else { 0.0 }
             });
             let Right { n: r1, s: r2, t: r3 } = &self.rights[i];
-            let c = if touch.has_normal { (r1 - pair.c * w) / pair.w } else { 0.0 };
+            let Cone { g, turn, x0, over_w, over_l, over_d } = &self.cones[i];
+            let c = if touch.has_normal { (r1 - pair.c * w) * over_w } else { 0.0 };
             let (mut l, mut x) = (0.0, [0.0; T]);
             if touch.has_friction {
-                let Scales { m, k } = scales(touch, speed);
-                let Cone { g, k: turn, d, x0 } = cone(m * pair.c + k, m, &pair.x, pair.l, &pair.y);
-                l = (r2 - product(&pair.y, r3) / pair.l) / d - product(&g, &y) - turn * c;
-                x = std::array::from_fn(|j| (r3[j] - pair.y[j] * m * c - x0 * y[j] - pair.x[j] * l) / pair.l);
+                let m = self.scales[i].m;
+                l = (r2 - product(&pair.y, r3) * over_l) * over_d - product(g, &y) - turn * c;
+                x = std::array::from_fn(|j| {
+                    (r3[j] - pair.y[j] * m * c - x0 * y[j] - pair.x[j] * l) * over_l
+                });
             }
             self.step.push(Pair { c, w, x, l, y });
         }
     }
 
-    /// How far the step may go before a pair leaves its cone.
-    pub(super) fn reach(&self, island: &Island<T>, speed: f64) -> f64 {
-        let mut reach = f64::INFINITY;
-        for ((touch, p), d) in island.touches.iter().zip(&self.pairs).zip(&self.step) {
+    /// How far the step may go before a pair leaves its cone, at most [`FARTHEST`].
+    pub(super) fn reach(&self, island: &Island<T>) -> f64 {
+        let mut reach = FARTHEST;
+        for ((touch, scales), (p, d)) in
+            island.touches.iter().zip(&self.scales).zip(self.pairs.iter().zip(&self.step))
+        {
             if touch.has_normal {
                 for (x, dx) in [(p.c, d.c), (p.w, d.w)] {
-                    if dx < 0.0 {
-                        reach = reach.min(-x / dx);
+                    if x + reach * dx < 0.0 {
+                        reach = -x / dx;
                     }
                 }
             }
             if touch.has_friction {
-                let Scales { m, k } = scales(touch, speed);
-                reach = reach.min(to_boundary(m * p.c + k, &p.x, m * d.c, &d.x));
-                reach = reach.min(to_boundary(p.l, &p.y, d.l, &d.y));
+                let Scales { m, k, .. } = scales;
+                reach = to_boundary(m * p.c + k, &p.x, m * d.c, &d.x, reach);
+                reach = to_boundary(p.l, &p.y, d.l, &d.y, reach);
             }
         }
         reach
     }
 
-    pub(super) fn advance(&mut self, island: &Island<T>, at: &mut Iterate<T>, speed: f64, alpha: f64) {
+    fn advance(&mut self, at: &mut Iterate<T>, speed: f64, alpha: f64) {
         for (v, dv) in at.v.iter_mut().zip(&self.dv) {
             super::island::add(v, alpha, dv);
         }
         for (c, dc) in at.c.iter_mut().zip(&self.dc) {
             (0..6).for_each(|k| c[k] += alpha * dc[k]);
         }
-        for (i, touch) in island.touches.iter().enumerate() {
+        for (i, scales) in self.scales.iter().enumerate() {
             self.pairs[i] = self.pairs[i].along(alpha, &self.step[i]);
-            at.r[i] = impulse(touch, &self.pairs[i], speed);
+            at.r[i] = impulse(scales, &self.pairs[i], speed);
         }
     }
 }
@@ -354,49 +375,68 @@ pub(super) struct Right<const T: usize> {
     pub(super) t: [f64; T],
 }
 
-/// What the elimination of dλ needs: dλ = … − g·dy − k dc.
+/// What the elimination of a contact needs: dλ = … − g·dy − turn dc, and one over what is divided by.
+#[derive(Debug, Clone, Copy)]
 struct Cone<const T: usize> {
     g: [f64; T],
-    k: f64,
-    d: f64,
+    turn: f64,
     x0: f64,
+    over_w: f64,
+    over_l: f64,
+    over_d: f64,
 }
 
-#[inline(always)]
-fn cone<const T: usize>(x0: f64, m: f64, x: &[f64; T], l: f64, y: &[f64; T]) -> Cone<T> {
-    let d = x0 - product(x, y) / l;
-    Cone { g: std::array::from_fn(|k| (x[k] - x0 * y[k] / l) / d), k: m * (l - product(y, y) / l) / d, d, x0 }
-}
-
-/// p0 of dr = p0 − S du, in N s.
-#[inline(always)]
-fn constant<const T: usize>(touch: &Touch<T>, pair: &Pair<T>, right: &Right<T>, speed: f64) -> Local<T> {
-    let Right { n: r1, s: r2, t: r3 } = right;
-    let mut p = Local::default();
-    let c = if touch.has_normal { r1 / pair.w } else { 0.0 };
-    p.n = if touch.has_normal { c * speed / touch.w_n } else { 0.0 };
-    if touch.has_friction {
-        let Scales { m, k } = scales(touch, speed);
-        let Cone { k: turn, d, .. } = cone(m * pair.c + k, m, &pair.x, pair.l, &pair.y);
-        let l0 = (r2 - product(&pair.y, r3) / pair.l) / d;
-        for j in 0..T {
-            let x = (r3[j] - pair.x[j] * l0 + (pair.x[j] * turn - m * pair.y[j]) * c) / pair.l;
-            p.t[j] = x * speed / touch.w_t;
+impl<const T: usize> Cone<T> {
+    #[inline(always)]
+    fn new(touch: &Touch<T>, &Scales { m, k, .. }: &Scales, pair: &Pair<T>) -> Self {
+        let Pair { c, w, x, l, y } = pair;
+        let x0 = if touch.has_friction { m * c + k } else { 1.0 };
+        let (over_w, over_l) = (1.0 / w, 1.0 / l);
+        let yl = y.map(|y| y * over_l);
+        let over_d = 1.0 / (x0 - product(x, &yl));
+        Self {
+            g: std::array::from_fn(|k| (x[k] - x0 * yl[k]) * over_d),
+            turn: m * (l - product(y, &yl)) * over_d,
+            x0,
+            over_w,
+            over_l,
+            over_d,
         }
     }
-    p
+
+    /// p0 of dr = p0 − S du, in N s.
+    #[inline(always)]
+    fn constant(&self, scales: &Scales, pair: &Pair<T>, right: &Right<T>, speed: f64) -> Local<T> {
+        let Right { n: r1, s: r2, t: r3 } = right;
+        let Self { turn, over_w, over_l, over_d, .. } = self;
+        let c = if scales.n > 0.0 { r1 * over_w } else { 0.0 };
+        let l0 = (r2 - product(&pair.y, r3) * over_l) * over_d;
+        let across = over_l * speed * scales.t;
+        Local {
+            n: c * speed * scales.n,
+            t: std::array::from_fn(|j| {
+                (r3[j] - pair.x[j] * l0 + (pair.x[j] * turn - scales.m * pair.y[j]) * c) * across
+            }),
+        }
+    }
 }
 
-/// How far (x0, x) may go along (d0, d) inside the second-order cone.
+/// How far (x0, x) may go along (d0, d) inside the second-order cone, at most `reach`.
 #[inline(always)]
-fn to_boundary<const T: usize>(x0: f64, x: &[f64; T], d0: f64, d: &[f64; T]) -> f64 {
+fn to_boundary<const T: usize>(x0: f64, x: &[f64; T], d0: f64, d: &[f64; T], reach: f64) -> f64 {
+    let end: [f64; T] = std::array::from_fn(|k| x[k] + reach * d[k]);
+    let far = x0 + reach * d0;
+    // the cone is convex: what ends inside stays inside
+    if far >= 0.0 && far * far >= product(&end, &end) {
+        return reach;
+    }
     let a = d0 * d0 - product(d, d);
     let b = x0 * d0 - product(x, d);
     let c = (x0 * x0 - product(x, x)).max(0.0);
     let discriminant = b * b - a * c;
     if discriminant < 0.0 {
-        return f64::INFINITY;
+        return reach;
     }
     let denominator = discriminant.sqrt() - b;
-    if denominator > 0.0 { c / denominator } else { f64::INFINITY }
+    if denominator > 0.0 { reach.min(c / denominator) } else { reach }
 }

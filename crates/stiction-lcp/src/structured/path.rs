@@ -11,7 +11,7 @@
 //! A step is a corrector back to the path, across its tangent, and a predictor along it, from one factorization.
 
 use super::equations::Equations;
-use super::interior::{Errors, Pair, Right, Scales, Storage as Interior, impulse, scales};
+use super::interior::{Errors, Pair, Right, Scales, Storage as Interior, impulse};
 use super::island::{Island, Lane};
 use super::iterate::{Iterate, Local, product};
 
@@ -76,18 +76,18 @@ pub(super) fn run<const T: usize>(
 ) -> usize {
     interior.begin(island, at, speed, size);
     interior.errors(island, at, speed);
-    storage.begin(island, interior, speed);
+    storage.begin(interior);
     let mut tau = 1.0;
     let mut length = LENGTH.1;
     let mut corrections = 0;
     let mut first = true;
     for round in 0..factorizations {
-        let residual = interior.errors(island, at, speed).max(tau * speed);
+        interior.errors(island, at, speed);
         // a path that comes back to where it began has no end here
-        if residual <= target || tau > RETURN {
+        if tau > RETURN || (tau * speed <= target && interior.residual(island, at) <= target) {
             return round;
         }
-        if !interior.factor(island, equations, speed) {
+        if !interior.factor(island, equations) {
             return round + 1;
         }
         storage.along_the_path(interior, island, equations, speed);
@@ -95,7 +95,7 @@ pub(super) fn run<const T: usize>(
         // in units of the pairs themselves
         let weight = 1.0 / (tau * tau);
         let inner = |a: &Step<T>, b: &Step<T>| {
-            weighted(island, speed, &interior.pairs, &a.pairs, &b.pairs) + a.tau * b.tau * weight
+            weighted(island, &interior.scales, &interior.pairs, &a.pairs, &b.pairs) + a.tau * b.tau * weight
         };
         let norm = inner(&storage.tangent, &storage.tangent);
         // across the tangent
@@ -114,9 +114,9 @@ pub(super) fn run<const T: usize>(
         } else {
             corrections += 1;
             interior.step.clone_from(&storage.newton.pairs);
-            let reach = interior.reach(island, speed) * FRACTION;
+            let reach = interior.reach(island) * FRACTION;
             if corrections <= CORRECTIONS && reach >= 1.0 && tau + storage.newton.tau > 0.0 {
-                storage.newton.go(1.0, interior, island, at, speed);
+                storage.newton.go(1.0, interior, at, speed);
                 tau += storage.newton.tau;
                 continue;
             }
@@ -135,13 +135,13 @@ pub(super) fn run<const T: usize>(
             let (ahead, back) = (&storage.ahead, &storage.back);
             interior.step.extend(back.pairs.iter().zip(&ahead.pairs).map(|(b, a)| b.along(length, a)));
             let next = tau + back.tau + length * ahead.tau;
-            if interior.reach(island, speed) * FRACTION >= 1.0 && next > 0.05 * tau {
+            if interior.reach(island) * FRACTION >= 1.0 && next > 0.05 * tau {
                 break;
             }
             length *= 0.7;
         }
-        storage.back.go(1.0, interior, island, at, speed);
-        storage.ahead.go(length, interior, island, at, speed);
+        storage.back.go(1.0, interior, at, speed);
+        storage.ahead.go(length, interior, at, speed);
         tau += storage.back.tau + length * storage.ahead.tau;
     }
     factorizations
@@ -187,23 +187,16 @@ impl<const T: usize> Step<T> {
     }
 
     /// Goes this way from where the methods stand.
-    fn go(
-        &self,
-        length: f64,
-        interior: &mut Interior<T>,
-        island: &Island<T>,
-        at: &mut Iterate<T>,
-        speed: f64,
-    ) {
+    fn go(&self, length: f64, interior: &mut Interior<T>, at: &mut Iterate<T>, speed: f64) {
         for (x, d) in at.v.iter_mut().flatten().zip(self.v.iter().flatten()) {
             *x += length * d;
         }
         for (x, d) in at.c.iter_mut().flatten().zip(self.c.iter().flatten()) {
             *x += length * d;
         }
-        for (i, touch) in island.touches.iter().enumerate() {
-            interior.pairs[i] = interior.pairs[i].along(length, &self.pairs[i]);
-            at.r[i] = impulse(touch, &interior.pairs[i], speed);
+        for (i, pair) in interior.pairs.iter_mut().enumerate() {
+            *pair = pair.along(length, &self.pairs[i]);
+            at.r[i] = impulse(&interior.scales[i], pair, speed);
         }
     }
 
@@ -217,7 +210,7 @@ impl<const T: usize> Step<T> {
 
 impl<const T: usize> Storage<T> {
     /// Keeps errors and products of the start.
-    fn begin(&mut self, island: &Island<T>, interior: &Interior<T>, speed: f64) {
+    fn begin(&mut self, interior: &Interior<T>) {
         self.errors.copy_from(&interior.errors);
         self.rate.copy_from(&interior.errors);
         self.rate.momentum.iter_mut().flatten().for_each(|e| *e = -*e);
@@ -226,8 +219,7 @@ impl<const T: usize> Storage<T> {
             *gap = Local { n: -gap.n, t: gap.t.map(|x| -x) };
         }
         self.products.clear();
-        for (touch, pair) in island.touches.iter().zip(&interior.pairs) {
-            let Scales { m, k } = scales(touch, speed);
+        for (Scales { m, k, .. }, pair) in interior.scales.iter().zip(&interior.pairs) {
             self.products.push([pair.c * pair.w, (m * pair.c + k) * pair.l]);
         }
     }
@@ -270,9 +262,9 @@ impl<const T: usize> Storage<T> {
         }
         interior.rights.clear();
         let mut off: f64 = 0.0;
-        for ((touch, pair), p) in island.touches.iter().zip(&interior.pairs).zip(&self.products) {
-            let Scales { m, k } = scales(touch, speed);
-            let right = pair.missing(m, k, tau * p[0], tau * p[1]);
+        for (i, (touch, p)) in island.touches.iter().zip(&self.products).enumerate() {
+            let Scales { m, k, .. } = interior.scales[i];
+            let right = interior.pairs[i].missing(m, k, tau * p[0], tau * p[1]);
             if touch.has_normal {
                 off = off.max(right.n.abs() / (tau * p[0]));
             }
@@ -290,7 +282,7 @@ impl<const T: usize> Storage<T> {
 /// The inner product of two directions, relative to the pairs.
 fn weighted<const T: usize>(
     island: &Island<T>,
-    speed: f64,
+    scales: &[Scales],
     pairs: &[Pair<T>],
     a: &[Pair<T>],
     b: &[Pair<T>],
@@ -302,7 +294,7 @@ fn weighted<const T: usize>(
             sum += a.c * b.c / (p.c * p.c) + a.w * b.w / (p.w * p.w);
         }
         if touch.has_friction {
-            let Scales { m, k } = scales(touch, speed);
+            let Scales { m, k, .. } = scales[i];
             let x0 = m * p.c + k;
             sum += product(&a.x, &b.x) / (x0 * x0) + (a.l * b.l + product(&a.y, &b.y)) / (p.l * p.l);
         }
