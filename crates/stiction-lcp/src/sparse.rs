@@ -40,6 +40,16 @@ pub(crate) struct Slot {
     upper: bool,
 }
 
+/// A sum of outer products in the rows and columns of a slot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Product {
+    pub(crate) slot: Slot,
+    /// Where the factors for its rows and for its columns begin, and how many there are.
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) count: usize,
+}
+
 /// What a factorization takes.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,6 +154,15 @@ impl BlockMatrix {
         } else {
             let Numeric { lower, upper, .. } = &mut self.spatial;
             add_lanes(if slot.upper { &mut upper[at] } else { &mut lower[at] }, lanes);
+        }
+    }
+
+    /// Adds Σ_k a_k b_kᵀ to each product's block, with a of `rows` and b of `columns`, both padded.
+    pub(crate) fn add_products(&mut self, products: &[Product], rows: &[[f64; 8]], columns: &[[f64; 8]]) {
+        if self.is_planar {
+            self.planar.add_products(products, rows, columns);
+        } else {
+            self.spatial.add_products(products, rows, columns);
         }
     }
 

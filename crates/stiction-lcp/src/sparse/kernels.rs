@@ -107,6 +107,30 @@ pub(super) fn subtract<S: Simd, const R: usize, const C: usize, const P: usize>(
     }
 }
 
+/// `target ← target + Σ_k x_k f_kᵀ`, the columns of `target` being along x.
+#[inline(always)]
+pub(super) fn add_products<S: Simd, const R: usize, const C: usize, const P: usize>(
+    simd: S,
+    target: &mut Block<C, P>,
+    x: &[[f64; 8]],
+    factors: &[[f64; 8]],
+) {
+    let mut sums = [[simd.splat_f64s(0.0); R]; C];
+    for (sum, column) in sums.iter_mut().zip(&target.0) {
+        *sum = load::<S, R, P>(column);
+    }
+    for (x, factors) in x.iter().zip(factors) {
+        let Some(x) = x.first_chunk::<P>() else { continue };
+        let x = load::<S, R, P>(x);
+        for n in 0..C {
+            add_multiple(simd, factors[n], x, &mut sums[n]);
+        }
+    }
+    for (sum, column) in sums.into_iter().zip(&mut target.0) {
+        store::<S, R, P>(sum, column);
+    }
+}
+
 /// `A ← A U⁻¹` with the factor U of a diagonal block, for a block below it.
 #[inline(always)]
 pub(super) fn divide_lower<S: Simd, const R: usize, const C: usize, const P: usize>(

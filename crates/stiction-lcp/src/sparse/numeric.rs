@@ -1,7 +1,8 @@
 //! Factors and solutions, panel by panel.
 
+use super::Product;
 use super::kernels::{
-    Block, Part, Pivots, backward, divide_lower, divide_upper, factor, forward, subtract, subtract_lower,
+    Block, Part, Pivots, add_products, backward, divide_lower, divide_upper, factor, forward, subtract, subtract_lower,
     subtract_upper,
 };
 use super::symbolic::{Panel, Symbolic};
@@ -33,6 +34,11 @@ impl<const C: usize, const P: usize> Numeric<C, P> {
     pub(super) fn clear(&mut self) {
         self.lower.fill(Block::ZERO);
         self.upper.fill(Block::ZERO);
+    }
+
+    /// [`super::BlockMatrix::add_products`].
+    pub(super) fn add_products(&mut self, products: &[Product], rows: &[[f64; 8]], columns: &[[f64; 8]]) {
+        dispatch::<P, _>(AddProducts { numeric: self, products, rows, columns });
     }
 
     /// Factors panels whose predecessors are factored.
@@ -78,6 +84,32 @@ impl<K: Run<P>, const P: usize> WithSimd for Dispatched<K, P> {
             4 => self.0.run::<S, 4>(simd),
             // no vectors, or registers wider than a column
             _ => self.0.run::<Scalar, P>(Scalar::new()),
+        }
+    }
+}
+
+/// [`Numeric::add_products`] as one dispatch.
+struct AddProducts<'a, const C: usize, const P: usize> {
+    numeric: &'a mut Numeric<C, P>,
+    products: &'a [Product],
+    rows: &'a [[f64; 8]],
+    columns: &'a [[f64; 8]],
+}
+
+impl<const C: usize, const P: usize> Run<P> for AddProducts<'_, C, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const R: usize>(self, simd: S) {
+        let Numeric { lower, upper, .. } = self.numeric;
+        for &Product { slot, rows, columns, count } in self.products {
+            let (rows, columns) = (&self.rows[rows..rows + count], &self.columns[columns..columns + count]);
+            let at = slot.at as usize;
+            if slot.upper {
+                add_products::<S, R, C, P>(simd, &mut upper[at], columns, rows);
+            } else {
+                add_products::<S, R, C, P>(simd, &mut lower[at], rows, columns);
+            }
         }
     }
 }

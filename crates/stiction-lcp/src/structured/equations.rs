@@ -1,8 +1,8 @@
 //! The linear equations of a Newton step, with the contacts eliminated into the space of velocities:
 //! `(M̃ + Jᵀ S J) dv + νᵀ (−dc_ν) = …`, `ν dv − (C + δ)(−dc_ν) = …`.
 
-use super::island::{Island, Lane, WORLD, number, scaled, wide};
-use crate::sparse::{BlockMatrix, Node, Slot};
+use super::island::{Island, Lane, WORLD, add, number, scaled, wide};
+use crate::sparse::{BlockMatrix, Node, Product, Slot};
 use std::time::Instant;
 
 /// The proximal term of joint rows, as a part of their diagonal of W. Redundant rows make the equations singular
@@ -28,10 +28,13 @@ pub(super) struct Equations {
     matrix: BlockMatrix,
     nodes: Vec<Node>,
     edges: Vec<(u32, u32)>,
-    /// Where the blocks of M̃, of each contact's pair of bodies and of each joint stand.
+    /// Where the blocks of M̃ and of each joint stand.
     mass: Vec<Slot>,
-    touches: Vec<[Slot; 4]>,
     holds: Vec<[Slot; 5]>,
+    /// Jᵀ S J of the contacts of two bodies each: J and S J, body after body.
+    products: Vec<Product>,
+    rows: Vec<Lane>,
+    pushes: Vec<Lane>,
     /// Unknowns and right-hand side, node after node.
     x: Vec<f64>,
     /// Whether to measure, and what layouts and factorizations took then [s].
@@ -64,17 +67,24 @@ impl Equations {
         let slot = |a: u32, b: u32| self.matrix.slot(a as usize, b as usize);
         self.mass.clear();
         self.mass.extend(island.mass.iter().map(|m| slot(m.0, m.1)));
-        self.touches.clear();
-        let mut last: Option<([u32; 2], [Slot; 4])> = None;
-        for touch in &island.touches {
-            let [a, b] = touch.bodies;
-            let slots = match last {
-                Some((bodies, slots)) if bodies == touch.bodies => slots,
-                _ if b == WORLD => [slot(a, a); 4],
-                _ => [slot(a, a), slot(a, b), slot(b, a), slot(b, b)],
-            };
-            last = Some((touch.bodies, slots));
-            self.touches.push(slots);
+        self.rows.clear();
+        self.products.clear();
+        for group in island.touches.chunk_by(|a, b| a.bodies == b.bodies) {
+            let bodies = group[0].bodies;
+            let (begin, count) = (self.rows.len(), group.len() * (1 + T));
+            for side in 0..sides(bodies) {
+                for touch in group {
+                    self.rows.push(touch.n[side]);
+                    self.rows.extend(touch.t.iter().map(|t| t[side]));
+                }
+            }
+            for p in 0..sides(bodies) {
+                for q in 0..sides(bodies) {
+                    let slot = slot(bodies[p], bodies[q]);
+                    let (rows, columns) = (begin + p * count, begin + q * count);
+                    self.products.push(Product { slot, rows, columns, count });
+                }
+            }
         }
         self.holds.clear();
         for (i, hold) in island.holds.iter().enumerate() {
@@ -102,8 +112,9 @@ impl Equations {
         }
         wide(
             #[inline(always)]
-            || self.add_touches(island, answers),
+            || self.push(island, answers),
         );
+        self.matrix.add_products(&self.products, &self.rows, &self.pushes);
         for (hold, slots) in island.holds.iter().zip(&self.holds) {
             let mut own = [[0.0; 8]; 6];
             for r in 0..hold.rows {
@@ -124,28 +135,23 @@ impl Equations {
         regular
     }
 
-    /// Adds Jᵀ S J of all contacts.
+    /// S J of all contacts, where J stands.
     #[inline(always)]
-    fn add_touches<const T: usize>(&mut self, island: &Island<T>, answers: &[Answer<T>]) {
+    fn push<const T: usize>(&mut self, island: &Island<T>, answers: &[Answer<T>]) {
+        self.pushes.clear();
         let mut i = 0;
-        while i < island.touches.len() {
-            let bodies = island.touches[i].bodies;
-            let slots = self.touches[i];
-            let mut blocks = [[[0.0; 8]; 6]; 4];
-            let by_rows = slots.map(Slot::is_transposed);
-            while i < island.touches.len() && island.touches[i].bodies == bodies {
-                let (touch, s) = (&island.touches[i], &answers[i]);
-                if bodies[1] == WORLD {
-                    outer::<T, 1>(touch, s, by_rows, &mut blocks);
-                } else {
-                    outer::<T, 2>(touch, s, by_rows, &mut blocks);
+        for group in island.touches.chunk_by(|a, b| a.bodies == b.bodies) {
+            for side in 0..sides(group[0].bodies) {
+                for (touch, s) in group.iter().zip(&answers[i..]) {
+                    self.pushes.push(scaled(if touch.rests() { 0.0 } else { s.nn }, &touch.n[side]));
+                    for k in 0..T {
+                        let mut push = scaled(s.tn[k], &touch.n[side]);
+                        (0..T).for_each(|l| add(&mut push, s.tt[k][l], &touch.t[l][side]));
+                        self.pushes.push(push);
+                    }
                 }
-                i += 1;
             }
-            let used = if bodies[1] == WORLD { 1 } else { 4 };
-            for k in 0..used {
-                self.matrix.add_lanes(slots[k], &blocks[k]);
-            }
+            i += group.len();
         }
     }
 
@@ -178,62 +184,15 @@ impl Equations {
     }
 }
 
+/// How many of the two are bodies that move.
+fn sides(bodies: [u32; 2]) -> usize {
+    if bodies[1] == WORLD { 1 } else { 2 }
+}
+
 fn elapsed(begun: Option<Instant>) -> f64 {
     begun.map_or(0.0, |begun| begun.elapsed().as_secs_f64())
 }
 
 fn transposed(block: &[Lane; 6]) -> [Lane; 6] {
     std::array::from_fn(|i| std::array::from_fn(|j| if j < 6 { block[j][i] } else { 0.0 }))
-}
-
-/// blocks += Jᵀ S J of one contact, for its `B` bodies: aa, ab, ba, bb, by rows or by columns.
-#[inline(always)]
-fn outer<const T: usize, const B: usize>(
-    touch: &super::island::Touch<T>,
-    s: &Answer<T>,
-    by_rows: [bool; 4],
-    blocks: &mut [[Lane; 6]; 4],
-) {
-    for q in 0..B {
-        // S J
-        let n = scaled(if touch.rests() { 0.0 } else { s.nn }, &touch.n[q]);
-        let mut t = [[0.0; 8]; T];
-        for k in 0..T {
-            for i in 0..8 {
-                let mut x = s.tn[k] * touch.n[q][i];
-                for l in 0..T {
-                    x += s.tt[k][l] * touch.t[l][q][i];
-                }
-                t[k][i] = x;
-            }
-        }
-        for p in 0..B {
-            let block = &mut blocks[2 * p + q];
-            if by_rows[2 * p + q] {
-                rank::<T>(&touch.n[p], |k| &touch.t[k][p], &n, |k| &t[k], block);
-            } else {
-                rank::<T>(&n, |k| &t[k], &touch.n[p], |k| &touch.t[k][p], block);
-            }
-        }
-    }
-}
-
-/// block[i] += a[i] · b over the normal and the tangents.
-#[inline(always)]
-fn rank<'a, const T: usize>(
-    a: &Lane,
-    a_t: impl Fn(usize) -> &'a Lane,
-    b: &Lane,
-    b_t: impl Fn(usize) -> &'a Lane,
-    block: &mut [Lane; 6],
-) {
-    for i in 0..6 {
-        for j in 0..8 {
-            let mut x = a[i] * b[j];
-            for k in 0..T {
-                x += a_t(k)[i] * b_t(k)[j];
-            }
-            block[i][j] += x;
-        }
-    }
 }
