@@ -177,9 +177,11 @@ pub(super) fn divide_upper<S: Simd, const R: usize, const C: usize, const P: usi
     }
 }
 
+/// A pivot on the diagonal is taken where it is not below this part of what is under it: looking for larger ones takes
+/// as long as all the rest.
+const LARGE: f64 = 0.1;
+
 /// `P A = L U` of a diagonal block with its first `size` rows and columns; `None` if it is singular.
-///
-/// Rows stay where they are until the end: rows that were pivots are passed over instead.
 #[inline(always)]
 pub(super) fn factor<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
@@ -190,6 +192,82 @@ pub(super) fn factor<S: Simd, const R: usize, const C: usize, const P: usize>(
     for j in size..C {
         block.0[j][j] = 1.0;
     }
+    let start = *block;
+    if let Some(pivots) = factor_straight::<S, R, C, P>(simd, block) {
+        return Some(pivots);
+    }
+    *block = start;
+    factor_pivoting::<S, R, C, P>(simd, block)
+}
+
+/// The same with the pivots on the diagonal; `None` where one of them is small, and the block is spoiled.
+#[inline(always)]
+fn factor_straight<S: Simd, const R: usize, const C: usize, const P: usize>(
+    simd: S,
+    block: &mut Block<C, P>,
+) -> Option<Pivots<C>> {
+    let a = &mut block.0;
+    let mut pivots = Pivots::NONE;
+    for j in 0..C {
+        let (column, mask) = (load::<S, R, P>(&a[j]), load::<S, R, P>(&below::<C, P>()[j]));
+        let mut under = column;
+        let (mut all, mut greatest) = (simd.splat_f64s(0.0), simd.splat_f64s(0.0));
+        for r in 0..R {
+            under[r] = simd.mul_f64s(column[r], mask[r]);
+            all = simd.max_f64s(all, simd.abs_f64s(column[r]));
+            greatest = simd.max_f64s(greatest, simd.abs_f64s(under[r]));
+        }
+        let pivot = a[j][j];
+        let least = (LARGE * simd.reduce_max_f64s(greatest)).max(f64::EPSILON * simd.reduce_max_f64s(all));
+        // written so that NaN is refused
+        if !(pivot.abs() > least && pivot.is_finite()) {
+            return None;
+        }
+        let over = 1.0 / pivot;
+        (pivots.row[j], pivots.reciprocal[j]) = (j, over);
+        let over = simd.splat_f64s(over);
+        let (mut factor, mut whole) = (under, column);
+        for r in 0..R {
+            factor[r] = simd.mul_f64s(under[r], over);
+            // U and the pivot as they are, L below them
+            whole[r] = simd.add_f64s(simd.sub_f64s(column[r], under[r]), factor[r]);
+        }
+        store::<S, R, P>(whole, &mut a[j]);
+        let factor = negated(simd, factor);
+        for m in j + 1..C {
+            let mut other = load::<S, R, P>(&a[m]);
+            add_multiple(simd, a[m][j], factor, &mut other);
+            store::<S, R, P>(other, &mut a[m]);
+        }
+    }
+    Some(pivots)
+}
+
+/// One below the diagonal, zero elsewhere, column by column.
+#[inline(always)]
+const fn below<const C: usize, const P: usize>() -> &'static [[f64; P]; C] {
+    const {
+        let mut mask = [[0.0; P]; C];
+        let mut j = 0;
+        while j < C {
+            let mut i = j + 1;
+            while i < C {
+                mask[j][i] = 1.0;
+                i += 1;
+            }
+            j += 1;
+        }
+        &{ mask }
+    }
+}
+
+/// The same with the largest pivots. Rows stay where they are until the end: rows that were pivots are passed over
+/// instead.
+#[inline(always)]
+fn factor_pivoting<S: Simd, const R: usize, const C: usize, const P: usize>(
+    simd: S,
+    block: &mut Block<C, P>,
+) -> Option<Pivots<C>> {
     let mut a = block.0;
     let mut l = [[0.0; P]; C];
     let mut open = [1.0; P];
