@@ -1,7 +1,6 @@
 //! M̃ factored block by block: a body alone, or bodies that pairs couple.
 
 use super::{Layout, Malformed, Row, StepProblem, Term};
-use arrayvec::ArrayVec;
 
 /// M̃ in factored form: the Cholesky factor of its symmetric part, and an LU factor where it is not symmetric.
 ///
@@ -36,6 +35,8 @@ struct Block {
     entry: usize,
     /// Number of velocities.
     n: usize,
+    /// Whether nothing is beside the diagonal, as for most bodies.
+    is_diagonal: bool,
 }
 
 impl MassFactor {
@@ -87,11 +88,15 @@ impl MassFactor {
         let mut inverse = std::mem::take(&mut self.inverse);
         inverse.clear();
         inverse.resize(entries, 0.0);
-        for block in self.blocks.iter().filter(|b| b.n <= SMALL) {
+        for k in 0..self.blocks.len() {
+            let block = self.blocks[k];
+            if block.n > SMALL {
+                continue;
+            }
             let l = &self.cholesky[block.entry..][..block.n * block.n];
             let below = |i: usize| l[i * block.n..][..i].iter().all(|x| *x == 0.0);
             if self.is_symmetric() && (0..block.n).all(below) {
-                // most bodies
+                self.blocks[k].is_diagonal = true;
                 (0..block.n).for_each(|i| {
                     let i = i * (block.n + 1);
                     inverse[block.entry + i] = 1.0 / (l[i] * l[i]);
@@ -101,7 +106,7 @@ impl MassFactor {
             for j in 0..block.n {
                 let mut column = [0.0; SMALL];
                 column[j] = 1.0;
-                self.solve_part(block, &mut column[..block.n]);
+                self.solve_part(&block, &mut column[..block.n]);
                 (0..block.n).for_each(|i| inverse[block.entry + i * block.n + j] = column[i]);
             }
         }
@@ -139,7 +144,7 @@ impl MassFactor {
                 }
             }
             let n = self.members.len() - member;
-            self.blocks.push(Block { member, entry, n });
+            self.blocks.push(Block { member, entry, n, is_diagonal: false });
             entry += n * n;
         }
         entry
@@ -235,6 +240,9 @@ impl MassFactor {
     fn respond_part(&self, block: &Block, x: &[f64; SMALL]) -> [f64; SMALL] {
         let inverse = &self.inverse[block.entry..][..block.n * block.n];
         if let Ok(inverse) = <&[f64; SMALL * SMALL]>::try_from(inverse) {
+            if block.is_diagonal {
+                return std::array::from_fn(|i| inverse[(SMALL + 1) * i] * x[i]);
+            }
             return std::array::from_fn(|i| {
                 let [a, b, c, d, e, f] = std::array::from_fn(|j| inverse[SMALL * i + j] * x[j]);
                 // in pairs, so that one sum need not wait for the next
@@ -248,16 +256,11 @@ impl MassFactor {
         y
     }
 
-    /// The response `M̃⁻¹ Jᵀ` of each body that a row touches, where each is a block of its own.
-    fn responses(&self, row: &Row, start: &[usize]) -> Option<ArrayVec<Term, 2>> {
-        let Row::Bodies(terms) = row else { return None };
-        let own = |term: &Term| {
-            let first = start[term.body];
-            let block = &self.blocks[self.block[first]];
-            let alone = block.n == start[term.body + 1] - first && block.n <= SMALL;
-            alone.then(|| Term { body: term.body, j: self.respond_part(block, &term.j) })
-        };
-        terms.iter().map(own).collect()
+    /// The block of a body, if that is small and the body alone is in it.
+    #[inline]
+    fn own_block(&self, body: usize, start: &[usize]) -> Option<&Block> {
+        let block = &self.blocks[self.block[start[body]]];
+        (block.n == start[body + 1] - start[body] && block.n <= SMALL).then_some(block)
     }
 
     /// `J M̃⁻¹ Jᵀ` of some rows, as a matrix of at most three; `room` is zero before and after.
@@ -269,10 +272,20 @@ impl MassFactor {
     ) -> [[f64; 3]; 3] {
         let mut w = [[0.0; 3]; 3];
         for (k, row) in rows.clone().enumerate() {
-            if let Some(responses) = self.responses(row, start) {
-                for (i, other) in rows.clone().enumerate() {
-                    w[i][k] = responses.iter().map(|y| other.along(y)).sum();
+            let alone = |term: &Term| self.own_block(term.body, start).is_some();
+            if let Row::Bodies(terms) = row
+                && terms.iter().all(alone)
+            {
+                // half of a symmetric one is the other half
+                let first = if self.is_symmetric() { k } else { 0 };
+                for term in terms {
+                    let Some(block) = self.own_block(term.body, start) else { continue };
+                    let y = Term { body: term.body, j: self.respond_part(block, &term.j) };
+                    for (i, other) in rows.clone().enumerate().skip(first) {
+                        w[i][k] += other.along(&y);
+                    }
                 }
+                (0..first).for_each(|i| w[i][k] = w[k][i]);
                 continue;
             }
             self.respond(row, start, room);
