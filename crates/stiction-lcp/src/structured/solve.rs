@@ -36,7 +36,7 @@ pub(super) struct Space<const T: usize> {
     newton: semismooth::Storage<T>,
     interior: interior::Storage<T>,
     path: path::Storage<T>,
-    sweep: sweep::Storage,
+    sweep: sweep::Storage<T>,
     /// Velocities that Newton chooses its first modes by.
     modes: Vec<Lane>,
     /// Whether nothing but what the speed scale stands for moves: what creeps now creeps for ever.

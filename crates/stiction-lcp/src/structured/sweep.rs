@@ -1,69 +1,121 @@
 //! Projected Gauss–Seidel over the contacts and joints: slow, but it always goes on.
 
-use super::island::{Island, Lane, WORLD, add, dot};
+use super::island::{Island, Lane, ROWS, WORLD, dot, push, speed, wide};
 use super::iterate::{Iterate, length};
 
 /// Storage of the method.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Storage {
+pub(super) struct Storage<const T: usize> {
     /// M̃⁻¹ of each body.
     inverse: Vec<[Lane; 6]>,
     momentum: Vec<Lane>,
+    touches: Vec<Response<T>>,
+    /// M̃⁻¹ Jᵀ of joint rows.
+    holds: Vec<[[Lane; 2]; ROWS]>,
+}
+
+/// What the impulse of a contact does to its bodies, and one over what it does to its own speeds.
+#[derive(Debug, Clone, Copy)]
+struct Response<const T: usize> {
+    n: [Lane; 2],
+    t: [[Lane; 2]; T],
+    over_n: f64,
+    over_t: f64,
 }
 
 /// Sweeps from the impulses of `at`; its velocities follow. `false` where springs couple bodies, which it does not know.
 pub(super) fn run<const T: usize>(
     island: &Island<T>,
-    storage: &mut Storage,
+    storage: &mut Storage<T>,
     at: &mut Iterate<T>,
     sweeps: usize,
 ) -> bool {
     if !storage.velocities(island, at) {
         return false;
     }
-    for _ in 0..sweeps {
-        for (i, hold) in island.holds.iter().enumerate() {
+    wide(
+        #[inline(always)]
+        || {
+            storage.respond(island);
+            (0..sweeps).for_each(|_| storage.sweep(island, at));
+        },
+    );
+    true
+}
+
+impl<const T: usize> Storage<T> {
+    /// The responses of all rows.
+    #[inline(always)]
+    fn respond(&mut self, island: &Island<T>) {
+        let respond = |rows: &[Lane; 2], bodies: [u32; 2]| {
+            std::array::from_fn(|side| {
+                let mut y = [0.0; 8];
+                if bodies[side] != WORLD {
+                    let inverse = &self.inverse[bodies[side] as usize];
+                    (0..6).for_each(|r| y[r] = dot(&inverse[r], &rows[side]));
+                }
+                y
+            })
+        };
+        self.touches.clear();
+        self.touches.extend(island.touches.iter().map(|touch| Response {
+            n: respond(&touch.n, touch.bodies),
+            t: std::array::from_fn(|k| respond(&touch.t[k], touch.bodies)),
+            over_n: 1.0 / touch.w_n,
+            over_t: 1.0 / touch.w_t,
+        }));
+        self.holds.clear();
+        self.holds.extend(island.holds.iter().map(|h| h.j.map(|rows| respond(&rows, h.bodies))));
+    }
+
+    /// One after the other takes what makes its own equations true.
+    #[inline(always)]
+    fn sweep(&self, island: &Island<T>, at: &mut Iterate<T>) {
+        for (i, (hold, response)) in island.holds.iter().zip(&self.holds).enumerate() {
             for k in 0..hold.rows {
-                let rows = &hold.j[k];
-                let error = super::island::speed(rows, hold.bodies, &at.v)
-                    + hold.offset[k]
-                    + hold.compliance[k] * at.c[i][k];
+                let error =
+                    speed(&hold.j[k], hold.bodies, &at.v) + hold.offset[k] + hold.compliance[k] * at.c[i][k];
                 let change = -error / (hold.w[k] + hold.compliance[k]);
                 at.c[i][k] += change;
-                storage.strike(rows, hold.bodies, change, &mut at.v);
+                push(&response[k], hold.bodies, change, &mut at.v);
             }
         }
-        for (i, touch) in island.touches.iter().enumerate() {
+        for (i, (touch, response)) in island.touches.iter().zip(&self.touches).enumerate() {
             let old = at.r[i];
             let mut new = old;
             if touch.rests() {
                 new.n = at.r[touch.bearer as usize].n;
             } else if touch.has_normal {
-                let u = super::island::speed(&touch.n, touch.bodies, &at.v) + touch.offset;
-                new.n = (old.n - u / touch.w_n).max(0.0);
-                storage.strike(&touch.n, touch.bodies, new.n - old.n, &mut at.v);
+                let u = speed(&touch.n, touch.bodies, &at.v) + touch.offset;
+                new.n = (old.n - u * response.over_n).max(0.0);
+                push(&response.n, touch.bodies, new.n - old.n, &mut at.v);
             }
             if touch.has_friction {
-                let u = touch.speeds(&at.v).t;
-                let x: [f64; T] = std::array::from_fn(|k| old.t[k] - u[k] / touch.w_t);
-                let (bound, size) = (touch.bound(new.n), length(&x));
+                let bound = touch.bound(new.n);
+                let x: [f64; T] = std::array::from_fn(|k| {
+                    let u = speed(&touch.t[k], touch.bodies, &at.v) + touch.slip[k];
+                    old.t[k] - u * response.over_t
+                });
+                let size = length(&x);
                 let shrink = if size > bound { bound / size } else { 1.0 };
                 new.t = x.map(|x| shrink * x);
                 for k in 0..T {
-                    storage.strike(&touch.t[k], touch.bodies, new.t[k] - old.t[k], &mut at.v);
+                    push(&response.t[k], touch.bodies, new.t[k] - old.t[k], &mut at.v);
                 }
             }
             at.r[i] = new;
         }
     }
-    true
-}
 
-impl Storage {
-    fn invert<const T: usize>(&mut self, island: &Island<T>) -> bool {
+    fn invert(&mut self, island: &Island<T>) -> bool {
         self.inverse.clear();
         for (i, (_, _, block)) in island.mass.iter().take(island.bodies.len()).enumerate() {
             let n = island.start[i + 1] - island.start[i];
+            if (0..n).all(|i| (0..n).all(|j| i == j || block[i][j] == 0.0)) {
+                let over = |i: usize, j: usize| if i == j && i < n { 1.0 / block[i][i] } else { 0.0 };
+                self.inverse.push(std::array::from_fn(|i| std::array::from_fn(|j| over(i, j))));
+                continue;
+            }
             let unit = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
             let full =
                 nalgebra::Matrix6::from_fn(|i, j| if i < n && j < n { block[i][j] } else { unit(i, j) });
@@ -76,7 +128,7 @@ impl Storage {
     }
 
     /// Velocities from the impulses; `false` where springs couple bodies.
-    pub(super) fn velocities<const T: usize>(&mut self, island: &Island<T>, at: &mut Iterate<T>) -> bool {
+    pub(super) fn velocities(&mut self, island: &Island<T>, at: &mut Iterate<T>) -> bool {
         if island.mass.len() > island.bodies.len() || !self.invert(island) {
             return false;
         }
@@ -86,18 +138,5 @@ impl Storage {
             (0..6).for_each(|r| at.v[i][r] = -dot(&self.inverse[i][r], p));
         }
         true
-    }
-
-    /// v += M̃⁻¹ Jᵀ c.
-    fn strike(&self, rows: &[Lane; 2], bodies: [u32; 2], c: f64, v: &mut [Lane]) {
-        if c == 0.0 {
-            return;
-        }
-        for (row, &body) in rows.iter().zip(&bodies).filter(|(_, b)| **b != WORLD) {
-            let inverse = &self.inverse[body as usize];
-            let mut change = [0.0; 8];
-            (0..6).for_each(|r| change[r] = dot(&inverse[r], row));
-            add(&mut v[body as usize], c, &change);
-        }
     }
 }
