@@ -37,7 +37,9 @@ pub(super) fn run<const T: usize>(
         #[inline(always)]
         || {
             storage.respond(island);
-            (0..sweeps).for_each(|_| storage.sweep(island, at));
+            for _ in 0..sweeps {
+                storage.sweep(island, at);
+            }
         },
     );
     true
