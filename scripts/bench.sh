@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cargo run --locked --release -p stiction-cli -- bench solver --json out/bench/solver.json
 python3 benches/scenes_csv.py out/bench/solver.json --csv benches/results/solver.csv
 
-cargo run --locked --release -p stiction-cli -- bench rates --json out/bench/rates.json
+cargo run --locked --release -p stiction-cli -- bench rates --count 2000 --json out/bench/rates.json
 python3 benches/scenes_csv.py out/bench/rates.json --csv benches/results/rates.csv
 
 cargo run --locked --release -p stiction-cli -- bench chains --json out/bench/chains.json
