@@ -67,8 +67,8 @@ impl<'a> StepJudge<'a> {
 
     /// V₀: how fast joints and closing contacts would go wrong if no impulse acted.
     fn take_free_speed(&mut self) {
-        let mut v = std::mem::take(&mut self.storage.size);
         self.gather_momentum(&[]);
+        let mut v = std::mem::take(&mut self.storage.size);
         self.solve_velocity(&mut v);
         let start = &self.prepared.layout.velocity;
         let speed = |row: &OffsetRow| row.row.dot(start, &v) + row.offset;
@@ -102,21 +102,31 @@ impl<'a> StepJudge<'a> {
         v.iter_mut().zip(&*error).for_each(|(v, e)| *v += e);
     }
 
-    /// b + Jᵀ p, with no impulses for an empty `z`.
+    /// b + Jᵀ p and the sizes of the terms of Jᵀ p, with no impulses for an empty `z`.
     fn gather_momentum(&mut self, z: &[f64]) {
         let prepared = self.prepared.clone();
         let start = &prepared.layout.velocity;
-        let mut momentum = std::mem::take(&mut self.storage.momentum);
+        let (mut momentum, mut size) =
+            (std::mem::take(&mut self.storage.momentum), std::mem::take(&mut self.storage.size));
+        size.fill(0.0);
         for (body, &s) in self.problem.bodies.iter().zip(start) {
             momentum[s..s + body.velocities].copy_from_slice(&body.momentum.as_slice()[..body.velocities]);
         }
         if !z.is_empty() {
-            self.for_each_impulse(z, |row, p| row.row.add_transposed(start, p, &mut momentum));
+            self.for_each_impulse(z, |row, p| {
+                row.row.add_transposed_with_sizes(start, p, &mut momentum, &mut size);
+            });
         }
-        self.storage.momentum = momentum;
+        (self.storage.momentum, self.storage.size) = (momentum, size);
     }
 
-    fn for_each_impulse(&self, z: &[f64], mut f: impl FnMut(&OffsetRow, f64)) {
+    /// Visits the rows on which an impulse acts.
+    fn for_each_impulse(&self, z: &[f64], mut visit: impl FnMut(&OffsetRow, f64)) {
+        let mut f = |row: &OffsetRow, p: f64| {
+            if p != 0.0 {
+                visit(row, p);
+            }
+        };
         for (joint, &c) in self.problem.joints.iter().zip(z) {
             f(&joint.row, c);
         }
@@ -137,13 +147,12 @@ impl<'a> StepJudge<'a> {
     }
 
     /// Largest error of a momentum component against the size of its terms, from the gathered momentum.
-    fn momentum_error(&mut self, z: &[f64], v: &[f64]) -> f64 {
+    fn momentum_error(&mut self, v: &[f64]) -> f64 {
         let prepared = self.prepared.clone();
         let start = &prepared.layout.velocity;
         let (mut left, mut size) =
             (std::mem::take(&mut self.storage.left), std::mem::take(&mut self.storage.size));
         self.problem.multiply_mass_with_sizes(start, v, &mut left, &mut size);
-        self.for_each_impulse(z, |row, p| row.row.for_each(start, |i, x| size[i] += (p * x).abs()));
         // below this numbers are denormal and lose their digits: a spin that dies out goes through there
         let least = f64::MIN_POSITIVE / f64::EPSILON;
         let worst = (0..v.len()).fold(0.0, |worst, i| {
@@ -175,7 +184,7 @@ impl<'a> StepJudge<'a> {
         } else {
             self.velocity(z, velocity);
         }
-        residual.momentum = self.momentum_error(z, velocity);
+        residual.momentum = self.momentum_error(velocity);
         for (i, joint) in self.problem.joints.iter().enumerate() {
             w[i] = self.row_speed(&joint.row, velocity) + joint.compliance * z[i];
             residual.joints = larger(residual.joints, w[i].abs() / self.speed);

@@ -342,7 +342,7 @@ impl StepProblem {
         for_each_entry(self, start, |i, j, x| out[i] += x * v[j]);
     }
 
-    /// `out = M̃ v`, and `size = |M̃| |v|` that its round-off is measured by.
+    /// `out = M̃ v`, and `size += |M̃| |v|`, which its round-off is measured by.
     pub(crate) fn multiply_mass_with_sizes(
         &self,
         start: &[usize],
@@ -351,7 +351,6 @@ impl StepProblem {
         size: &mut [f64],
     ) {
         out.fill(0.0);
-        size.fill(0.0);
         for_each_entry(self, start, |i, j, x| {
             let term = x * v[j];
             out[i] += term;

@@ -61,6 +61,30 @@ impl Row {
         self.for_each(start, |i, x| out[i] += c * x);
     }
 
+    /// The same, with `size += |c Jᵀ|`, which its round-off is measured by.
+    pub(crate) fn add_transposed_with_sizes(
+        &self,
+        start: &[usize],
+        c: f64,
+        out: &mut [f64],
+        size: &mut [f64],
+    ) {
+        let Self::Bodies(terms) = self else {
+            return self.for_each(start, |i, x| {
+                out[i] += c * x;
+                size[i] += (c * x).abs();
+            });
+        };
+        for t in terms {
+            let own = start[t.body]..start[t.body + 1];
+            let (out, size) = (&mut out[own.clone()], &mut size[own]);
+            for ((out, size), x) in out.iter_mut().zip(size).zip(&t.j) {
+                *out += c * x;
+                *size += (c * x).abs();
+            }
+        }
+    }
+
     /// The speed of the row when one body moves like this.
     pub(crate) fn along(&self, moved: &Term) -> f64 {
         let Self::Bodies(terms) = self else { return 0.0 };

@@ -2,8 +2,8 @@
 
 use super::Product;
 use super::kernels::{
-    Block, Part, Pivots, add_products, backward, divide_lower, divide_upper, factor, forward, subtract, subtract_lower,
-    subtract_upper,
+    Block, Part, Pivots, add_products, backward, divide_lower, divide_upper, factor, forward, subtract,
+    subtract_lower, subtract_upper,
 };
 use super::symbolic::{Panel, Symbolic};
 use pulp::{Arch, Scalar, Simd, WithSimd};

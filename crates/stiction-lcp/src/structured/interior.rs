@@ -298,9 +298,7 @@ impl<const T: usize> Storage<T> {
             if touch.has_friction {
                 let m = self.scales[i].m;
                 l = (r2 - product(&pair.y, r3) * over_l) * over_d - product(g, &y) - turn * c;
-                x = std::array::from_fn(|j| {
-                    (r3[j] - pair.y[j] * m * c - x0 * y[j] - pair.x[j] * l) * over_l
-                });
+                x = std::array::from_fn(|j| (r3[j] - pair.y[j] * m * c - x0 * y[j] - pair.x[j] * l) * over_l);
             }
             self.step.push(Pair { c, w, x, l, y });
         }

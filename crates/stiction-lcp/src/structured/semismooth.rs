@@ -202,7 +202,12 @@ pub(super) fn run<const T: usize>(
 impl<const T: usize> Storage<T> {
     /// Takes the step with the impulses that slip moved back to their bounds, and the velocities that follow, whatever
     /// the natural map says; no impulse turns by more than [`TURNS`]. Residual and sum of squares.
-    fn turn(&mut self, island: &Island<T>, at: &mut Iterate<T>, masses: &mut Masses<T>) -> Option<(f64, f64)> {
+    fn turn(
+        &mut self,
+        island: &Island<T>,
+        at: &mut Iterate<T>,
+        masses: &mut Masses<T>,
+    ) -> Option<(f64, f64)> {
         let mut share: f64 = 1.0;
         for (i, touch) in island.touches.iter().enumerate() {
             if touch.has_friction && self.previous[i] == Mode::Slip {
