@@ -59,23 +59,15 @@ pub(super) struct Pair<const T: usize> {
     pub(super) y: [f64; T],
 }
 
-/// A contact's data in those units, and the impulses that cause a speed of one [N s per m/s].
+/// A contact's data in those units.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scales {
     pub(super) m: f64,
     pub(super) k: f64,
-    n: f64,
-    t: f64,
 }
 
 fn scales<const T: usize>(touch: &Touch<T>, speed: f64) -> Scales {
-    let m = if touch.has_normal { touch.mu * touch.w_t / touch.w_n } else { 0.0 };
-    Scales {
-        m,
-        k: touch.kappa * touch.w_t / speed,
-        n: if touch.has_normal { 1.0 / touch.w_n } else { 0.0 },
-        t: if touch.has_friction { 1.0 / touch.w_t } else { 0.0 },
-    }
+    Scales { m: touch.mu * touch.w_t * touch.over_n, k: touch.kappa * touch.w_t / speed }
 }
 
 /// From a cold start towards a residual of `target` [m/s], in units of `speed`; returns the iterations.
@@ -113,7 +105,7 @@ pub(super) fn run<const T: usize>(
         if !(alpha > 0.0) {
             return iteration + 1;
         }
-        storage.advance(at, speed, alpha);
+        storage.advance(island, at, speed, alpha);
         left *= 1.0 - alpha;
         stalled = if alpha < STALL { stalled + 1 } else { 0 };
         if stalled == 3 {
@@ -124,9 +116,8 @@ pub(super) fn run<const T: usize>(
 }
 
 #[inline(always)]
-pub(super) fn impulse<const T: usize>(scales: &Scales, pair: &Pair<T>, speed: f64) -> Local<T> {
-    let Scales { n, t, .. } = scales;
-    Local { n: pair.c * speed * n, t: pair.x.map(|x| x * speed * t) }
+pub(super) fn impulse<const T: usize>(touch: &Touch<T>, pair: &Pair<T>, speed: f64) -> Local<T> {
+    Local { n: pair.c * speed * touch.over_n, t: pair.x.map(|x| x * speed * touch.over_t) }
 }
 
 impl<const T: usize> Storage<T> {
@@ -137,11 +128,11 @@ impl<const T: usize> Storage<T> {
         self.scales.clear();
         self.scales.extend(island.touches.iter().map(|touch| scales(touch, speed)));
         self.pairs.clear();
-        for ((touch, scales), r) in island.touches.iter().zip(&self.scales).zip(&mut at.r) {
+        for (touch, r) in island.touches.iter().zip(&mut at.r) {
             let w = if touch.has_friction { size } else { size.max(touch.offset / speed) };
             let pair = Pair { c: size, w, x: [0.0; T], l: size, y: [0.0; T] };
             self.pairs.push(pair);
-            *r = impulse(scales, &pair, speed);
+            *r = impulse(touch, &pair, speed);
         }
     }
 
@@ -189,9 +180,9 @@ impl<const T: usize> Storage<T> {
             let cone = Cone::new(touch, scales, pair);
             let Cone { g, turn, x0, over_w, over_l, .. } = &cone;
             let ratio = if touch.has_normal { pair.c * over_w } else { 0.0 };
-            s.nn = ratio * scales.n;
+            s.nn = ratio * touch.over_n;
             if touch.has_friction {
-                let across = over_l * scales.t;
+                let across = over_l * touch.over_t;
                 for i in 0..T {
                     s.tn[i] = (pair.x[i] * turn - scales.m * pair.y[i]) * ratio * across;
                     for j in 0..T {
@@ -215,7 +206,7 @@ impl<const T: usize> Storage<T> {
                 count += 1.0;
             }
             if touch.has_friction {
-                let Scales { m, k, .. } = self.scales[i];
+                let Scales { m, k } = self.scales[i];
                 sum += (m * p.c + k) * p.l + product(&p.x, &p.y);
                 count += 1.0;
             }
@@ -226,7 +217,7 @@ impl<const T: usize> Storage<T> {
     /// Right-hand sides towards products of `center`, with the second-order terms of the affine step if `corrected`.
     fn aim(&mut self, center: f64, corrected: bool) {
         self.rights.clear();
-        for (i, Scales { m, k, .. }) in self.scales.iter().enumerate() {
+        for (i, Scales { m, k }) in self.scales.iter().enumerate() {
             let mut right = self.pairs[i].missing(*m, *k, center, center);
             if corrected {
                 let d = &self.affine[i];
@@ -267,7 +258,7 @@ impl<const T: usize> Storage<T> {
         self.dv.clear();
         self.dv.extend(self.errors.momentum.iter().map(|e| scaled(-1.0, e)));
         for (i, touch) in island.touches.iter().enumerate() {
-            let p = self.cones[i].constant(&self.scales[i], &self.pairs[i], &self.rights[i], speed);
+            let p = self.cones[i].constant(touch, self.scales[i].m, &self.pairs[i], &self.rights[i], speed);
             let (s, gap) = (&self.answers[i], &self.errors.gap[i]);
             let push = Local {
                 n: p.n - s.nn * gap.n * speed,
@@ -318,7 +309,7 @@ impl<const T: usize> Storage<T> {
                 }
             }
             if touch.has_friction {
-                let Scales { m, k, .. } = scales;
+                let Scales { m, k } = scales;
                 reach = to_boundary(m * p.c + k, &p.x, m * d.c, &d.x, reach);
                 reach = to_boundary(p.l, &p.y, d.l, &d.y, reach);
             }
@@ -326,16 +317,16 @@ impl<const T: usize> Storage<T> {
         reach
     }
 
-    fn advance(&mut self, at: &mut Iterate<T>, speed: f64, alpha: f64) {
+    fn advance(&mut self, island: &Island<T>, at: &mut Iterate<T>, speed: f64, alpha: f64) {
         for (v, dv) in at.v.iter_mut().zip(&self.dv) {
             super::island::add(v, alpha, dv);
         }
         for (c, dc) in at.c.iter_mut().zip(&self.dc) {
             (0..6).for_each(|k| c[k] += alpha * dc[k]);
         }
-        for (i, scales) in self.scales.iter().enumerate() {
+        for (i, touch) in island.touches.iter().enumerate() {
             self.pairs[i] = self.pairs[i].along(alpha, &self.step[i]);
-            at.r[i] = impulse(scales, &self.pairs[i], speed);
+            at.r[i] = impulse(touch, &self.pairs[i], speed);
         }
     }
 }
@@ -386,7 +377,7 @@ struct Cone<const T: usize> {
 
 impl<const T: usize> Cone<T> {
     #[inline(always)]
-    fn new(touch: &Touch<T>, &Scales { m, k, .. }: &Scales, pair: &Pair<T>) -> Self {
+    fn new(touch: &Touch<T>, &Scales { m, k }: &Scales, pair: &Pair<T>) -> Self {
         let Pair { c, w, x, l, y } = pair;
         let x0 = if touch.has_friction { m * c + k } else { 1.0 };
         let (over_w, over_l) = (1.0 / w, 1.0 / l);
@@ -404,16 +395,23 @@ impl<const T: usize> Cone<T> {
 
     /// p0 of dr = p0 − S du, in N s.
     #[inline(always)]
-    fn constant(&self, scales: &Scales, pair: &Pair<T>, right: &Right<T>, speed: f64) -> Local<T> {
+    fn constant(
+        &self,
+        touch: &Touch<T>,
+        m: f64,
+        pair: &Pair<T>,
+        right: &Right<T>,
+        speed: f64,
+    ) -> Local<T> {
         let Right { n: r1, s: r2, t: r3 } = right;
         let Self { turn, over_w, over_l, over_d, .. } = self;
-        let c = if scales.n > 0.0 { r1 * over_w } else { 0.0 };
+        let c = if touch.has_normal { r1 * over_w } else { 0.0 };
         let l0 = (r2 - product(&pair.y, r3) * over_l) * over_d;
-        let across = over_l * speed * scales.t;
+        let across = over_l * speed * touch.over_t;
         Local {
-            n: c * speed * scales.n,
+            n: c * speed * touch.over_n,
             t: std::array::from_fn(|j| {
-                (r3[j] - pair.x[j] * l0 + (pair.x[j] * turn - scales.m * pair.y[j]) * c) * across
+                (r3[j] - pair.x[j] * l0 + (pair.x[j] * turn - m * pair.y[j]) * c) * across
             }),
         }
     }

@@ -63,6 +63,9 @@ pub(super) struct Touch<const T: usize> {
     /// The speed that one unit of impulse causes along the normal, and along a tangent in the mean.
     pub(super) w_n: f64,
     pub(super) w_t: f64,
+    /// One over these; 0 where there is no normal, or no friction.
+    pub(super) over_n: f64,
+    pub(super) over_t: f64,
     pub(super) mu: f64,
     pub(super) kappa: f64,
     /// Semi-axes of the friction set.
@@ -302,6 +305,8 @@ fn touch<const T: usize>(
         slip: [0.0; T],
         w_n: 0.0,
         w_t: 0.0,
+        over_n: 0.0,
+        over_t: 0.0,
         mu: if has_friction { c.mu } else { 0.0 },
         kappa: if has_friction { c.kappa } else { 0.0 },
         axes: [1.0; T],
@@ -324,6 +329,8 @@ fn touch<const T: usize>(
     if touch.w_t == 0.0 {
         touch.w_t = touch.w_n;
     }
+    touch.over_n = if touch.has_normal { 1.0 / touch.w_n } else { 0.0 };
+    touch.over_t = if touch.has_friction { 1.0 / touch.w_t } else { 0.0 };
     touch
 }
 

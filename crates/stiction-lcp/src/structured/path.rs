@@ -116,7 +116,7 @@ pub(super) fn run<const T: usize>(
             interior.step.clone_from(&storage.newton.pairs);
             let reach = interior.reach(island) * FRACTION;
             if corrections <= CORRECTIONS && reach >= 1.0 && tau + storage.newton.tau > 0.0 {
-                storage.newton.go(1.0, interior, at, speed);
+                storage.newton.go(1.0, interior, island, at, speed);
                 tau += storage.newton.tau;
                 continue;
             }
@@ -140,8 +140,8 @@ pub(super) fn run<const T: usize>(
             }
             length *= 0.7;
         }
-        storage.back.go(1.0, interior, at, speed);
-        storage.ahead.go(length, interior, at, speed);
+        storage.back.go(1.0, interior, island, at, speed);
+        storage.ahead.go(length, interior, island, at, speed);
         tau += storage.back.tau + length * storage.ahead.tau;
     }
     factorizations
@@ -187,7 +187,14 @@ impl<const T: usize> Step<T> {
     }
 
     /// Goes this way from where the methods stand.
-    fn go(&self, length: f64, interior: &mut Interior<T>, at: &mut Iterate<T>, speed: f64) {
+    fn go(
+        &self,
+        length: f64,
+        interior: &mut Interior<T>,
+        island: &Island<T>,
+        at: &mut Iterate<T>,
+        speed: f64,
+    ) {
         for (x, d) in at.v.iter_mut().flatten().zip(self.v.iter().flatten()) {
             *x += length * d;
         }
@@ -196,7 +203,7 @@ impl<const T: usize> Step<T> {
         }
         for (i, pair) in interior.pairs.iter_mut().enumerate() {
             *pair = pair.along(length, &self.pairs[i]);
-            at.r[i] = impulse(&interior.scales[i], pair, speed);
+            at.r[i] = impulse(&island.touches[i], pair, speed);
         }
     }
 
@@ -219,7 +226,7 @@ impl<const T: usize> Storage<T> {
             *gap = Local { n: -gap.n, t: gap.t.map(|x| -x) };
         }
         self.products.clear();
-        for (Scales { m, k, .. }, pair) in interior.scales.iter().zip(&interior.pairs) {
+        for (Scales { m, k }, pair) in interior.scales.iter().zip(&interior.pairs) {
             self.products.push([pair.c * pair.w, (m * pair.c + k) * pair.l]);
         }
     }
@@ -263,7 +270,7 @@ impl<const T: usize> Storage<T> {
         interior.rights.clear();
         let mut off: f64 = 0.0;
         for (i, (touch, p)) in island.touches.iter().zip(&self.products).enumerate() {
-            let Scales { m, k, .. } = interior.scales[i];
+            let Scales { m, k } = interior.scales[i];
             let right = interior.pairs[i].missing(m, k, tau * p[0], tau * p[1]);
             if touch.has_normal {
                 off = off.max(right.n.abs() / (tau * p[0]));
@@ -294,7 +301,7 @@ fn weighted<const T: usize>(
             sum += a.c * b.c / (p.c * p.c) + a.w * b.w / (p.w * p.w);
         }
         if touch.has_friction {
-            let Scales { m, k, .. } = scales[i];
+            let Scales { m, k } = scales[i];
             let x0 = m * p.c + k;
             sum += product(&a.x, &b.x) / (x0 * x0) + (a.l * b.l + product(&a.y, &b.y)) / (p.l * p.l);
         }

@@ -420,7 +420,7 @@ fn answer<const T: usize>(
         if !(x_n > 0.0) {
             return (Mode::Open, s, p);
         }
-        s.nn = kappa / touch.w_n;
+        s.nn = kappa * touch.over_n;
         p.n = -s.nn * u.n;
     }
     if !touch.has_friction {
@@ -429,9 +429,10 @@ fn answer<const T: usize>(
     let x: [f64; T] = std::array::from_fn(|k| touch.w_t * r.t[k] - seen.t[k]);
     let size = length(&x);
     // a radius from x_n would be that of a contact about to be hit harder, not of the impulse it has
-    let normal = if touch.has_normal { r.n.max(0.1 * x_n / touch.w_n) } else { 0.0 };
+    let normal = if touch.has_normal { r.n.max(0.1 * x_n * touch.over_n) } else { 0.0 };
     let bound = touch.bound(normal);
-    let (a, stiff) = (touch.w_t * bound / size, kappa / touch.w_t);
+    let over = 1.0 / size;
+    let (a, stiff) = (touch.w_t * bound * over, kappa * touch.over_t);
     if !(a < 1.0) {
         for k in 0..T {
             s.tt[k][k] = stiff;
@@ -439,7 +440,7 @@ fn answer<const T: usize>(
         }
         return (Mode::Stick, s, p);
     }
-    let e = x.map(|x| x / size);
+    let e = x.map(|x| x * over);
     // across the slip the impulse turns with it: exact up to the proximal term
     let turn = (a / (1.0 - a)).min(most);
     let back = if a > 0.0 { turn / a } else { 1.0 };
@@ -449,7 +450,7 @@ fn answer<const T: usize>(
         p.t[k] = e[k] * (touch.bound(r.n) - along + touch.mu * p.n) - back * (r.t[k] - along * e[k]);
         for l in 0..T {
             let unit = if k == l { 1.0 } else { 0.0 };
-            s.tt[k][l] = turn / touch.w_t * (unit - e[k] * e[l]);
+            s.tt[k][l] = turn * touch.over_t * (unit - e[k] * e[l]);
         }
     }
     (Mode::Slip, s, p)

@@ -14,13 +14,11 @@ pub(super) struct Storage<const T: usize> {
     holds: Vec<[[Lane; 2]; ROWS]>,
 }
 
-/// What the impulse of a contact does to its bodies, and one over what it does to its own speeds.
+/// What the impulse of a contact does to its bodies.
 #[derive(Debug, Clone, Copy)]
 struct Response<const T: usize> {
     n: [Lane; 2],
     t: [[Lane; 2]; T],
-    over_n: f64,
-    over_t: f64,
 }
 
 /// Sweeps from the impulses of `at`; its velocities follow. `false` where springs couple bodies, which it does not know.
@@ -63,8 +61,6 @@ impl<const T: usize> Storage<T> {
         self.touches.extend(island.touches.iter().map(|touch| Response {
             n: respond(&touch.n, touch.bodies),
             t: std::array::from_fn(|k| respond(&touch.t[k], touch.bodies)),
-            over_n: 1.0 / touch.w_n,
-            over_t: 1.0 / touch.w_t,
         }));
         self.holds.clear();
         self.holds.extend(island.holds.iter().map(|h| h.j.map(|rows| respond(&rows, h.bodies))));
@@ -89,14 +85,14 @@ impl<const T: usize> Storage<T> {
                 new.n = at.r[touch.bearer as usize].n;
             } else if touch.has_normal {
                 let u = speed(&touch.n, touch.bodies, &at.v) + touch.offset;
-                new.n = (old.n - u * response.over_n).max(0.0);
+                new.n = (old.n - u * touch.over_n).max(0.0);
                 push(&response.n, touch.bodies, new.n - old.n, &mut at.v);
             }
             if touch.has_friction {
                 let bound = touch.bound(new.n);
                 let x: [f64; T] = std::array::from_fn(|k| {
                     let u = speed(&touch.t[k], touch.bodies, &at.v) + touch.slip[k];
-                    old.t[k] - u * response.over_t
+                    old.t[k] - u * touch.over_t
                 });
                 let size = length(&x);
                 let shrink = if size > bound { bound / size } else { 1.0 };
