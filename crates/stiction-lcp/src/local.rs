@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// ε as a part of the mean of W's diagonal. Larger takes more rounds where W is close to singular, smaller loses digits
 /// to a condition of its inverse.
-const EPSILON: f64 = 1e-6;
+const EPSILON: f64 = 1e-5;
 
 /// Rounds at most: what W bears at a part ε of its diagonal and more takes two or three.
 const ROUNDS: usize = 30;
