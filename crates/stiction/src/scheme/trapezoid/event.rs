@@ -304,6 +304,12 @@ impl<S: System + ?Sized> Run<'_, S> {
         free: &[EventPlace],
         passed: &[Watch],
     ) -> Result<(), StepError> {
+        // without candidates there is nothing to find
+        if candidates.is_empty() {
+            self.tell(&[]);
+            self.bearing.clear();
+            return Ok(());
+        }
         let mut later = PROBE;
         let mut next = loop {
             let Some(next) = self.probe(&candidates, free, later * self.stage.whole)? else {

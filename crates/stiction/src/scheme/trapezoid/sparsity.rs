@@ -144,3 +144,37 @@ fn eliminated(groups: &[Group]) -> (Vec<usize>, Vec<Vec<usize>>) {
     later.iter_mut().for_each(|others| others.sort_unstable_by_key(|&other| place[other]));
     (order, later)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(joined: &[[usize; 2]]) -> Vec<Group> {
+        let group = |(k, &bodies): (usize, &[usize; 2])| Group { first: k, rows: 1, sides: 2, bodies };
+        joined.iter().enumerate().map(group).collect()
+    }
+
+    /// A hub with arms of two joints each, numbered from the hub: eliminated in this order, each end of an arm would be
+    /// coupled with all other arms.
+    #[test]
+    fn trees_have_no_fill() {
+        let arms = 5;
+        let inner = (1..=arms).map(|arm| [0, arm]);
+        let outer = (1..=arms).map(|arm| [arm, arms + arm]);
+        let mut sparsity =
+            Sparsity { groups: groups(&inner.chain(outer).collect::<Vec<_>>()), ..Sparsity::default() };
+        sparsity.lay_out();
+        // each two of the inner joints share the hub, and each outer one shares a body with its inner one
+        assert_eq!(sparsity.with.len(), arms * (arms - 1) / 2 + arms);
+        assert_eq!(sparsity.couplings.len(), sparsity.with.len());
+    }
+
+    #[test]
+    fn loops_have_the_fill_they_need() {
+        let around = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]];
+        let mut sparsity = Sparsity { groups: groups(&around), ..Sparsity::default() };
+        sparsity.lay_out();
+        // five couplings, and one more whenever two neighbours of an eliminated joint are not yet coupled
+        assert_eq!((sparsity.couplings.len(), sparsity.with.len()), (5, 7));
+    }
+}
