@@ -50,14 +50,14 @@ struct Inertia {
 }
 
 impl Inertia {
-    fn new(mass: Matrix6<f64>, velocities: usize) -> Self {
+    fn new(mass: &Matrix6<f64>, velocities: usize) -> Self {
         let own = |r: usize, c: usize| r < velocities && c < velocities;
         // velocities the body does not have take no part
         let filled =
             Matrix6::from_fn(|r, c| if own(r, c) { mass[(r, c)] } else { f64::from(u8::from(r == c)) });
         let inverse = filled.try_inverse().unwrap_or_else(Matrix6::zeros);
         let entry = |r, c| if own(r, c) { inverse[(r, c)] } else { 0.0 };
-        Self { mass, inverse: std::array::from_fn(|r| std::array::from_fn(|c| entry(r, c))) }
+        Self { mass: *mass, inverse: std::array::from_fn(|r| std::array::from_fn(|c| entry(r, c))) }
     }
 
     /// M⁻¹ k.
@@ -109,8 +109,8 @@ impl Schur {
             let mass = system.mass_at(i, t, q);
             match self.bodies.get_mut(i) {
                 Some(known) if same(&known.mass, &mass) => {}
-                Some(known) => *known = Inertia::new(mass, n),
-                None => self.bodies.push(Inertia::new(mass, n)),
+                Some(known) => *known = Inertia::new(&mass, n),
+                None => self.bodies.push(Inertia::new(&mass, n)),
             }
         }
     }
@@ -359,7 +359,7 @@ fn padded(own: &[f64]) -> Six {
 /// Without a branch for each number.
 #[inline]
 fn same(a: &Matrix6<f64>, b: &Matrix6<f64>) -> bool {
-    a.as_slice().iter().zip(b.as_slice()).fold(true, |same, (a, b)| same & (a == b))
+    a.as_slice().iter().zip(b.as_slice()).filter(|(a, b)| a != b).count() == 0
 }
 
 #[cfg(test)]
@@ -390,7 +390,7 @@ mod tests {
         let mut schur = Schur { starts: (0..=bodies).map(|i| 6 * i).collect(), ..Schur::default() };
         for _ in 0..bodies {
             let root = Matrix6::from_fn(|_, _| rng.random_range(-1.0..1.0));
-            schur.bodies.push(Inertia::new(root * root.transpose() + Matrix6::identity(), 6));
+            schur.bodies.push(Inertia::new(&(root * root.transpose() + Matrix6::identity()), 6));
         }
         schur
     }
