@@ -101,10 +101,8 @@ impl Schur {
 
     fn weigh<S: System + ?Sized>(&mut self, system: &S, (t, q): (f64, &[f64])) {
         let bodies = system.bodies();
-        if self.starts.len() != bodies.len() + 1 {
-            self.bodies.clear();
-            find_starts(system, &mut self.starts);
-        }
+        find_starts(system, &mut self.starts);
+        self.bodies.truncate(bodies.len());
         for (i, &n) in bodies.iter().enumerate() {
             let mass = system.mass_at(i, t, q);
             match self.bodies.get_mut(i) {
