@@ -4,8 +4,8 @@ use nalgebra::{Isometry2, Isometry3, Matrix6};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use stiction::{
-    Bases, ContactRow, ForceJacobian, Forces, JacobianKind, JointRow, Near, PairId, State, System, planar,
-    spatial,
+    Bases, ContactId, ContactRow, ForceJacobian, Forces, JacobianKind, JointRow, Near, PairId, State, System,
+    planar, spatial,
 };
 use stiction_geometry as geometry;
 use stiction_lcp::Row;
@@ -265,6 +265,10 @@ impl System for Model {
         either!(self, model => model.rates(q, v, out));
     }
 
+    fn normalize(&self, q: &mut [f64]) {
+        either!(self, model => model.normalize(q));
+    }
+
     fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
         either!(self, model => model.carry_back(v, h, row));
     }
@@ -285,6 +289,10 @@ impl System for Model {
         either!(self, model => model.gyroscopic(body, v))
     }
 
+    fn add_gyroscopic(&self, body: usize, v: &[f64], k: &mut [f64]) {
+        either!(self, model => model.add_gyroscopic(body, v, k));
+    }
+
     fn jacobian(&self, t: f64, q: &[f64], v: &[f64], out: &mut ForceJacobian) {
         either!(self, model => model.jacobian(t, q, v, out));
     }
@@ -301,8 +309,31 @@ impl System for Model {
         either!(self, model => model.joints(t, q, out));
     }
 
+    fn joint_rates(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        out: &mut Vec<JointRow>,
+        rates: &mut Vec<f64>,
+    ) -> bool {
+        either!(self, model => model.joint_rates(t, q, v, out, rates))
+    }
+
     fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
         either!(self, model => model.contacts(t, q, near, bases, out));
+    }
+
+    fn gaps(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &Near,
+        bases: &mut Bases,
+        rows: &mut Vec<ContactRow>,
+        out: &mut Vec<(ContactId, f64)>,
+    ) {
+        either!(self, model => model.gaps(t, q, near, bases, rows, out));
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
@@ -311,6 +342,14 @@ impl System for Model {
 
     fn prescribed_speed(&self, t: f64) -> f64 {
         either!(self, model => model.prescribed_speed(t))
+    }
+
+    fn can_strike(&self) -> bool {
+        either!(self, model => model.can_strike())
+    }
+
+    fn resists_turning(&self) -> bool {
+        either!(self, model => model.resists_turning())
     }
 
     fn size(&self) -> f64 {

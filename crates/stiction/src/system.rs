@@ -30,6 +30,10 @@ pub trait System {
         out.extend_from_slice(v);
     }
 
+    /// Puts coordinates that sums have led to among those there are: quaternions to unit length. Nothing to do unless a
+    /// body turns in space.
+    fn normalize(&self, _q: &mut [f64]) {}
+
     /// Turns a row taken at q ⊕ h v into the axes that velocities are measured along at q. Nothing to do unless
     /// angular velocities are measured along axes that turn with the body.
     fn carry_back(&self, _v: &[f64], _h: f64, _row: &mut Row) {}
@@ -49,6 +53,15 @@ pub trait System {
     /// An antisymmetric F with `F ω = −ω × Iω`, the gyroscopic force of a body that turns in space: `[Iω]×`, or
     /// `[(I − i)ω]×` with any number i; `None` for bodies without one. AH04 (4.44)
     fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>>;
+
+    /// `k ← k + F(ω) ω` of a body.
+    fn add_gyroscopic(&self, body: usize, v: &[f64], k: &mut [f64]) {
+        if let Some(spin) = self.gyroscopic(body, v) {
+            for (r, k) in k.iter_mut().enumerate() {
+                *k += v.iter().enumerate().map(|(c, v)| spin[(r, c)] * v).sum::<f64>();
+            }
+        }
+    }
 
     /// How the forces, gyroscopic ones included, depend on the state at (t, q, v): by central differences, unless
     /// a system knows better.
@@ -133,6 +146,11 @@ pub trait System {
         0.0
     }
 
+    /// Whether anything can be struck: surfaces that may meet, or limits of joints. Where nothing can, no one looks.
+    fn can_strike(&self) -> bool {
+        true
+    }
+
     /// Whether two surfaces may meet that resist spin or rolling.
     fn resists_turning(&self) -> bool {
         false
@@ -155,12 +173,8 @@ pub trait System {
 pub(crate) fn add_gyroscopic<S: System + ?Sized>(system: &S, v: &[f64], k: &mut [f64]) {
     let mut start = 0;
     for (i, &n) in system.bodies().iter().enumerate() {
-        let own = &v[start..start + n];
-        if let Some(spin) = system.gyroscopic(i, own) {
-            for r in 0..n {
-                k[start + r] += (0..n).map(|c| spin[(r, c)] * own[c]).sum::<f64>();
-            }
-        }
+        let own = start..start + n;
+        system.add_gyroscopic(i, &v[own.clone()], &mut k[own]);
         start += n;
     }
 }

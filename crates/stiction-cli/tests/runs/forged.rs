@@ -264,8 +264,9 @@ fn followed_runs_are_verified_and_their_forgery_found() {
             header.scene = header.scene.replace("friction = 0.4", "friction = 0.41");
         });
         assert!(found.iter().any(|f| f.0 == hit.unwrap() as u64 + 1), "{accuracy}: {found:?}");
+        // smaller than any estimate: round-off of numbers around one is in them
         let found = forger.forge(|header, _| {
-            header.accuracy.iter_mut().for_each(|accuracy| accuracy.tolerance = 1e-15);
+            header.accuracy.iter_mut().for_each(|accuracy| accuracy.tolerance = 1e-20);
         });
         assert!(found.iter().any(|f| f.1 == "estimate"), "{accuracy}: {found:?}");
         let found = forger.forge(|header, _| header.accuracy = None);

@@ -3,7 +3,7 @@
 use super::body::Twist;
 use super::contact::{self, Membership, Scratch, Surface};
 use super::joint_rows::Hinge;
-use super::part::{self, Part, Place};
+use super::part::{self, Kind, Part, Place};
 use super::world::{BodyId, JointId, ShapeId, World};
 use crate::error::Mistakes;
 use crate::jacobian::{ForceJacobian, JacobianKind};
@@ -253,6 +253,29 @@ impl System for Model {
             let [a, b] = hinge.sides.map(|i| self.parts[i].place(t, q));
             hinge.rows(&self.parts, [&a, &b], out);
         }
+    }
+
+    fn joint_rates(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        out: &mut Vec<JointRow>,
+        rates: &mut Vec<f64>,
+    ) -> bool {
+        out.clear();
+        rates.clear();
+        for hinge in &self.hinges {
+            let parts = hinge.sides.map(|i| &self.parts[i]);
+            // nobody knows the accelerations of a body that is led
+            if parts.iter().any(|part| matches!(part.kind, Kind::Kinematic(_))) {
+                return false;
+            }
+            let [a, b] = parts.map(|part| part.place(t, q));
+            let twists = [parts[0].velocity(&a, v), parts[1].velocity(&b, v)];
+            hinge.rows_and_rates(&self.parts, [&a, &b], twists, (out, rates));
+        }
+        true
     }
 
     fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {

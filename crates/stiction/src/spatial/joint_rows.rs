@@ -1,10 +1,11 @@
 //! The rows of a joint: each Θ an exact function of the configuration, each row its exact gradient.
 
 use super::body::Twist;
-use super::joint::{Joint, JointKind, Motor};
-use super::placed::{Gradient, Placed, row};
+use super::joint::{JointKind, Motor};
+use super::placed::{Freedom, Gradient, Placed, Terms, add_terms};
+use super::tables::JointTable;
 use crate::system::{JointRow, RowKind};
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 use stiction_lcp::Row;
 
 /// A joint's frame in the world.
@@ -16,14 +17,11 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(pose: &Isometry3<f64>) -> Self {
-        let axis = |v: Vector3<f64>| pose.rotation * v;
-        Self {
-            origin: pose.translation.vector.into(),
-            x: axis(Vector3::x()),
-            y: axis(Vector3::y()),
-            z: axis(Vector3::z()),
-        }
+    fn new(body: &Placed, frame: &Isometry3<f64>, turn: &Matrix3<f64>) -> Self {
+        let origin = body.pose.translation.vector + body.turn * frame.translation.vector;
+        let axes = body.turn * turn;
+        let axis = |k: usize| axes.column(k).into_owned();
+        Self { origin: origin.into(), x: axis(0), y: axis(1), z: axis(2) }
     }
 }
 
@@ -63,9 +61,10 @@ fn moving(body: &Placed, twist: &Twist, point: &Point3<f64>) -> [Vector3<f64>; 2
 }
 
 impl<'a> Pair<'a> {
-    fn new(joint: &Joint, a: &'a Placed, b: &'a Placed, motion: Option<[Twist; 2]>) -> Self {
-        let frame_a = Frame::new(&(a.pose * joint.frame_a));
-        let frame_b = Frame::new(&(b.pose * joint.frame_b));
+    fn new(table: &JointTable, a: &'a Placed, b: &'a Placed, motion: Option<[Twist; 2]>) -> Self {
+        let JointTable { joint, turns, .. } = table;
+        let frame_a = Frame::new(a, &joint.frame_a, &turns[0]);
+        let frame_b = Frame::new(b, &joint.frame_b, &turns[1]);
         let apart = motion.as_ref().map_or_else(Default::default, |[of_a, of_b]| {
             let of_a = moving(a, of_a, &frame_a.origin);
             let of_b = moving(b, of_b, &frame_b.origin);
@@ -75,6 +74,7 @@ impl<'a> Pair<'a> {
     }
 
     /// The distance of the origins along a world axis.
+    #[inline]
     fn apart(&self, axis: &Vector3<f64>) -> Measure {
         Measure {
             value: axis.dot(&(self.frame_b.origin - self.frame_a.origin)),
@@ -140,41 +140,74 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Appends the rows of a joint. `length` [m] is what rows that turn are multiplied by.
-pub(super) fn rows(id: u32, joint: &Joint, length: f64, a: &Placed, b: &Placed, out: &mut Vec<JointRow>) {
-    make(id, joint, length, (a, b, None), |row, _| out.push(row));
+/// Rows that are made where they stay, in place of earlier ones: they are large to be moved about.
+pub(super) struct Rows<'a> {
+    rows: &'a mut Vec<JointRow>,
+    made: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn in_place_of(rows: &'a mut Vec<JointRow>) -> Self {
+        Self { rows, made: 0 }
+    }
+
+    /// Makes the next row, whose terms `fill` adds.
+    fn add(&mut self, joint: u32, [error, drift]: [f64; 2], kind: RowKind, fill: impl FnOnce(&mut Terms)) {
+        if let Some(made) = self.rows.get_mut(self.made)
+            && let Row::Bodies(terms) = &mut made.row
+        {
+            (made.joint, made.error, made.drift, made.kind) = (joint, error, drift, kind);
+            terms.clear();
+            fill(terms);
+        } else {
+            let mut terms = Terms::new();
+            fill(&mut terms);
+            self.rows.truncate(self.made);
+            self.rows.push(JointRow { joint, row: Row::Bodies(terms), error, drift, kind });
+        }
+        self.made += 1;
+    }
+}
+
+impl Drop for Rows<'_> {
+    /// Those that were not replaced go.
+    fn drop(&mut self) {
+        self.rows.truncate(self.made);
+    }
+}
+
+/// Appends the rows of a joint.
+pub(super) fn rows(table: &JointTable, a: &Placed, b: &Placed, out: &mut Rows) {
+    make(table, (a, b, None), out, |_| ());
 }
 
 /// The same, and how fast the speed of each row changes at constant velocities of the bodies, which move like this
 /// [m/s²]; not a number for limits and drives of an angle.
 pub(super) fn rows_and_rates(
-    id: u32,
-    joint: &Joint,
-    length: f64,
+    table: &JointTable,
     (a, b, motion): (&Placed, &Placed, [Twist; 2]),
-    (out, rates): (&mut Vec<JointRow>, &mut Vec<f64>),
+    (out, rates): (&mut Rows, &mut Vec<f64>),
 ) {
-    make(id, joint, length, (a, b, Some(motion)), |row, rate| {
-        out.push(row);
-        rates.push(rate);
-    });
+    make(table, (a, b, Some(motion)), out, |rate| rates.push(rate));
 }
 
 fn make(
-    id: u32,
-    joint: &Joint,
-    length: f64,
+    table: &JointTable,
     (a, b, motion): (&Placed, &Placed, Option<[Twist; 2]>),
-    mut push: impl FnMut(JointRow, f64),
+    out: &mut Rows,
+    mut keep_rate: impl FnMut(f64),
 ) {
-    let pair = Pair::new(joint, a, b, motion);
+    let &JointTable { id, ref joint, length, .. } = table;
+    // a joint between bodies without velocities has no rows
+    if [a, b].iter().all(|body| body.freedom == Freedom::None) {
+        return;
+    }
+    let pair = Pair::new(table, a, b, motion);
     let mut add = |measure: &Measure, target: f64, sign: f64, kind: RowKind| {
-        let (row, drift) = row(a, &(sign * measure.of_a), b, &(sign * measure.of_b));
-        if matches!(&row, Row::Bodies(terms) if terms.is_empty()) {
-            return;
-        }
-        let error = sign * (measure.value - target);
-        push(JointRow { joint: id, row, error, drift, kind }, sign * measure.rate);
+        let (of_a, of_b) = (sign * measure.of_a, sign * measure.of_b);
+        let (error, drift) = (sign * (measure.value - target), a.drift(&of_a) + b.drift(&of_b));
+        out.add(id.0, [error, drift], kind, |terms| add_terms(a, &of_a, b, &of_b, terms));
+        keep_rate(sign * measure.rate);
     };
     let rigid = RowKind::Rigid(joint.compliance);
     let mut hold = |measure: Measure| add(&measure, 0.0, 1.0, rigid);
@@ -248,9 +281,9 @@ fn make(
 }
 
 /// The joint coordinate: angle [rad], travel or length [m].
-pub(super) fn coordinate(joint: &Joint, a: &Placed, b: &Placed) -> Option<f64> {
-    let pair = Pair::new(joint, a, b, None);
-    match joint.kind {
+pub(super) fn coordinate(table: &JointTable, a: &Placed, b: &Placed) -> Option<f64> {
+    let pair = Pair::new(table, a, b, None);
+    match table.joint.kind {
         JointKind::Revolute => Some(pair.angle().value),
         JointKind::Prismatic | JointKind::Cylindrical => Some(pair.apart_in_a(&pair.frame_a.z).value),
         JointKind::Distance(_) => Some(pair.distance().value),

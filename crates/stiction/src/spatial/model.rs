@@ -6,7 +6,7 @@ use super::joint_rows;
 use super::part::Part;
 use super::placed::{Freedom, Placed};
 use super::search::Scratch;
-use super::tables::{JointTable, PairTable, Tables};
+use super::tables::{PairTable, Tables};
 use super::world::{BodyId, JointId, World};
 use crate::error::Mistakes;
 use crate::jacobian::{ForceJacobian, JacobianKind};
@@ -98,7 +98,7 @@ impl Model {
     pub fn joint_coordinate(&self, state: &State, id: JointId) -> Option<f64> {
         let table = self.tables.joints.iter().find(|joint| joint.id == id)?;
         let (a, b) = (self.part(state, table.joint.a)?, self.part(state, table.joint.b)?);
-        joint_rows::coordinate(&table.joint, &a.placed(state.t, &state.q), &b.placed(state.t, &state.q))
+        joint_rows::coordinate(table, &a.placed(state.t, &state.q), &b.placed(state.t, &state.q))
     }
 
     /// What the turning rows of a joint are multiplied by [m]: its impulse times this is an angular impulse.
@@ -166,6 +166,10 @@ impl System for Model {
         self.tables.moving.iter().for_each(|&i| self.tables.parts[i].rates(q, v, out));
     }
 
+    fn normalize(&self, q: &mut [f64]) {
+        self.moving().for_each(|part| part.normalize(q));
+    }
+
     fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
         let Row::Bodies(terms) = row else { return };
         for term in terms {
@@ -210,15 +214,17 @@ impl System for Model {
 
     fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>> {
         let part = &self.tables.parts[self.tables.moving[body]];
-        let Freedom::Rigid(_) = part.freedom else { return None };
-        // (I − i) ω with the mean moment i: the same force, exactly none for a sphere whose spin an impulse turns
-        // within the step, and near the true Jacobian [Iω]× − [ω]×I
-        let mean = part.inertia.trace() / 3.0;
-        let omega = Vector3::new(v[3], v[4], v[5]);
-        let spin = part.inertia * omega - mean * omega;
+        let spin = part.spin(v)?;
         let mut out = Matrix6::zeros();
         out.fixed_view_mut::<3, 3>(3, 3).copy_from(&spin.cross_matrix());
         Some(out)
+    }
+
+    fn add_gyroscopic(&self, body: usize, v: &[f64], k: &mut [f64]) {
+        if let Some(spin) = self.tables.parts[self.tables.moving[body]].spin(v) {
+            let force = spin.cross(&Vector3::new(v[3], v[4], v[5]));
+            k[3..].iter_mut().zip(&force).for_each(|(k, force)| *k += force);
+        }
     }
 
     fn jacobian(&self, t: f64, q: &[f64], v: &[f64], out: &mut ForceJacobian) {
@@ -230,10 +236,10 @@ impl System for Model {
     }
 
     fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>) {
-        out.clear();
-        for JointTable { id, joint, a, b, length } in &self.tables.joints {
+        let mut out = joint_rows::Rows::in_place_of(out);
+        for table in &self.tables.joints {
             let placed = |part: usize| self.tables.parts[part].placed(t, q);
-            joint_rows::rows(id.0, joint, *length, &placed(*a), &placed(*b), out);
+            joint_rows::rows(table, &placed(table.a), &placed(table.b), &mut out);
         }
     }
 
@@ -245,16 +251,16 @@ impl System for Model {
         out: &mut Vec<JointRow>,
         rates: &mut Vec<f64>,
     ) -> bool {
-        out.clear();
+        let mut out = joint_rows::Rows::in_place_of(out);
         rates.clear();
-        for JointTable { id, joint, a, b, length } in &self.tables.joints {
-            let [a, b] = [*a, *b].map(|part| &self.tables.parts[part]);
+        for table in &self.tables.joints {
+            let [a, b] = [table.a, table.b].map(|part| &self.tables.parts[part]);
             if a.is_led() || b.is_led() {
                 return false;
             }
             let motion = [a, b].map(|part| part.twist(t, q, v));
             let pair = (&a.placed(t, q), &b.placed(t, q), motion);
-            joint_rows::rows_and_rates(id.0, joint, *length, pair, (out, rates));
+            joint_rows::rows_and_rates(table, pair, (&mut out, rates));
         }
         true
     }
@@ -293,6 +299,10 @@ impl System for Model {
         };
         // f64::max would pass over what is not a number
         prescribed.map(speed).fold(0.0, |most: f64, s| if s > most || s.is_nan() { s } else { most })
+    }
+
+    fn can_strike(&self) -> bool {
+        self.tables.can_strike
     }
 
     fn resists_turning(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::body::Twist;
 use arrayvec::ArrayVec;
-use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 use stiction_lcp::{Row, Term};
 
 /// How the velocities of a body enter a row.
@@ -35,6 +35,8 @@ impl Freedom {
 pub(super) struct Placed {
     /// The body frame in the world.
     pub(super) pose: Isometry3<f64>,
+    /// Its rotation as a matrix.
+    pub(super) turn: Matrix3<f64>,
     /// The centre of mass in the world; of a kinematic body the origin of its frame.
     pub(super) centre: Point3<f64>,
     /// How its velocities enter a row.
@@ -52,6 +54,7 @@ pub(super) struct Gradient {
 
 impl Gradient {
     /// Of a speed of turning about `axis`.
+    #[inline]
     pub(super) fn turning(axis: Vector3<f64>) -> Self {
         Self { linear: Vector3::zeros(), angular: axis }
     }
@@ -60,6 +63,7 @@ impl Gradient {
 impl std::ops::Neg for Gradient {
     type Output = Self;
 
+    #[inline]
     fn neg(self) -> Self {
         Self { linear: -self.linear, angular: -self.angular }
     }
@@ -68,6 +72,7 @@ impl std::ops::Neg for Gradient {
 impl std::ops::Mul<Gradient> for f64 {
     type Output = Gradient;
 
+    #[inline]
     fn mul(self, g: Gradient) -> Gradient {
         Gradient { linear: self * g.linear, angular: self * g.angular }
     }
@@ -75,17 +80,19 @@ impl std::ops::Mul<Gradient> for f64 {
 
 impl Placed {
     /// Of the speed of the body's point now at `point` along `direction`.
+    #[inline]
     pub(super) fn along(&self, direction: &Vector3<f64>, point: &Point3<f64>) -> Gradient {
         Gradient { linear: *direction, angular: (point - self.centre).cross(direction) }
     }
 
     /// The part of the body in a row with this gradient; `None` without velocities.
+    #[inline]
     pub(super) fn term(&self, gradient: &Gradient) -> Option<Term> {
         let l = &gradient.linear;
         match self.freedom {
             Freedom::None => None,
             Freedom::Rigid(body) => {
-                let a = self.pose.rotation.inverse_transform_vector(&gradient.angular);
+                let a = self.turn.tr_mul(&gradient.angular);
                 Some(Term { body, j: [l.x, l.y, l.z, a.x, a.y, a.z] })
             }
             Freedom::Point(body) => Some(Term { body, j: [l.x, l.y, l.z, 0.0, 0.0, 0.0] }),
@@ -94,15 +101,27 @@ impl Placed {
     }
 
     /// The speed that prescribed motion has in a row with this gradient.
+    #[inline]
     pub(super) fn drift(&self, gradient: &Gradient) -> f64 {
         gradient.linear.dot(&self.prescribed.linear) + gradient.angular.dot(&self.prescribed.angular)
     }
 }
 
+/// The terms of a row.
+pub(super) type Terms = ArrayVec<Term, 2>;
+
 /// A row from what it asks of two bodies, and its drift.
 pub(super) fn row(a: &Placed, of_a: &Gradient, b: &Placed, of_b: &Gradient) -> (Row, f64) {
-    let terms: ArrayVec<Term, 2> = a.term(of_a).into_iter().chain(b.term(of_b)).collect();
+    let mut terms = Terms::new();
+    add_terms(a, of_a, b, of_b, &mut terms);
     (Row::Bodies(terms), a.drift(of_a) + b.drift(of_b))
+}
+
+/// Appends the terms of such a row.
+#[inline]
+pub(super) fn add_terms(a: &Placed, of_a: &Gradient, b: &Placed, of_b: &Gradient, terms: &mut Terms) {
+    a.term(of_a).into_iter().for_each(|term| terms.push(term));
+    b.term(of_b).into_iter().for_each(|term| terms.push(term));
 }
 
 /// R exp(ω): the exact turn by the body-frame vector `turn` [rad].

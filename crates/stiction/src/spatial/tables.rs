@@ -2,12 +2,12 @@
 
 use super::body::Grain;
 use super::joint::Joint;
-use super::part::Part;
+use super::part::{Part, matrix};
 use super::world::{BodyId, JointId, ShapeId, World};
 use crate::material::{Depth, Groups, Material};
 use crate::state::{Memory, State};
 use crate::system::PairId;
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
 use stiction_geometry::spatial::{Shape, size};
 use stiction_lcp::FrictionSet;
@@ -37,6 +37,8 @@ pub(super) struct Tables {
     pub(super) spin_set: FrictionSet,
     pub(super) aligned: bool,
     pub(super) joints: Vec<JointTable>,
+    /// Whether two surfaces may meet, or a joint has limits.
+    pub(super) can_strike: bool,
     /// Size of the smallest moving body [m].
     pub(super) size: f64,
     pub(super) depth: Depth,
@@ -84,6 +86,8 @@ pub(super) struct JointTable {
     pub(super) joint: Joint,
     pub(super) a: usize,
     pub(super) b: usize,
+    /// The rotations of its frames in the bodies.
+    pub(super) turns: [Matrix3<f64>; 2],
     /// What rows that turn are multiplied by [m].
     pub(super) length: f64,
 }
@@ -113,6 +117,7 @@ impl Tables {
             set,
             aligned: world.facets.is_some_and(|f| f.aligned),
             joints: Vec::new(),
+            can_strike: false,
             size: f64::INFINITY,
         };
         let (mut q, mut v) = (0, 0);
@@ -132,6 +137,7 @@ impl Tables {
         tables.coordinates = q;
         tables.add_shapes(world);
         tables.joints = world.joints.iter().filter_map(|(&id, j)| tables.joint(id, j)).collect();
+        tables.can_strike = tables.joints.iter().any(|table| table.joint.limits.is_some()) || tables.meet();
         tables
     }
 
@@ -182,6 +188,19 @@ impl Tables {
             && !self.apart.contains(&(part_a.id.min(part_b.id), part_a.id.max(part_b.id)))
     }
 
+    /// Whether two surfaces may meet at all.
+    fn meet(&self) -> bool {
+        let groups: Vec<Groups> = self.shapes.iter().map(|shape| shape.groups).collect();
+        // many shapes that never meet are told by their few groups
+        let kinds: BTreeSet<(u32, u32)> = groups.iter().map(|g| (g.member, g.collides)).collect();
+        let kinds: Vec<Groups> =
+            kinds.into_iter().map(|(member, collides)| Groups { member, collides }).collect();
+        let meets = |a: usize, b: usize| self.may_meet(a, b) && !self.senses(a, b);
+        let shapes = self.shapes.len();
+        kinds.iter().any(|a| kinds.iter().any(|b| a.meet(*b)))
+            && (0..shapes).any(|a| (a + 1..shapes).any(|b| meets(a, b)))
+    }
+
     /// Whether one of two shapes is a sensor.
     pub(super) fn senses(&self, a: usize, b: usize) -> bool {
         self.shapes[a].sensor || self.shapes[b].sensor
@@ -217,7 +236,8 @@ impl Tables {
         });
         let length = lengths[0].max(lengths[1]);
         let length = if length.is_finite() && length > 0.0 { length } else { 1.0 };
-        Some(JointTable { id, joint: joint.clone(), a, b, length })
+        let turns = [&joint.frame_a, &joint.frame_b].map(|frame| matrix(&frame.rotation));
+        Some(JointTable { id, joint: joint.clone(), a, b, turns, length })
     }
 
     /// Where a body stands in the table.

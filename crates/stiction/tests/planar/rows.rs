@@ -4,7 +4,9 @@ use crate::scenes::{at, disk, numbers, random, rectangle, space, starts};
 use nalgebra::{Isometry2, Point2, Vector2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use stiction::planar::{Attached, Body, BodyId, Joint, JointId, JointKind, Mass, Model, Motor, Path, World};
+use stiction::planar::{
+    Attached, Body, BodyId, Joint, JointId, JointKind, Mass, Model, Motion, Motor, Path, World,
+};
 use stiction::{Bases, ContactRow, FrictionPoint, JointRow, Near, RowKind, System};
 use stiction_geometry::planar::Shape;
 
@@ -97,6 +99,22 @@ fn check_joint(model: &Model, id: JointId, rng: &mut ChaCha8Rng, expected_rows: 
             let close = CLOSE * (1.0 + speed.abs());
             assert!((speed - difference).abs() < close, "row {i}: {speed} against {difference}");
         }
+    }
+
+    // and how fast their speeds change
+    let (mut same, mut rates) = (Vec::new(), Vec::new());
+    let told = model.joint_rates(t, &q, &v, &mut same, &mut rates);
+    let Joint { a, b, .. } = model.world().joint(id).unwrap();
+    let led =
+        [a, b].iter().any(|id| matches!(model.world().body(**id).unwrap().motion, Motion::Kinematic(_)));
+    // nobody knows the accelerations of a body that is led
+    assert_eq!(told, !led);
+    let speed = |row: &JointRow| row.row.dot(&starts, &v) + row.drift;
+    for (i, rate) in rates.iter().enumerate().filter(|_| told) {
+        assert_eq!(same[i], rows[i]);
+        let difference = (speed(&after[i]) - speed(&before[i])) / (2.0 * EPSILON);
+        let close = CLOSE * (1.0 + rate.abs());
+        assert!((rate - difference).abs() < close, "row {i}: {rate} against {difference}");
     }
 }
 

@@ -99,6 +99,10 @@ impl System for Polyhedra {
         self.bodies.system().rates(q, v, out);
     }
 
+    fn normalize(&self, q: &mut [f64]) {
+        self.bodies.system().normalize(q);
+    }
+
     fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
         self.bodies.system().carry_back(v, h, row);
     }

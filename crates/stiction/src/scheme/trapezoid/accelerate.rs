@@ -74,14 +74,14 @@ impl Instant {
     ) -> Option<(&[f64], Vec<f64>)> {
         let State { t, q, v, .. } = state;
         self.read(system, state, &[], bases).ok()?;
-        if !self.schur.factor(system, *t, q, &self.frame.joints) {
+        if !self.schur.factor(system, (*t, q), &self.frame.joints) {
             return None;
         }
         system.forces(*t, q, v, &mut self.forces);
         add_gyroscopic(system, v, &mut self.forces.k);
         let mut a = Vec::with_capacity(v.len());
         self.schur.respond(&self.forces.k, &mut a);
-        self.schur.correct(&self.frame.joints, |k| self.joints[k], &mut a);
+        self.schur.correct(|k| self.joints[k], &mut a);
         a.iter().all(|a| a.is_finite()).then_some((&self.schur.acted, a))
     }
 

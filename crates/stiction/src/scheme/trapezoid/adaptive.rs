@@ -2,7 +2,6 @@
 
 use super::attempt::Attempt;
 use super::event::Watch;
-use super::explicit::place;
 use super::flow::{Stage, uncertified};
 use super::frame::{contact, dot};
 use super::hand_over::Reach;
@@ -276,10 +275,11 @@ impl<S: System + ?Sized> Run<'_, S> {
             AccurateMethod::DormandPrinceEight => Method::Explicit(Combination::DormandPrinceEight),
             AccurateMethod::Automatic if tolerance > 1e-4 => Method::Doubled,
             AccurateMethod::Automatic => {
-                self.start_part()?;
+                let Self { stage, workspace, now, .. } = self;
+                workspace.flow.linearize(stage, now)?;
                 // with a step that would be taken for this tolerance: its cube is about as large
-                let step = tolerance.cbrt().min(self.stage.whole);
-                if self.stiffness(step)? > super::attempt::STIFF {
+                let step = tolerance.cbrt().min(stage.whole);
+                if workspace.flow.stiffness(stage, now, step) > super::attempt::STIFF {
                     Method::Doubled
                 } else {
                     Method::Explicit(Combination::DormandPrinceEight)
@@ -330,7 +330,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         projector.project(system, &mut two.end, &self.bearing, flow)?;
         self.see_projection(&two.end, &mut seen);
         let error = extrapolate(&one.end, &mut two.end);
-        place(system, &mut two.end);
+        system.normalize(&mut two.end.q);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut two.end, &self.bearing, flow)?;
         self.see_projection(&two.end, &mut seen);
@@ -401,6 +401,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.turn_slips_here();
         self.recycle(landed.candidate);
         let system = self.stage.system;
+        if !system.can_strike() {
+            return Ok(());
+        }
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         let (t, q) = (self.now.t, &self.now.q);
         system.contacts(t, q, &Near::within(0.0), &mut flow.bases, &mut impact.contacts);

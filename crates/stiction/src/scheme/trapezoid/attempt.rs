@@ -39,7 +39,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// Makes a part of size `left`, or up to the first event within it.
     pub(super) fn part(&mut self, left: f64) -> Result<(), StepError> {
         self.start_part()?;
-        let damped = self.is_stiff(left)?;
+        let damped = self.is_stiff(left);
         if self.located() {
             return self.part_located(left, damped);
         }
@@ -312,40 +312,9 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// Whether the next part is to be damped: all after an impact are, and the step after. Where velocities do not jump
     /// nothing begins to ring.
-    fn is_stiff(&mut self, left: f64) -> Result<bool, StepError> {
-        if !self.now.memory.after_impact && self.impacts.is_empty() {
-            return Ok(false);
-        }
-        Ok(self.stiffness(self.stage.whole.max(left))? > STIFF)
-    }
-
-    /// ‖M⁻¹M̃ − I‖ of a step.
-    pub(super) fn stiffness(&mut self, h: f64) -> Result<f64, StepError> {
-        let Self { stage, workspace, now, bearing, fresh, .. } = self;
-        let flow = &mut workspace.flow;
-        let origin = Origin { state: now, bearing, fresh };
-        flow.assemble(stage, &origin, h, false)?;
-        let mut sum: f64 = 0.0;
-        for (i, body) in flow.problem.bodies.iter().enumerate() {
-            let mass = stage.system.mass_at(i, now.t, &now.q);
-            let n = body.velocities;
-            for r in 0..n {
-                for c in 0..n {
-                    sum +=
-                        ((body.mass[(r, c)] - mass[(r, c)]) / (mass[(r, r)] * mass[(c, c)]).sqrt()).powi(2);
-                }
-            }
-        }
-        for pair in &flow.problem.pairs {
-            let (a, b) =
-                (stage.system.mass_at(pair.a, now.t, &now.q), stage.system.mass_at(pair.b, now.t, &now.q));
-            for r in 0..flow.problem.bodies[pair.a].velocities {
-                for c in 0..flow.problem.bodies[pair.b].velocities {
-                    let scale = a[(r, r)] * b[(c, c)];
-                    sum += (pair.ab[(r, c)].powi(2) + pair.ba[(c, r)].powi(2)) / scale;
-                }
-            }
-        }
-        Ok(sum.sqrt())
+    fn is_stiff(&mut self, left: f64) -> bool {
+        let after_impact = self.now.memory.after_impact || !self.impacts.is_empty();
+        let Self { stage, workspace, now, .. } = self;
+        after_impact && workspace.flow.stiffness(stage, now, stage.whole.max(left)) > STIFF
     }
 }

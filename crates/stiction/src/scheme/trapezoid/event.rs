@@ -5,12 +5,13 @@ use super::attempt::Attempt;
 use super::flow::speed_scale;
 use super::frame::{contact, dot, starts};
 use super::locate::ROUND_OFF;
-use super::{RESTITUTION_SPEED, Run, Workspace};
+use super::{Method, RESTITUTION_SPEED, Run, Workspace};
 use crate::error::StepError;
 use crate::report::{Event, EventKind, Part};
 use crate::scheme::euler::kinetic;
 use crate::state::{Bearing, Hold, State};
 use crate::system::{EventPlace, Near, RowKind, System};
+use std::borrow::Cow;
 
 /// A function that is not negative while the modes are right.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,12 +67,12 @@ impl<S: System + ?Sized> Run<'_, S> {
         Ok(watched)
     }
 
-    /// A copy on all joints and contacts that bear, where everything is located: what decides.
-    fn projected(&mut self, end: &State, bearing: &[Bearing]) -> Result<State, StepError> {
-        let mut copy = end.clone();
-        if self.located() {
+    /// A copy on all joints and contacts that bear, where everything is located: what decides. Explicit steps end there.
+    fn projected<'s>(&mut self, end: &'s State, bearing: &[Bearing]) -> Result<Cow<'s, State>, StepError> {
+        let mut copy = Cow::Borrowed(end);
+        if self.located() && !matches!(self.method, Method::Explicit(_)) {
             let Workspace { flow, projector, .. } = &mut *self.workspace;
-            projector.project(self.stage.system, &mut copy, bearing, flow)?;
+            projector.project(self.stage.system, copy.to_mut(), bearing, flow)?;
         }
         Ok(copy)
     }
@@ -93,6 +94,9 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// Gaps that are closed at the end of a part though nothing bears there.
     pub(super) fn watch_gaps(&mut self, end: &State) -> Vec<Watch> {
         let system = self.stage.system;
+        if !system.can_strike() {
+            return Vec::new();
+        }
         let depth = -CLOSED * system.size();
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         impact.read(system, end, 0.0, &[], flow);
@@ -300,6 +304,12 @@ impl<S: System + ?Sized> Run<'_, S> {
         free: &[EventPlace],
         passed: &[Watch],
     ) -> Result<(), StepError> {
+        // without candidates there is nothing to find
+        if candidates.is_empty() {
+            self.tell(&[]);
+            self.bearing.clear();
+            return Ok(());
+        }
         let mut later = PROBE;
         let mut next = loop {
             let Some(next) = self.probe(&candidates, free, later * self.stage.whole)? else {

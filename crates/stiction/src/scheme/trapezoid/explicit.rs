@@ -57,12 +57,6 @@ pub(super) fn tabled<E>(
     Ok((at, error))
 }
 
-/// The unit quaternions beside those that sums lead to.
-pub(super) fn place<S: System + ?Sized>(system: &S, state: &mut State) {
-    let still = vec![0.0; state.v.len()];
-    system.advance(&mut state.q, &still, 0.0);
-}
-
 impl<S: System + ?Sized> Run<'_, S> {
     /// A step of size `x`, projected, with the estimate of its error.
     pub(super) fn explicit(&mut self, x: f64, by: Combination) -> Result<Attempt, StepError> {
@@ -83,7 +77,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         if end.q.iter().chain(&end.v).any(|x| !x.is_finite()) {
             return Err(StepError::NotFinite { t: self.now.t, what: "the end of the step".to_string() });
         }
-        place(system, &mut end);
+        system.normalize(&mut end.q);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut end, &self.bearing, flow)?;
         self.see_projection(&end, &mut seen);
@@ -109,7 +103,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         placed.t = state.t;
         placed.q.clone_from(&state.q);
         placed.v.clone_from(&state.v);
-        place(system, placed);
+        system.normalize(&mut placed.q);
         let mut q = Vec::with_capacity(state.q.len());
         system.rates(&state.q, &state.v, &mut q);
         let mut see = |forces: &[f64], a: &[f64]| {

@@ -11,9 +11,9 @@ use crate::state::{Bearing, Hold, Memory, State};
 use crate::system::{
     Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, RowKind, System, add_gyroscopic,
 };
-use nalgebra::Vector6;
+use nalgebra::{Matrix6, Vector6};
 use stiction_lcp::problem::{Layout, MassFactor};
-use stiction_lcp::{Body, Candidate, Certificate, ContactMode, Guess, LcpError, Row, StepProblem};
+use stiction_lcp::{Body, Candidate, Certificate, ContactMode, Guess, LcpError, Pair, Row, StepProblem};
 
 /// Part of the fastest speed that small speeds are measured by. With a tolerance of 1e-10 answers are asked for to
 /// 1e-13 of it: smaller refuses true answers at the round-off of fast bodies, larger lets slow ones creep beside them.
@@ -90,6 +90,16 @@ impl Flow {
         self.carried.clone_from(v);
         self.agreed = false;
         self.definite_here = false;
+        self.linearize(stage, origin.state)
+    }
+
+    /// Forces at a state, and how they depend on it.
+    pub(super) fn linearize<S: System + ?Sized>(
+        &mut self,
+        stage: &Stage<S>,
+        state: &State,
+    ) -> Result<(), StepError> {
+        let State { t, q, v, .. } = state;
         stage.system.forces(*t, q, v, &mut self.forces[0]);
         add_gyroscopic(stage.system, v, &mut self.forces[0].k);
         match stage.settings.linearization {
@@ -102,6 +112,23 @@ impl Flow {
             return Err(StepError::NotFinite { t: *t, what: format!("the force on velocity {i}") });
         }
         Ok(())
+    }
+
+    /// ‖M⁻¹M̃ − I‖ of a step of size `h` from the state where forces were linearized.
+    pub(super) fn stiffness<S: System + ?Sized>(&mut self, stage: &Stage<S>, state: &State, h: f64) -> f64 {
+        let State { t, q, v, .. } = state;
+        self.q.clone_from(q);
+        self.inertia(stage, *t, v, h, false);
+        let StepProblem { bodies, pairs, .. } = &self.problem;
+        let masses: Vec<_> = (0..bodies.len()).map(|i| stage.system.mass_at(i, *t, q)).collect();
+        let square = |a: usize, b: usize, block: &Matrix6<f64>| {
+            let entry = |r, c| block[(r, c)].powi(2) / (masses[a][(r, r)] * masses[b][(c, c)]);
+            let row = |r| (0..bodies[b].velocities).map(|c| entry(r, c)).sum::<f64>();
+            (0..bodies[a].velocities).map(row).sum::<f64>()
+        };
+        let own = bodies.iter().zip(&masses).enumerate().map(|(i, (b, mass))| square(i, i, &(b.mass - mass)));
+        let both = |pair: &Pair| square(pair.a, pair.b, &pair.ab) + square(pair.b, pair.a, &pair.ba);
+        (own.sum::<f64>() + pairs.iter().map(both).sum::<f64>()).sqrt()
     }
 
     /// The step problem of size `h` from where [`Flow::begin`] was. With `implicit` the linearly implicit Euler

@@ -66,6 +66,9 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// missed. Where forces are constant steps of any size are exact, and would go through walls.
     pub(super) fn leaps(&mut self, end: &State, size: f64) -> bool {
         let (system, now) = (self.stage.system, &self.now);
+        if !system.can_strike() {
+            return false;
+        }
         let sweep = Sweep { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };
         let near = Near { sweep: Some(&sweep), ..Near::within(-LEAP * system.size()) };
         let Workspace { flow, impact, .. } = &mut *self.workspace;
@@ -82,6 +85,9 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// both ends; and when the first of them is deepest.
     pub(super) fn grazing(&mut self, end: &State, size: f64) -> Option<Grazing> {
         let system = self.stage.system;
+        if !system.can_strike() {
+            return None;
+        }
         let now = &self.now;
         let sweep = Sweep { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };
         let near = Near { sweep: Some(&sweep), ..Near::within(super::TOUCH * system.size()) };

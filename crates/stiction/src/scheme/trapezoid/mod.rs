@@ -22,6 +22,7 @@ pub(crate) mod replay;
 mod schur;
 mod share;
 mod slide;
+mod sparsity;
 mod tableau;
 
 use super::euler::{self, kinetic};

@@ -20,6 +20,10 @@ const PASSES: usize = 6;
 /// Errors of positions below this part of the size are round-off.
 const ROUND_OFF: f64 = 1e-15;
 
+/// Where no point goes farther than this part of the size, Newton's method leaves its square, which is round-off, and
+/// the equations are those of where it started to the same part, which a second correction of velocities makes good.
+const NEAR: f64 = 1e-8;
+
 /// Speeds along rows below this part of what small speeds are measured by move the middle of a step by nothing that
 /// shows.
 const STILL: f64 = 1e-12;
@@ -99,8 +103,8 @@ impl Projector {
             let State { t, q, .. } = origin.state;
             let Frame { joints, contacts, .. } = &projector.frame;
             let direct = which == Straightened::Heading && contacts.is_empty();
-            if direct && projector.schur.factor(stage.system, *t, q, joints) {
-                projector.schur.correct(joints, |k| joints[k].drift, v);
+            if direct && projector.schur.factor(stage.system, (*t, q), joints) {
+                projector.schur.correct(|k| joints[k].drift, v);
                 flow.solves += 1;
                 return Ok(());
             }
@@ -197,30 +201,37 @@ impl Projector {
 
     /// The same where nothing bears and joints are rigid and not redundant.
     fn directly<S: System + ?Sized>(&mut self, system: &S, state: &mut State, flow: &mut Flow) -> bool {
-        let mut least = f64::INFINITY;
+        let (mut least, mut near) = (f64::INFINITY, false);
         for pass in 0..=PASSES {
             if self.read(system, state, &[], flow).is_err() {
                 return false;
             }
-            let joints = &self.frame.joints;
-            if !self.schur.factor(system, state.t, &state.q, joints) {
+            let (joints, at) = (&self.frame.joints, (state.t, &state.q[..]));
+            let factored = if near {
+                self.schur.go_on(system, at, joints)
+            } else {
+                self.schur.factor(system, at, joints)
+            };
+            if !factored {
                 return false;
             }
-            flow.solves += 1;
             let error = self.error();
-            if error <= ROUND_OFF * system.size() || !(error < 0.5 * least) || pass == PASSES {
+            if near || error <= ROUND_OFF * system.size() || !(error < 0.5 * least) || pass == PASSES {
                 break;
             }
+            flow.solves += 1;
             least = error;
             let mut displacement = vec![0.0; state.v.len()];
-            self.schur.correct(joints, |k| joints[k].error, &mut displacement);
+            self.schur.correct(|k| joints[k].error, &mut displacement);
+            near = system.surface_speed(state.t, &state.q, &displacement) <= NEAR * system.size();
             system.advance(&mut state.q, &displacement, 1.0);
             if let Some(displacements) = &mut self.displacements {
                 displacements.push(displacement);
             }
         }
         let joints = &self.frame.joints;
-        self.schur.correct(joints, |k| joints[k].drift, &mut state.v);
+        self.schur.correct(|k| joints[k].drift, &mut state.v);
+        flow.solves += 1;
         true
     }
 

@@ -4,7 +4,7 @@
 use super::super::accelerate::Instant;
 use super::super::adaptive;
 use super::super::event::{NEIGHBOURS, TOGETHER};
-use super::super::explicit::{Rates, place, tableau, tabled};
+use super::super::explicit::{Rates, tableau, tabled};
 use super::super::flow::speed_scale;
 use super::super::hand_over::{PAST, PAST_TIMES};
 use super::super::judge;
@@ -100,7 +100,7 @@ impl<S: System + ?Sized> Replay<'_, S> {
         }
         self.projected(end_of_two, part.bearing, made)?;
         made.error = adaptive::extrapolate(&one, &mut self.now);
-        place(self.stage.system, &mut self.now);
+        self.stage.system.normalize(&mut self.now.q);
         self.projected(end, part.bearing, made)
     }
 
@@ -132,7 +132,7 @@ impl<S: System + ?Sized> Replay<'_, S> {
         }
         made.error = error;
         self.now = to;
-        place(self.stage.system, &mut self.now);
+        self.stage.system.normalize(&mut self.now.q);
         self.projected(end, part.bearing, made)
     }
 
@@ -150,7 +150,7 @@ impl<S: System + ?Sized> Replay<'_, S> {
         let Self { stage, flow, instant, .. } = self;
         let system = stage.system;
         let mut placed = at.clone();
-        place(system, &mut placed);
+        system.normalize(&mut placed.q);
         instant.assemble(system, &placed, bearing, &mut flow.bases).map_err(|e| e.to_string())?;
         instant.rows(system, bearing, &[]);
         let Instant { problem, layout, modes, frame, .. } = instant;
