@@ -395,14 +395,7 @@ impl<const T: usize> Cone<T> {
 
     /// p0 of dr = p0 − S du, in N s.
     #[inline(always)]
-    fn constant(
-        &self,
-        touch: &Touch<T>,
-        m: f64,
-        pair: &Pair<T>,
-        right: &Right<T>,
-        speed: f64,
-    ) -> Local<T> {
+    fn constant(&self, touch: &Touch<T>, m: f64, pair: &Pair<T>, right: &Right<T>, speed: f64) -> Local<T> {
         let Right { n: r1, s: r2, t: r3 } = right;
         let Self { turn, over_w, over_l, over_d, .. } = self;
         let c = if touch.has_normal { r1 * over_w } else { 0.0 };
