@@ -67,7 +67,8 @@ def run(engine, command, scene, settings, h, repeat, max_wall):
         "--max-wall",
         max_wall,
     ]
-    one = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    threads = ("OMP", "OPENBLAS", "MKL", "RAYON")
+    one = os.environ | {f"{name}_NUM_THREADS": "1" for name in threads}
     told = {"scene": scene["name"], "settings": settings, "h": h}
     try:
         done = subprocess.run(
