@@ -175,7 +175,7 @@ impl Scene {
                 set: FrictionSet::line(),
                 mu: MU,
                 kappa: 0.0,
-                bearer: None,
+                bound_by: None,
             });
         }
         Self { crates, touches, problem }

@@ -25,7 +25,7 @@ fn cuboid(name: String, half_extents: [f64; 3]) -> Body {
 /// Gravity, and the ground.
 fn grounded() -> World {
     let mut world = World::new(-G * Vector3::z());
-    world.add(Body::fixed("ground").with(attached(Shape::HalfSpace)));
+    world.add_body(Body::fixed("ground").with(attached(Shape::HalfSpace)));
     world
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn wall(courses: u32, bricks: u32) -> World {
         for brick in 0..bricks {
             let x = f64::from(brick) * 1.01 + 0.4 * f64::from(course % 2);
             let body = cuboid(format!("brick {brick} of course {course}"), [0.5, 0.25, 0.25]);
-            world.add(body.at(Isometry3::translation(x, 0.0, 0.25 + 0.5 * f64::from(course))));
+            world.add_body(body.at(Isometry3::translation(x, 0.0, 0.25 + 0.5 * f64::from(course))));
         }
     }
     world
@@ -64,7 +64,7 @@ pub(crate) fn towers(count: u32, height: u32, seed: u64) -> World {
         for k in 0..height {
             let body = cuboid(format!("cube {k} of tower {tower}"), [0.1; 3]);
             let place = Isometry3::translation(0.5 * x, 0.5 * y, 0.1 + 0.2 * f64::from(k));
-            world.add(body.at(place).moving(nudge(&mut random)));
+            world.add_body(body.at(place).moving(nudge(&mut random)));
         }
     }
     world
@@ -85,7 +85,7 @@ pub(crate) fn pile(count: u32, seed: u64) -> World {
             Translation3::new(0.3 * x + offset + aside[0], 0.3 * y + offset + aside[1], 0.1 + 0.2 * layer);
         let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), random.random_range(-0.1..0.1));
         let body = cuboid(format!("cube {i}"), [0.1; 3]);
-        world.add(body.at(Isometry3::from_parts(place, turn)).moving(nudge(&mut random)));
+        world.add_body(body.at(Isometry3::from_parts(place, turn)).moving(nudge(&mut random)));
     }
     world
 }
@@ -107,7 +107,7 @@ pub(crate) fn balls(count: u32, seed: u64) -> World {
         let aside: [f64; 2] = std::array::from_fn(|_| random.random_range(-0.01..0.01));
         let place = Isometry3::translation(0.22 * x + aside[0], 0.22 * y + aside[1], 0.12 + 0.22 * layer);
         let body = Body::rigid(format!("ball {i}"), Mass::Density(DENSITY));
-        world.add(body.at(place).with(attached(Shape::Sphere { radius: 0.1 })));
+        world.add_body(body.at(place).with(attached(Shape::Sphere { radius: 0.1 })));
     }
     world
 }
@@ -130,7 +130,7 @@ pub(crate) fn jacks(count: u32, seed: u64) -> World {
         // no turn makes two of them meet before they fall
         let apart = |k: u32| 2.2 * ARM * f64::from(k);
         let place = Translation3::new(apart(x), apart(y), 1.5 * ARM + apart(layer));
-        world.add(body.at(Isometry3::from_parts(place, any_turn(&mut random))));
+        world.add_body(body.at(Isometry3::from_parts(place, any_turn(&mut random))));
     }
     world
 }
@@ -167,13 +167,13 @@ pub(crate) fn drum(count: u32, seed: u64) -> World {
         let shape = Shape::Cuboid { half_extents: [1.2 * radius, THICK, 1.2 * radius] };
         body = body.with(attached(shape).at(Isometry3::translation(0.0, end * (half + THICK), 0.0)));
     }
-    world.add(body);
+    world.add_body(body);
     for i in 0..count {
         let (x, y, z) = (i % 3, i / 3 % 3, i / 9);
         let at = |k: u32| 0.2 * (f64::from(k) - 1.0);
         let size: [f64; 3] = std::array::from_fn(|_| random.random_range(0.03..0.055));
         let pose = Isometry3::from_parts(Translation3::new(at(x), at(y), at(z)), any_turn(&mut random));
-        world.add(cuboid(format!("box {i}"), size).at(pose));
+        world.add_body(cuboid(format!("box {i}"), size).at(pose));
     }
     world
 }

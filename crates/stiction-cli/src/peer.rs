@@ -151,7 +151,7 @@ fn sampled(
                 }
             }
             Course::Follow(accuracy) => {
-                let followed = simulation.follow(until, accuracy, &[], |_: &Model, _: &State| ())?;
+                let followed = simulation.run_to_accuracy(until, accuracy, &[], |_: &Model, _: &State| ())?;
                 run.infeasibility = run.infeasibility.max(followed.report.penetration);
                 run.nsteps += followed.report.steps;
             }

@@ -104,8 +104,8 @@ impl<'a> Dense<'a> {
             scale = scale.max(speed_of(&joint.row, &free).abs());
         }
         for contact in &self.step.contacts {
-            let bearer = contact.bearer.map_or(contact, |i| &self.step.contacts[i]);
-            let closing = bearer.normal.as_ref().map(|n| -speed_of(n, &free));
+            let bound_by = contact.bound_by.map_or(contact, |i| &self.step.contacts[i]);
+            let closing = bound_by.normal.as_ref().map(|n| -speed_of(n, &free));
             if closing.is_none_or(|c| c > 0.0) {
                 let slip = contact.tangents.iter().map(|t| speed_of(t, &free).powi(2)).sum::<f64>().sqrt();
                 scale = scale.max(closing.unwrap_or(0.0)).max(slip);
@@ -125,7 +125,7 @@ impl<'a> Dense<'a> {
             at += 1;
         }
         for contact in &self.step.contacts {
-            let first = contact.bearer.map(|i| self.step.layout().contact[i]);
+            let first = contact.bound_by.map(|i| self.step.layout().contact[i]);
             let mut bound = contact.kappa + first.map_or(0.0, |first| contact.mu * z[first]);
             let mut normal_answer = 0.0;
             if let Some(normal) = &contact.normal {

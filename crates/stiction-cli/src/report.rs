@@ -111,7 +111,7 @@ fn describe(problem: &AnyProblem) -> String {
 pub(crate) fn found_by(work: &Work) -> String {
     let stage = match work.stage {
         Stage::Zero => "z = 0, tried first",
-        Stage::Guess => "the guess",
+        Stage::WarmStart => "the warm_start",
         Stage::Lemke => "Lemke's method",
         Stage::Newton => "Newton's method, from an answer that was all but one",
         Stage::Interior => "the interior point method",

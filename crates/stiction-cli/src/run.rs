@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stiction::{Evidence, Simulation, StepError, StepReport};
-use stiction_journal::{Followed, Journal, JournalError, Step, Writer};
+use stiction_journal::{AccuracyRun, Journal, JournalError, Step, Writer};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_scene::Model;
 use summary::Summary;
@@ -189,10 +189,10 @@ pub(crate) fn go_on(
             None => simulation.step_into(size, &mut report).map(|()| Step::new(simulation.state(), &report)),
             Some(accuracy) => {
                 let to = if size < h { until } else { simulation.state().t + h };
-                simulation.follow_into(to, accuracy, &mut report).map(|followed| {
+                simulation.run_to_accuracy_into(to, accuracy, &mut report).map(|followed| {
                     report.h = size;
                     let mut step = Step::new(simulation.state(), &report);
-                    step.followed = Some(Followed::from(&followed));
+                    step.followed = Some(AccuracyRun::from(&followed));
                     step
                 })
             }

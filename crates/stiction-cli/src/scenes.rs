@@ -54,10 +54,10 @@ pub(crate) fn all() -> Result<Vec<Scene>, ExperimentError> {
 /// A bar of 1 m on a hinge, level and at rest.
 fn pendulum() -> planar::World {
     let mut world = planar::World::new(Vector2::new(0.0, -G));
-    let wall = world.add(planar::Body::fixed("wall"));
+    let wall = world.add_body(planar::Body::fixed("wall"));
     let bar = planar::Body::rigid("bar", planar::Mass::given(1.0, 1.0 / 12.0));
-    let bar = world.add(bar.at(Isometry2::translation(0.5, 0.0)));
-    world.join(planar::Joint::revolute("hinge", &world, wall, bar, Point2::origin()));
+    let bar = world.add_body(bar.at(Isometry2::translation(0.5, 0.0)));
+    world.add_joint(planar::Joint::revolute("hinge", &world, wall, bar, Point2::origin()));
     world
 }
 
@@ -66,13 +66,13 @@ fn rod() -> planar::World {
     let material = Material { friction: 0.6, restitution: 0.0, ..Material::default() };
     let mut world = planar::World::new(Vector2::new(0.0, -G));
     let table = planar::Attached::new(planar::Shape::HalfPlane).material(material);
-    world.add(planar::Body::fixed("table").with(table));
+    world.add_body(planar::Body::fixed("table").with(table));
     let shape = planar::Shape::Capsule { half_length: 0.25, radius: 0.05 };
     let rod = planar::Body::rigid("rod", planar::Mass::given(1.0, 0.002))
         .at(Isometry2::new(Vector2::new(0.0, 1.0), std::f64::consts::FRAC_PI_6))
         .moving(planar::Twist::new(Vector2::zeros(), 4.0))
         .with(planar::Attached::new(shape).material(material));
-    world.add(rod);
+    world.add_body(rod);
     world
 }
 
@@ -80,7 +80,7 @@ fn table(friction: f64) -> (spatial::World, Material) {
     let material = Material { friction, restitution: 0.0, ..Material::default() };
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
     let plane = spatial::Attached::new(spatial::Shape::HalfSpace).material(material);
-    world.add(spatial::Body::fixed("table").with(plane));
+    world.add_body(spatial::Body::fixed("table").with(plane));
     (world, material)
 }
 
@@ -95,7 +95,7 @@ fn four_spheres() -> spatial::World {
             .at(Isometry3::translation(x, 0.0, z))
             .moving(spatial::Twist::new(velocity, Vector3::zeros()))
             .with(shape);
-        world.add(ball);
+        world.add_body(ball);
     }
     world
 }
@@ -119,7 +119,7 @@ fn lone_box(velocity: Vector3<f64>, height: f64) -> spatial::World {
         .at(Isometry3::new(Vector3::new(0.0, 0.0, 0.05 + height), tilt))
         .moving(spatial::Twist::new(velocity, Vector3::zeros()))
         .with(spatial::Attached::new(shape).material(material));
-    world.add(body);
+    world.add_body(body);
     world
 }
 
@@ -135,7 +135,7 @@ fn break_shot() -> spatial::World {
         let twist = spatial::Twist::new(velocity * Vector3::x(), velocity / RADIUS * Vector3::y());
         let shape = spatial::Attached::new(spatial::Shape::Sphere { radius: RADIUS }).material(material);
         let ball = spatial::Body::rigid(name, spatial::Mass::given(MASS, [inertia; 3]));
-        world.add(ball.at(Isometry3::translation(x, y, RADIUS)).moving(twist).with(shape));
+        world.add_body(ball.at(Isometry3::translation(x, y, RADIUS)).moving(twist).with(shape));
     };
     add("cue ball".to_string(), -0.3, 0.0, 5.0);
     let spacing = 2.0 * RADIUS + 1e-3;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction::{Check, Finding, Verdict, verify, verify_followed};
+use stiction::{Check, Finding, Verdict, verify, verify_accuracy_run};
 use stiction_journal::{Damage, Journal, JournalError, Step};
 
 const EXAMPLES: &str = "\
@@ -114,7 +114,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
             (Some(accuracy), Some(followed)) => {
                 report.estimates += followed.steps;
                 let how = (&plan.scheme, accuracy);
-                verify_followed(&plan.model, how, &before, &after, &step.report(), &followed.report(accuracy))
+                verify_accuracy_run(
+                    &plan.model,
+                    how,
+                    &before,
+                    &after,
+                    &step.report(),
+                    &followed.report(accuracy),
+                )
             }
             (None, None) => verify(&plan.model, &plan.scheme, &before, &after, &step.report()),
             (asked, _) => {

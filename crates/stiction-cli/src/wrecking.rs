@@ -34,8 +34,8 @@ struct Scene {
 fn scene() -> Result<Scene, Mistakes> {
     let material = Material { friction: 0.5, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -9.81));
-    world.add(Body::fixed("ground").with(Attached::new(Shape::HalfPlane).material(material)));
-    let crane = world.add(Body::fixed("crane"));
+    world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfPlane).material(material)));
+    let crane = world.add_body(Body::fixed("crane"));
     let mut boxes = Vec::new();
     let mut top = 0.0;
     for (i, half) in BOXES.into_iter().enumerate() {
@@ -44,18 +44,18 @@ fn scene() -> Result<Scene, Mistakes> {
         let body = Body::rigid(format!("box {i}"), Mass::Density(200.0))
             .at(Isometry2::translation(0.4, top + half[1]))
             .with(Attached::new(Shape::Polygon(polygon)).material(material));
-        boxes.push((world.add(body), half));
+        boxes.push((world.add_body(body), half));
         top += 2.0 * half[1];
     }
     let ball = Body::rigid("ball", Mass::Density(800.0))
         .at(Isometry2::translation(BALL[0], BALL[1]))
         .with(Attached::new(Shape::Disk { radius: RADIUS }).material(material));
-    let ball = world.add(ball);
+    let ball = world.add_body(ball);
     let (hook, centre) = (Point2::from(HOOK), Point2::from(BALL));
     let length = (centre - hook).norm();
     // a rope: it holds, and it goes slack
     let rope = Joint::distance("rope", &world, (crane, hook), (ball, centre)).limits(0.0, length);
-    world.join(rope);
+    world.add_joint(rope);
     let model = world.build()?;
     let state = model.state();
     Ok(Scene { simulation: Simulation::new(model, state, Scheme::default()), ball, boxes })

@@ -260,7 +260,7 @@ fn unknown_arguments_exit_with_2() {
         &["solve", "-", "--tolerance", "-1"],
         &["solve", "-", "--tolerance", "NaN"],
         &["solve"],
-        &["guess"],
+        &["warm_start"],
         &[],
     ] {
         let output = stiction(arguments);

@@ -21,7 +21,7 @@ mod writer;
 
 pub use frame::{Damage, FORMAT, Kind};
 pub use reader::Journal;
-pub use record::{Followed, Header, Step};
+pub use record::{AccuracyRun, Header, Step};
 pub use writer::Writer;
 
 use std::path::{Path, PathBuf};

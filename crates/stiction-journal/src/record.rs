@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use stiction::{
-    Accuracy, AccuracyReport, Bases, Bearing, ContactId, ContactMemory, ContactReport, Dropped, Event,
-    Evidence, ImpactReport, JointReport, Memory, PostReport, SecondOrderReport, State, StepReport, StepWork,
+    Accuracy, AccuracyReport, ActiveConstraint, ContactId, ContactMemory, ContactReport, Dropped, Event,
+    Evidence, ImpactReport, JointReport, Memory, SearchCache, SecondOrderReport, StabilizationReport, State,
+    StepReport, StepWork,
 };
 
 /// What a run is of.
@@ -68,15 +69,15 @@ pub struct Step {
     /// What it takes to check the step; of a stretch, every step it is made of.
     pub evidence: Option<Evidence>,
     /// For a stretch that was followed to an accuracy: what that took.
-    pub followed: Option<Followed>,
+    pub followed: Option<AccuracyRun>,
 }
 
 /// What the schemes remember and no report says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Remembered {
     h: f64,
-    bases: Bases,
-    bearing: Option<Vec<Bearing>>,
+    cache: SearchCache,
+    active: Option<Vec<ActiveConstraint>>,
     after_impact: bool,
     /// Impulses of contacts and joints, where they are not those of the report.
     other: Option<(Vec<ContactMemory>, Vec<f64>)>,
@@ -84,7 +85,7 @@ struct Remembered {
 
 /// What following an accuracy took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Followed {
+pub struct AccuracyRun {
     /// The sum of the estimates of the errors of all steps.
     pub error: f64,
     /// Steps made.
@@ -97,14 +98,14 @@ pub struct Followed {
     pub certificate: f64,
 }
 
-impl From<&AccuracyReport> for Followed {
+impl From<&AccuracyReport> for AccuracyRun {
     fn from(report: &AccuracyReport) -> Self {
         let AccuracyReport { error, steps, rejections, solves, certificate, .. } = *report;
         Self { error, steps, rejections, solves, certificate }
     }
 }
 
-impl Followed {
+impl AccuracyRun {
     /// What is said of a stretch of a run to an accuracy.
     pub fn report(&self, accuracy: &Accuracy) -> AccuracyReport {
         let mut report = AccuracyReport::default();
@@ -129,8 +130,8 @@ impl Step {
             v: v.clone(),
             remembered: Remembered {
                 h: memory.h,
-                bases: memory.bases.clone(),
-                bearing: memory.bearing.clone(),
+                cache: memory.cache.clone(),
+                active: memory.active.clone(),
                 after_impact: memory.after_impact,
                 other: (!same).then(|| (memory.contacts.clone(), memory.joints.clone())),
             },
@@ -152,7 +153,7 @@ impl Step {
             angular_momentum: report.angular_momentum,
             infeasibility: report.infeasibility,
             work: report.work.clone(),
-            post: report.post.as_ref().map(|p| (p.passes, p.before, p.after)),
+            post: report.stabilization.as_ref().map(|p| (p.passes, p.before, p.after)),
             events: report.events.clone(),
             impacts: report.impacts.clone(),
             second_order: report.second_order,
@@ -163,11 +164,11 @@ impl Step {
 
     /// The whole state after the step: a run goes on from it bit by bit.
     pub fn state(&self) -> State {
-        let Remembered { h, bases, bearing, after_impact, other } = &self.remembered;
+        let Remembered { h, cache, active, after_impact, other } = &self.remembered;
         let (contacts, joints) =
             other.clone().unwrap_or_else(|| (contacts(&self.contacts), joints(&self.joints)));
-        let (bases, bearing) = (bases.clone(), bearing.clone());
-        let memory = Memory { h: *h, bases, contacts, joints, bearing, after_impact: *after_impact };
+        let (cache, active) = (cache.clone(), active.clone());
+        let memory = Memory { h: *h, cache, contacts, joints, active, after_impact: *after_impact };
         State { t: self.t, q: self.q.clone(), v: self.v.clone(), memory }
     }
 
@@ -196,8 +197,12 @@ impl Step {
             combination: combination.iter().copied().take(3).collect(),
         };
         report.dropped = self.dropped.iter().map(dropped).collect();
-        report.post =
-            self.post.map(|(passes, before, after)| PostReport { passes, before, after, infeasible: None });
+        report.stabilization = self.post.map(|(passes, before, after)| StabilizationReport {
+            passes,
+            before,
+            after,
+            infeasible: None,
+        });
         let c = &mut report.certificate;
         [c.speed, c.momentum, c.joints, c.natural_map, c.cone, c.complementarity, c.dissipation] =
             self.certificate;

@@ -10,13 +10,13 @@ use stiction_journal::{Header, Journal, JournalError, Step, Writer};
 /// A box that falls on a floor beside a pendulum.
 fn model() -> Model {
     let mut world = World::new(Vector2::new(0.0, -9.81));
-    world.add(Body::fixed("ground").with(Attached::new(Shape::HalfPlane)));
+    world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfPlane)));
     let shape = Shape::Polygon(Polygon::rectangle([0.2, 0.1]).unwrap());
     let body = Body::rigid("box", Mass::Density(100.0)).at(Isometry2::new(Vector2::new(0.0, 0.3), 0.4));
-    world.add(body.with(Attached::new(shape)));
-    let anchor = world.add(Body::fixed("anchor").at(Isometry2::translation(-4.0, 4.0)));
-    let bob = world.add(Body::rigid("bob", Mass::given(1.0, 0.1)).at(Isometry2::translation(-3.0, 4.0)));
-    world.join(Joint::revolute("hinge", &world, anchor, bob, nalgebra::Point2::new(-4.0, 4.0)));
+    world.add_body(body.with(Attached::new(shape)));
+    let anchor = world.add_body(Body::fixed("anchor").at(Isometry2::translation(-4.0, 4.0)));
+    let bob = world.add_body(Body::rigid("bob", Mass::given(1.0, 0.1)).at(Isometry2::translation(-3.0, 4.0)));
+    world.add_joint(Joint::revolute("hinge", &world, anchor, bob, nalgebra::Point2::new(-4.0, 4.0)));
     world.build().unwrap()
 }
 

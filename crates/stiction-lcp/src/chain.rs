@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trial {
-    /// Semismooth Newton from the guess, at most this many factorizations; given up early where it gets nowhere.
-    /// Without a guess it is passed over.
+    /// Semismooth Newton from the warm start, at most this many factorizations; given up early where it gets nowhere.
+    /// Without a warm start it is passed over.
     Warm(u32),
     /// Interior point from a cold start to this residual, in units of the speed scale, with at most this many
     /// iterations; then Newton.

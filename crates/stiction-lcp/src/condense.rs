@@ -307,7 +307,7 @@ fn couple(m: &mut DMatrix<f64>, problem: &StepProblem, start: &[usize], i: usize
         m[(beta, lambda)] = 1.0;
         m[(lambda, beta)] = -1.0;
     }
-    if let Some(normal) = problem.bearer(i).map(|bearer| start[bearer]) {
+    if let Some(normal) = problem.bound_by(i).map(|bound_by| start[bound_by]) {
         m[(lambda, normal)] = contact.mu;
         if problem.law == FrictionLaw::Convex {
             m[(normal, lambda)] = -contact.mu;

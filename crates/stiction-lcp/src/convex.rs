@@ -44,8 +44,8 @@ pub(crate) fn fixed_point(
 fn shift(step: &StepProblem, lambda: impl Iterator<Item = f64>, gamma: &mut [f64]) {
     gamma.fill(0.0);
     for (i, lambda) in lambda.enumerate() {
-        if let Some(bearer) = step.bearer(i) {
-            gamma[bearer] += step.contacts[i].mu * lambda;
+        if let Some(bound_by) = step.bound_by(i) {
+            gamma[bound_by] += step.contacts[i].mu * lambda;
         }
     }
 }

@@ -153,7 +153,7 @@ fn contact(a: Side, b: Side, normal: Vector3<f64>, offset: f64, friction: &Frict
         set: friction.set.clone(),
         mu: friction.mu,
         kappa: 0.0,
-        bearer: None,
+        bound_by: None,
     }
 }
 
@@ -281,7 +281,14 @@ pub fn with_moments(step: &StepProblem, torsion: f64, rolling: f64) -> StepProbl
         if rolling > 0.0 {
             let tangents = contact.tangents.iter().map(|t| turn(t, rolling)).collect();
             let set = contact.set.clone();
-            with.contacts.push(Contact { normal: None, tangents, set, mu: 1.0, kappa: 0.0, bearer: Some(i) });
+            with.contacts.push(Contact {
+                normal: None,
+                tangents,
+                set,
+                mu: 1.0,
+                kappa: 0.0,
+                bound_by: Some(i),
+            });
         }
     }
     with

@@ -50,5 +50,5 @@ pub use problem::{
 };
 pub use profile::{Phase, Profile};
 pub use proof::Farkas;
-pub use solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
+pub use solution::{Fallback, LcpError, Solution, Stage, WarmStart, Work};
 pub use solve::{Method, Solver, Workspace, solve};

@@ -8,7 +8,7 @@ use crate::certificate::{Candidate, Judge, Storage};
 use crate::lemke::Basis;
 use crate::problem::{FrictionLaw, LocalProblem, Problem};
 use crate::proof::Farkas;
-use crate::solution::{Guess, LcpError, Solution, Stage, Work};
+use crate::solution::{LcpError, Solution, Stage, WarmStart, Work};
 use crate::solve::{IDLE, Method, Solver, Workspace};
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) fn solve(
     problem: &LocalProblem,
     workspace: &mut Workspace,
     solver: &Solver,
-    guess: Option<&Guess>,
+    warm_start: Option<&WarmStart>,
 ) -> Result<Solution, LcpError> {
     problem.check()?;
     if let Method::Convex(_) = solver.method {
@@ -42,9 +42,9 @@ pub(crate) fn solve(
         problem.step(EPSILON).ok_or_else(|| solver.method.unsupported("a matrix that is not definite"))?;
     let epsilon = problem.shift(EPSILON);
     let inner = Solver { tolerance: SHARE * solver.tolerance, ..*solver };
-    let mut z = guess.filter(|g| g.z.len() == problem.size()).map_or(Vec::new(), |g| g.z.clone());
-    let mut basis = guess.and_then(|g| g.basis.clone());
-    let stage = if z.is_empty() { Stage::Zero } else { Stage::Guess };
+    let mut z = warm_start.filter(|g| g.z.len() == problem.size()).map_or(Vec::new(), |g| g.z.clone());
+    let mut basis = warm_start.and_then(|g| g.basis.clone());
+    let stage = if z.is_empty() { Stage::Zero } else { Stage::WarmStart };
     let mut work = Work { stage, ..Work::default() };
     let given = judge.certify(&z, Candidate::default());
     let mut best = match accepted(given, IDLE * solver.tolerance, &work, None) {
@@ -58,8 +58,8 @@ pub(crate) fn solve(
         step.contacts = problem.contacts(&offset);
         // a step at rest with nothing to stop has no scale of its own
         step.speed_scale = best.certificate.speed;
-        let guess = Guess { z: z.clone(), basis: basis.clone() };
-        let answer = workspace.solve(&step, &inner, Some(&guess));
+        let warm_start = WarmStart { z: z.clone(), basis: basis.clone() };
+        let answer = workspace.solve(&step, &inner, Some(&warm_start));
         let found = match &answer {
             Ok(solution) => solution.z(),
             Err(LcpError::Unsupported { .. }) => return answer,

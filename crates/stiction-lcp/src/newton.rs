@@ -83,7 +83,7 @@ pub enum ContactMode {
 const MODE_STEPS: usize = 12;
 
 /// The impulses with which every contact does what its mode says, left in `task`'s storage, and their certificate.
-pub(crate) fn in_modes(step: &StepProblem, task: &mut Task, modes: &[ContactMode]) -> Candidate {
+pub(crate) fn solve_in_modes(step: &StepProblem, task: &mut Task, modes: &[ContactMode]) -> Candidate {
     let mut storage = std::mem::take(task.newton());
     let prepared = task.prepared();
     storage.impose(step, &prepared, modes);
@@ -113,7 +113,7 @@ pub(crate) fn polish(step: &StepProblem, task: &mut Task, start: &[f64], work: &
     // corners and edges are those of polygons over two rows at most; what spins or rolls is left to other methods
     let polygons = |c: &Contact| {
         c.tangents.len() < 3
-            && c.bearer.is_none()
+            && c.bound_by.is_none()
             && (c.tangents.is_empty() || matches!(c.set, FrictionSet::Polygon(_)))
     };
     let velocities = task.prepared().layout.velocities();
@@ -172,7 +172,7 @@ impl Storage {
                 }
             }
         }
-        // a guess that is all but a solution belongs to the one next to it, not to another far away
+        // a warm start that is all but a solution belongs to the one next to it, not to another far away
         let old = std::mem::replace(&mut at, task.certify(start));
         task.recycle(old);
         let moved = at.velocity.iter().zip(&best.velocity).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));

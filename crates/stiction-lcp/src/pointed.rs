@@ -89,7 +89,7 @@ impl StepProblem {
 
     /// Contact `i`, if there is friction at it, and the friction blocks that rest on it.
     fn blocks(&self, i: usize) -> impl Iterator<Item = usize> {
-        let rests = move |k: &usize| self.bearer(*k) == Some(i);
+        let rests = move |k: &usize| self.bound_by(*k) == Some(i);
         let rubs = |k: &usize| !self.contacts[*k].tangents.is_empty() && self.contacts[*k].mu > 0.0;
         (0..self.contacts.len()).filter(rests).filter(rubs)
     }

@@ -94,14 +94,14 @@ impl Solution {
 
 /// Where a solve may start from.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Guess {
+pub struct WarmStart {
     /// Values of z, tried as they are.
     pub z: Vec<f64>,
     /// A complementary basis of the dense problem, for pivoting methods.
     pub basis: Option<Basis>,
 }
 
-impl From<&Solution> for Guess {
+impl From<&Solution> for WarmStart {
     fn from(solution: &Solution) -> Self {
         Self { z: solution.z().to_vec(), basis: solution.basis.clone() }
     }
@@ -141,11 +141,11 @@ pub enum Stage {
     /// No impulse is needed.
     #[default]
     Zero,
-    /// The guess was a solution.
-    Guess,
+    /// The warm start was a solution.
+    WarmStart,
     /// Lemke's method.
     Lemke,
-    /// Newton's method, from a guess or an answer that was all but a solution.
+    /// Newton's method, from a warm start or an answer that was all but a solution.
     Newton,
     /// The interior point method, and Newton from where it ended.
     Interior,

@@ -12,7 +12,7 @@ use crate::local;
 use crate::newton::{self, ContactMode};
 use crate::problem::{FrictionLaw, Malformed, Prepared, Problem, StepProblem};
 use crate::profile::{Phase, Profile};
-use crate::solution::{Guess, LcpError, Solution};
+use crate::solution::{LcpError, Solution, WarmStart};
 use crate::structured;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -84,14 +84,14 @@ impl Method {
 
 /// Solves `problem` and certifies the answer.
 ///
-/// Zero and the guess are tried first and taken if they pass; then the solver runs, and its answer passes the
+/// Zero and the warm start are tried first and taken if they pass; then the solver runs, and its answer passes the
 /// same certificate or is returned as an error with its residuals.
 pub fn solve<'a>(
     problem: impl Into<Problem<'a>>,
     solver: &Solver,
-    guess: Option<&Guess>,
+    warm_start: Option<&WarmStart>,
 ) -> Result<Solution, LcpError> {
-    Workspace::default().solve(problem, solver, guess)
+    Workspace::default().solve(problem, solver, warm_start)
 }
 
 /// Storage of solves. Problems of a size seen before are solved without allocating, once the solutions no
@@ -115,19 +115,19 @@ impl Workspace {
         &mut self,
         problem: impl Into<Problem<'a>>,
         solver: &Solver,
-        guess: Option<&Guess>,
+        warm_start: Option<&WarmStart>,
     ) -> Result<Solution, LcpError> {
         let problem = problem.into();
         if let Problem::Local(problem) = problem {
-            return local::solve(problem, self, solver, guess);
+            return local::solve(problem, self, solver, warm_start);
         }
         match (solver.method, problem) {
             (Method::Convex(lemke), Problem::Step(step)) => {
                 let relaxed = step.relaxed(&[]);
-                self.run(Problem::Step(&relaxed), solver, guess, |task| task.lemke(&lemke, guess))
+                self.run(Problem::Step(&relaxed), solver, warm_start, |task| task.lemke(&lemke, warm_start))
             }
             (Method::FixedPoint(rounds), Problem::Step(step)) => {
-                self.run(Problem::Step(step), solver, guess, |task| {
+                self.run(Problem::Step(step), solver, warm_start, |task| {
                     convex::fixed_point(step, task, None, rounds)
                 })
             }
@@ -136,10 +136,10 @@ impl Workspace {
                 Err(solver.method.unsupported("a problem without bodies"))
             }
             (Method::Chain(chain), problem) => {
-                self.run(problem, solver, guess, |task| task.chain(&chain, guess))
+                self.run(problem, solver, warm_start, |task| task.chain(&chain, warm_start))
             }
             (Method::Lemke(lemke), problem) => {
-                self.run(problem, solver, guess, |task| task.pivoted(&lemke, guess))
+                self.run(problem, solver, warm_start, |task| task.pivoted(&lemke, warm_start))
             }
             (Method::Enumerate(enumerate), problem) => {
                 self.run(problem, solver, None, |task| task.enumerate(&enumerate))
@@ -150,9 +150,13 @@ impl Workspace {
     /// The impulses with which every contact of a step does what its mode says and every joint holds, and their
     /// certificate: no claim that signs and cones allow them, the certificate tells. Where rows are redundant they
     /// are shared out by the least change.
-    pub fn in_modes(&mut self, step: &StepProblem, modes: &[ContactMode]) -> Result<Candidate, LcpError> {
+    pub fn solve_in_modes(
+        &mut self,
+        step: &StepProblem,
+        modes: &[ContactMode],
+    ) -> Result<Candidate, LcpError> {
         let solver = Solver::default();
-        Ok(self.with_task(Problem::Step(step), &solver, |task| newton::in_modes(step, task, modes))?)
+        Ok(self.with_task(Problem::Step(step), &solver, |task| newton::solve_in_modes(step, task, modes))?)
     }
 
     /// Where the time of solves goes, once it is started.
@@ -185,12 +189,13 @@ impl Workspace {
         &mut self,
         problem: Problem<'a>,
         solver: &'a Solver,
-        guess: Option<&Guess>,
+        warm_start: Option<&WarmStart>,
         method: impl FnOnce(&mut Task<'a, '_>) -> Result<Solution, LcpError>,
     ) -> Result<Solution, LcpError> {
         self.with_task(problem, solver, |task| {
             // enumeration is asked for the solutions, not for the cheapest one
-            let cheap = if matches!(solver.method, Method::Enumerate(_)) { None } else { task.cheap(guess) };
+            let cheap =
+                if matches!(solver.method, Method::Enumerate(_)) { None } else { task.cheap(warm_start) };
             cheap.map_or_else(|| method(task), Ok)
         })?
     }

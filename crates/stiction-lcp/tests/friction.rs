@@ -4,8 +4,8 @@ use arrayvec::ArrayVec;
 use stiction_lcp::ensemble::mixture;
 use stiction_lcp::problem::ProblemFile;
 use stiction_lcp::{
-    Body, Contact, FrictionLaw, FrictionSet, Guess, LcpError, Lemke, Method, OffsetRow, Pointed, Row, Solver,
-    Stage, StepProblem, certify, solve,
+    Body, Contact, FrictionLaw, FrictionSet, LcpError, Lemke, Method, OffsetRow, Pointed, Row, Solver, Stage,
+    StepProblem, WarmStart, certify, solve,
 };
 
 const H: f64 = 0.05;
@@ -27,7 +27,7 @@ fn disk(omega: f64) -> StepProblem {
             set: FrictionSet::line(),
             mu: 0.3,
             kappa: 0.0,
-            bearer: None,
+            bound_by: None,
         }],
         speed_scale: G * H,
         ..StepProblem::default()
@@ -96,11 +96,11 @@ fn a_guess_that_is_all_but_a_solution_is_taken_there() {
             continue;
         }
         let off = |(k, z): (usize, &f64)| z * (1.0 + if k % 2 == 0 { 1e-8 } else { -1e-8 });
-        let guess = Guess { z: exact.z().iter().enumerate().map(off).collect(), basis: None };
-        let again = solve(&problem, &solver, Some(&guess)).unwrap();
+        let warm_start = WarmStart { z: exact.z().iter().enumerate().map(off).collect(), basis: None };
+        let again = solve(&problem, &solver, Some(&warm_start)).unwrap();
         tried += 1;
         taken += usize::from(again.work().stage == Stage::Newton);
-        // jammed bodies have a continuum of solutions, and the one near the guess is as good as the one it was
+        // jammed bodies have a continuum of solutions, and the one near the warm start is as good as the one it was
         for (a, b) in exact.velocity().iter().zip(again.velocity()) {
             assert!((a - b).abs() <= 1e-4, "{} seed {seed}: {a} and {b}", kind.name());
         }
@@ -140,7 +140,7 @@ fn pointed_cones_come_with_their_proof() {
         set: FrictionSet::line(),
         mu,
         kappa: 0.0,
-        bearer: None,
+        bound_by: None,
     };
     let wedge = |mu: f64| StepProblem {
         bodies: vec![Body::new(2, &[1.0, 0.0, 0.0, 1.0], &[0.0, 0.0])],
@@ -176,7 +176,7 @@ fn a_friction_block_without_a_normal_row_is_a_limited_motor() {
             set: FrictionSet::line(),
             mu: 0.0,
             kappa,
-            bearer: None,
+            bound_by: None,
         }],
         speed_scale: 1.0,
         ..StepProblem::default()

@@ -4,8 +4,8 @@ use nalgebra::{DMatrix, DVector};
 use stiction_lcp::ensemble::{Arrangement, Heap, mixture};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{
-    Chain, Contact, FrictionSet, Guess, LcpError, Lemke, LocalProblem, Method, Solver, StepProblem, Trial,
-    certify, solve,
+    Chain, Contact, FrictionSet, LcpError, Lemke, LocalProblem, Method, Solver, StepProblem, Trial,
+    WarmStart, certify, solve,
 };
 
 /// The contacts of a step without joints in their own coordinates: W = J M̃⁻¹ Jᵀ, q = J M̃⁻¹ b + offsets.
@@ -110,7 +110,7 @@ fn a_singular_matrix_leaves_no_trace_of_what_made_it_regular() {
         }
         // u is the candidate's velocity
         assert!((solution.velocity()[1] - (3.0 - 0.12)).abs() < 1e-10);
-        let again = solve(&problem, &Solver::default(), Some(&Guess::from(&solution))).unwrap();
+        let again = solve(&problem, &Solver::default(), Some(&WarmStart::from(&solution))).unwrap();
         assert_eq!(again.work().factorizations, 0);
     }
 }

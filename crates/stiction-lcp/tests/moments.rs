@@ -40,14 +40,14 @@ fn ball(velocity: [f64; 6], set: &FrictionSet) -> StepProblem {
     StepProblem {
         bodies: vec![body],
         contacts: vec![
-            Contact { normal, tangents, set: set.with_spin(), mu: MU, kappa: 0.0, bearer: None },
+            Contact { normal, tangents, set: set.with_spin(), mu: MU, kappa: 0.0, bound_by: None },
             Contact {
                 normal: None,
                 tangents: rolling.into_iter().collect(),
                 set: set.clone(),
                 mu: 1.0,
                 kappa: 0.0,
-                bearer: Some(0),
+                bound_by: Some(0),
             },
         ],
         speed_scale: FALL,
@@ -183,8 +183,8 @@ fn in_the_plane_all_methods_agree() {
                 &[2.0 * v, -2.0 * FALL, 0.09 * omega],
             )],
             contacts: vec![
-                Contact { normal, tangents, set: set.clone(), mu: MU, kappa, bearer: None },
-                Contact { normal: None, tangents: rolling, set, mu: 1.0, kappa, bearer: Some(0) },
+                Contact { normal, tangents, set: set.clone(), mu: MU, kappa, bound_by: None },
+                Contact { normal: None, tangents: rolling, set, mu: 1.0, kappa, bound_by: Some(0) },
             ],
             speed_scale: FALL,
             ..StepProblem::default()
@@ -230,7 +230,7 @@ fn cones_of_contacts_that_roll_are_pointed_or_not() {
             }
         };
         other.normal.iter_mut().for_each(|n| turned(n, true));
-        other.bearer = other.bearer.map(|_| 2);
+        other.bound_by = other.bound_by.map(|_| 2);
         held.contacts.push(other);
     }
     let Pointed::No { impulses } = held.pointed().unwrap() else { panic!("it is held") };
@@ -256,10 +256,10 @@ fn what_is_wrong_with_moments_is_named() {
         problem.check().unwrap_err().to_string()
     };
     for (message, spoil) in [
-        ("contacts[1].bearer: contact 7 of 2", &|p: &mut StepProblem| p.contacts[1].bearer = Some(7)),
-        ("contacts[1].bearer: contact 1 has no normal row", &|p| p.contacts[1].bearer = Some(1)),
-        ("contacts[0].bearer: a contact with a normal row rests on none but itself", &|p| {
-            p.contacts[0].bearer = Some(0);
+        ("contacts[1].bound_by: contact 7 of 2", &|p: &mut StepProblem| p.contacts[1].bound_by = Some(7)),
+        ("contacts[1].bound_by: contact 1 has no normal row", &|p| p.contacts[1].bound_by = Some(1)),
+        ("contacts[0].bound_by: a contact with a normal row rests on none but itself", &|p| {
+            p.contacts[0].bound_by = Some(0);
         }),
         ("contacts[1].set[4]: with two tangent rows the third component must be 0", &|p| {
             p.contacts[1].set = p.contacts[0].set.clone();
@@ -269,10 +269,10 @@ fn what_is_wrong_with_moments_is_named() {
         assert_eq!(place(spoil), message);
     }
     let text = ProblemFile::from(AnyProblem::Step(good.clone())).to_json();
-    let spoiled = text.replacen("\"bearer\": 0", "\"bearer\": 3", 1);
+    let spoiled = text.replacen("\"bound_by\": 0", "\"bound_by\": 3", 1);
     assert_eq!(
         ProblemFile::from_json(&spoiled).unwrap_err().to_string(),
-        "contacts[1].bearer: contact 3 of 2"
+        "contacts[1].bound_by: contact 3 of 2"
     );
 }
 

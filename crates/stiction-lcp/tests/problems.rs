@@ -199,7 +199,7 @@ fn literal(step: &StepProblem) -> Option<(Mlcp, Vec<usize>)> {
             at - 1
         });
         normals.push(normal);
-        let normal = normal.or_else(|| contact.bearer.and_then(|bearer| normals[bearer]));
+        let normal = normal.or_else(|| contact.bound_by.and_then(|bound_by| normals[bound_by]));
         if contact.tangents.is_empty() {
             continue;
         }

@@ -3,7 +3,7 @@
 use stiction_lcp::collection;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{
-    Condensed, Enumerate, Guess, Lcp, LcpError, Lemke, Method, Problem, Solver, Stage, solve,
+    Condensed, Enumerate, Lcp, LcpError, Lemke, Method, Problem, Solver, Stage, WarmStart, solve,
 };
 
 fn dense(problem: &AnyProblem) -> Option<Lcp> {
@@ -119,13 +119,13 @@ fn a_solution_is_its_own_guess_and_its_basis_a_warm_start() {
         if solution.work().stage == Stage::Zero {
             continue;
         }
-        let again = solve(&file.problem, &Solver::default(), Some(&Guess::from(&solution))).unwrap();
+        let again = solve(&file.problem, &Solver::default(), Some(&WarmStart::from(&solution))).unwrap();
         // above round-off a step is taken closer, which leaves nothing to pivot
-        assert!(matches!(again.work().stage, Stage::Guess | Stage::Newton), "{name}");
+        assert!(matches!(again.work().stage, Stage::WarmStart | Stage::Newton), "{name}");
         assert_eq!(again.work().pivots, 0, "{name}");
         assert!(again.certificate().worst() <= solution.certificate().worst(), "{name}");
         if solution.work().dense_size > 0 {
-            let basis = Guess { z: Vec::new(), basis: solution.basis().cloned() };
+            let basis = WarmStart { z: Vec::new(), basis: solution.basis().cloned() };
             let warm = solve(&file.problem, &Solver::default(), Some(&basis)).unwrap();
             assert_eq!(warm.work().pivots, 0, "{name}");
         }

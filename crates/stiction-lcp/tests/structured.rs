@@ -2,7 +2,7 @@
 
 use stiction_lcp::ensemble::{Arrangement, Heap};
 use stiction_lcp::{
-    Chain, Contact, Fallback, FrictionSet, Guess, LcpError, Method, Solver, Stage, StepProblem, Trial,
+    Chain, Contact, Fallback, FrictionSet, LcpError, Method, Solver, Stage, StepProblem, Trial, WarmStart,
     certify, solve,
 };
 
@@ -109,12 +109,12 @@ fn islands_are_solved_alike_by_any_number_of_threads() {
 fn a_heap_at_rest_is_held_by_the_impulses_it_has() {
     let rest = Heap { speed: 0.0, ..heap(Arrangement::Wall(4, 4), 0.5, 1) }.sample();
     let solution = solve(&rest, &Solver::default(), None).unwrap();
-    let again = solve(&rest, &Solver::default(), Some(&Guess::from(&solution))).unwrap();
-    assert_eq!((again.work().stage, again.work().factorizations), (Stage::Guess, 0));
+    let again = solve(&rest, &Solver::default(), Some(&WarmStart::from(&solution))).unwrap();
+    assert_eq!((again.work().stage, again.work().factorizations), (Stage::WarmStart, 0));
     assert!(again.velocity().iter().all(|v| v.abs() < 1e-10));
     // all that is little moved needs little
     let next = Heap { speed: 1e-6, ..heap(Arrangement::Wall(4, 4), 0.5, 1) }.sample();
-    let near = solve(&next, &Solver::default(), Some(&Guess::from(&solution))).unwrap();
+    let near = solve(&next, &Solver::default(), Some(&WarmStart::from(&solution))).unwrap();
     assert_eq!(near.work().stage, Stage::Newton);
     assert!(near.work().factorizations <= 8, "{}", near.work().factorizations);
 }

@@ -6,7 +6,7 @@ use crate::node::Node;
 use crate::scene::{Built, Scene};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use stiction::{Bases, ContactRow, Forces, JointRow, Level, Near, RowKind, State, System};
+use stiction::{ContactQuery, ContactRow, Forces, JointRow, Level, RowKind, SearchCache, State, System};
 use stiction_lcp::{Body, Condensed, Contact, Joint, OffsetRow, Pointed, StepProblem};
 
 /// Ratio of the masses of two bodies above which an answer loses digits: the certificate of a stack with 10⁴ on top
@@ -193,8 +193,8 @@ impl Look<'_> {
     fn rows(&self) -> (Vec<ContactRow>, Vec<JointRow>) {
         let (model, state) = (self.model, self.state);
         let (mut contacts, mut joints) = (Vec::new(), Vec::new());
-        let near = Near::within(TOUCH * model.size());
-        model.contacts(state.t, &state.q, &near, &mut Bases::default(), &mut contacts);
+        let near = ContactQuery::within(TOUCH * model.size());
+        model.contacts(state.t, &state.q, &near, &mut SearchCache::default(), &mut contacts);
         model.joints(state.t, &state.q, &mut joints);
         (contacts, joints)
     }
@@ -286,7 +286,7 @@ impl Look<'_> {
                 set: contact.set.clone(),
                 mu: contact.mu,
                 kappa: 0.0,
-                bearer: None,
+                bound_by: None,
             });
         }
         if let Ok(Pointed::No { impulses }) = problem.pointed() {

@@ -4,8 +4,8 @@ use nalgebra::{Isometry2, Isometry3, Matrix6};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use stiction::{
-    Bases, ContactId, ContactRow, ForceJacobian, Forces, JacobianKind, JointRow, Near, PairId, State, System,
-    planar, spatial,
+    ContactId, ContactQuery, ContactRow, ForceJacobian, Forces, JacobianKind, JointRow, PairId, SearchCache,
+    State, System, planar, spatial,
 };
 use stiction_geometry as geometry;
 use stiction_lcp::Row;
@@ -116,7 +116,7 @@ impl Model {
 
     /// Number of the body of this name.
     pub fn body(&self, name: &str) -> Option<u32> {
-        either!(self, model => model.world().find(name).map(|id| id.0))
+        either!(self, model => model.world().find_body(name).map(|id| id.0))
     }
 
     /// Number of the joint of this name.
@@ -269,8 +269,8 @@ impl System for Model {
         either!(self, model => model.normalize(q));
     }
 
-    fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
-        either!(self, model => model.carry_back(v, h, row));
+    fn to_start_axes(&self, v: &[f64], h: f64, row: &mut Row) {
+        either!(self, model => model.to_start_axes(v, h, row));
     }
 
     fn mass(&self, body: usize) -> Matrix6<f64> {
@@ -320,20 +320,27 @@ impl System for Model {
         either!(self, model => model.joint_rates(t, q, v, out, rates))
     }
 
-    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
-        either!(self, model => model.contacts(t, q, near, bases, out));
+    fn contacts(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &ContactQuery,
+        cache: &mut SearchCache,
+        out: &mut Vec<ContactRow>,
+    ) {
+        either!(self, model => model.contacts(t, q, near, cache, out));
     }
 
     fn gaps(
         &self,
         t: f64,
         q: &[f64],
-        near: &Near,
-        bases: &mut Bases,
+        near: &ContactQuery,
+        cache: &mut SearchCache,
         rows: &mut Vec<ContactRow>,
         out: &mut Vec<(ContactId, f64)>,
     ) {
-        either!(self, model => model.gaps(t, q, near, bases, rows, out));
+        either!(self, model => model.gaps(t, q, near, cache, rows, out));
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
@@ -344,12 +351,12 @@ impl System for Model {
         either!(self, model => model.prescribed_speed(t))
     }
 
-    fn can_strike(&self) -> bool {
-        either!(self, model => model.can_strike())
+    fn has_unilateral_constraints(&self) -> bool {
+        either!(self, model => model.has_unilateral_constraints())
     }
 
-    fn resists_turning(&self) -> bool {
-        either!(self, model => model.resists_turning())
+    fn has_moment_friction(&self) -> bool {
+        either!(self, model => model.has_moment_friction())
     }
 
     fn size(&self) -> f64 {

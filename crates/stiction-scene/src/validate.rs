@@ -11,7 +11,7 @@ const LONGEST_NAME: usize = 100;
 /// messages.
 pub(crate) fn dimension(root: &Node) -> Dimension {
     let named = root.get("dimension").and_then(|entry| entry.node.number());
-    let guess = || {
+    let warm_start = || {
         let gravity = root.get("world").and_then(|world| world.node.get("gravity"));
         let position = || {
             let bodies = root.get("bodies")?.node.items();
@@ -19,7 +19,7 @@ pub(crate) fn dimension(root: &Node) -> Dimension {
         };
         gravity.or_else(position).map(|vector| vector.node.items().len() as f64)
     };
-    if named.or_else(guess) == Some(3.0) { Dimension::Space } else { Dimension::Plane }
+    if named.or_else(warm_start) == Some(3.0) { Dimension::Space } else { Dimension::Plane }
 }
 
 /// Looks at every key of a file.

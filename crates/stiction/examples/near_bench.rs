@@ -5,7 +5,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use std::sync::Arc;
 use std::time::Instant;
 use stiction::spatial::{Attached, Body, Mass, Shape, World};
-use stiction::{Bases, Near, Scheme, Simulation, StepReport, System};
+use stiction::{ContactQuery, Scheme, SearchCache, Simulation, StepReport, System};
 use stiction_geometry::spatial::Polyhedron;
 
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
@@ -30,7 +30,7 @@ fn body(name: String, shape: Shape, at: [f64; 3]) -> Body {
 }
 
 fn ground(world: &mut World) {
-    world.add(Body::fixed("ground").with(Attached::new(Shape::HalfSpace)));
+    world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfSpace)));
 }
 
 fn stack() -> World {
@@ -38,7 +38,7 @@ fn stack() -> World {
     ground(&mut world);
     for i in 0..10 {
         let shape = Shape::Cuboid { half_extents: [0.5; 3] };
-        world.add(body(format!("box {i}"), shape, [0.0, 0.0, 0.5 + f64::from(i)]));
+        world.add_body(body(format!("box {i}"), shape, [0.0, 0.0, 0.5 + f64::from(i)]));
     }
     world
 }
@@ -46,17 +46,17 @@ fn stack() -> World {
 fn hulls(facets: u32) -> World {
     let mut world = World::new(GRAVITY);
     world.allow_overlap = true;
-    world.add(Body::fixed("lower").with(Attached::new(hull(facets))));
+    world.add_body(Body::fixed("lower").with(Attached::new(hull(facets))));
     // about where their facets touch
     let height = 2.0 - 8.0 / f64::from(facets);
-    world.add(body("upper".into(), hull(facets), [0.0, 0.0, height]));
+    world.add_body(body("upper".into(), hull(facets), [0.0, 0.0, height]));
     world
 }
 
 fn hull_on_ground(facets: u32) -> World {
     let mut world = World::new(GRAVITY);
     ground(&mut world);
-    world.add(body("hull".into(), hull(facets), [0.0, 0.0, 1.0]));
+    world.add_body(body("hull".into(), hull(facets), [0.0, 0.0, 1.0]));
     world
 }
 
@@ -67,7 +67,7 @@ fn grid(bodies: u32) -> World {
     let side = (1..100).find(|n| n * n * n >= bodies).unwrap_or(1);
     for i in 0..bodies {
         let at = [i % side, i / side % side, i / (side * side)].map(|k| 1.1 * f64::from(k) + 0.55);
-        world.add(body(format!("ball {i}"), Shape::Sphere { radius: 0.5 }, at));
+        world.add_body(body(format!("ball {i}"), Shape::Sphere { radius: 0.5 }, at));
     }
     world
 }
@@ -87,9 +87,9 @@ fn measure(name: &str, world: World, reach: f64, calls: u32, steps: u32) {
     let model = world.build().expect("the scene is sound");
     let built = built.elapsed().as_secs_f64();
     let state = model.state();
-    let (mut bases, mut rows) = (Bases::default(), Vec::new());
-    let near = Near::within(reach);
-    let search = microseconds(calls, || model.contacts(state.t, &state.q, &near, &mut bases, &mut rows));
+    let (mut cache, mut rows) = (SearchCache::default(), Vec::new());
+    let near = ContactQuery::within(reach);
+    let search = microseconds(calls, || model.contacts(state.t, &state.q, &near, &mut cache, &mut rows));
     print!("{name:28} build {built:8.4} s  search {search:10.1} us, {:5} contacts", rows.len());
     if steps > 0 {
         let mut simulation = Simulation::new(model, state, Scheme::default());

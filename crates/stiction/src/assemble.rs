@@ -135,7 +135,7 @@ pub(crate) fn rows(
                     set: FrictionSet::line(),
                     mu: 0.0,
                     kappa: force * h,
-                    bearer: None,
+                    bound_by: None,
                 });
             }
         }
@@ -153,7 +153,7 @@ pub(crate) fn rows(
             set: contact.set.clone(),
             mu: contact.mu,
             kappa: 0.0,
-            bearer: None,
+            bound_by: None,
         }
     });
     places.rolling.clear();
@@ -165,7 +165,7 @@ pub(crate) fn rows(
             set: contact.moments.set.clone(),
             mu: 1.0,
             kappa: 0.0,
-            bearer: Some(places.first_contact + k),
+            bound_by: Some(places.first_contact + k),
         });
     }
 }

@@ -24,20 +24,20 @@ pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
     AccuracyReport, Combination, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode,
-    MomentReport, Part, Pass, PostReport, SecondOrderReport, StepReport, StepWork,
+    MomentReport, Part, SecondOrderReport, StabilizationPass, StabilizationReport, StepReport, StepWork,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
     Trapezoidal,
 };
-pub use simulate::{Followed, Simulation, Stopped, Trajectory};
-pub use state::{Bearing, ContactMemory, Hold, Memory, State};
+pub use simulate::{AccuracyRun, RunError, Simulation, Trajectory};
+pub use state::{ActiveConstraint, ContactMemory, Hold, Memory, State};
 pub use stiction_lcp::{Phase, Profile};
 pub use system::{
-    Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, Moments, Near, PairId, RowKind, Spring,
-    Sweep, System,
+    ConstraintId, ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId,
+    RowKind, SearchCache, Spring, System,
 };
-pub use verify::{Check, Finding, Verdict, verify, verify_followed};
+pub use verify::{Check, Finding, Verdict, verify, verify_accuracy_run};
 
 // the examples of the README are doc tests
 #[cfg(doctest)]

@@ -2,10 +2,10 @@
 
 mod evidence;
 
-pub use evidence::{Combination, Evidence, Part, Pass};
+pub use evidence::{Combination, Evidence, Part, StabilizationPass};
 
 use crate::reduce::Dropped;
-use crate::system::{ContactId, EventPlace};
+use crate::system::{ConstraintId, ContactId};
 use serde::{Deserialize, Serialize};
 use stiction_lcp::{Certificate, Farkas};
 
@@ -37,7 +37,7 @@ pub struct StepReport {
     /// What was solved.
     pub work: StepWork,
     /// What post-stabilization did, if it ran.
-    pub post: Option<PostReport>,
+    pub stabilization: Option<StabilizationReport>,
     /// What was located within the step, in the order of time.
     pub events: Vec<Event>,
     /// The impacts among them.
@@ -130,7 +130,7 @@ pub struct Event {
     /// What happened.
     pub kind: EventKind,
     /// Where.
-    pub place: EventPlace,
+    pub constraint: ConstraintId,
 }
 
 /// What happened at an event.
@@ -155,7 +155,7 @@ pub struct ImpactReport {
     /// When [s].
     pub t: f64,
     /// The contacts and limits that took part, with their approach speeds before it [m/s].
-    pub approaches: Vec<(EventPlace, f64)>,
+    pub approaches: Vec<(ConstraintId, f64)>,
     /// Kinetic energy before it [J].
     pub before: f64,
     /// Kinetic energy after the compression [J].
@@ -196,7 +196,7 @@ pub struct StepWork {
 
 /// What post-stabilization did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PostReport {
+pub struct StabilizationReport {
     /// Passes made.
     pub passes: usize,
     /// I(q) before [m].

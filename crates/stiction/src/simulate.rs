@@ -87,9 +87,9 @@ impl<S: System> Simulation<S> {
     /// # use stiction::planar::{Attached, Body, Mass, Shape, World};
     /// # use stiction::{Scheme, Simulation};
     /// let mut world = World::new(Vector2::new(0.0, -9.81));
-    /// world.add(Body::fixed("ground").with(Attached::new(Shape::HalfPlane)));
+    /// world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfPlane)));
     /// let ball = Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 1.0));
-    /// let ball = world.add(ball.with(Attached::new(Shape::Disk { radius: 0.1 })));
+    /// let ball = world.add_body(ball.with(Attached::new(Shape::Disk { radius: 0.1 })));
     /// let model = world.build()?;
     /// let state = model.state();
     /// let mut simulation = Simulation::new(model, state, Scheme::default());
@@ -103,7 +103,7 @@ impl<S: System> Simulation<S> {
         until: f64,
         h: f64,
         mut pick: impl FnMut(&S, &State, &StepReport) -> T,
-    ) -> Result<Trajectory<T>, Stopped<T>>
+    ) -> Result<Trajectory<T>, RunError<T>>
     where
         T: std::fmt::Debug,
     {
@@ -114,7 +114,7 @@ impl<S: System> Simulation<S> {
             let rest = until - self.state.t;
             let size = if rest < (1.0 + 1e-9) * h { rest } else { h };
             if let Err(error) = self.step_into(size, &mut report) {
-                return Err(Stopped { trajectory, error: Box::new(error) });
+                return Err(RunError { trajectory, error: Box::new(error) });
             }
             trajectory.times.push(self.state.t);
             trajectory.values.push(pick(&self.system, &self.state, &report));
@@ -125,13 +125,13 @@ impl<S: System> Simulation<S> {
     /// Goes on to time `until` [s] with steps as large as `accuracy` allows, never across a located event, keeping
     /// what `pick` makes of the state at each of `times`, in ascending order. Each of these costs a step, and is as
     /// accurate as one.
-    pub fn follow<T>(
+    pub fn run_to_accuracy<T>(
         &mut self,
         until: f64,
         accuracy: &Accuracy,
         times: &[f64],
         mut pick: impl FnMut(&S, &State) -> T,
-    ) -> Result<Followed<T>, StepError> {
+    ) -> Result<AccuracyRun<T>, StepError> {
         let Self { system, state, scheme, second_order, .. } = self;
         let system = &*system;
         let mut trajectory = Trajectory { times: Vec::new(), values: Vec::new() };
@@ -142,12 +142,12 @@ impl<S: System> Simulation<S> {
         let samples = Samples { times: &wanted, take: &mut take };
         let report = adaptive::run(system, (scheme, accuracy), state, until, second_order, samples, None)?;
         trajectory.times = wanted;
-        Ok(Followed { trajectory, report })
+        Ok(AccuracyRun { trajectory, report })
     }
 
-    /// [`Simulation::follow`] as one stretch, with a report of it as of a step: the figures at its end, its events and
+    /// [`Simulation::run_to_accuracy`] as one stretch, with a report of it as of a step: the figures at its end, its events and
     /// impacts and, where `report` has [`Evidence`](crate::Evidence), what it takes to check every step it is made of.
-    pub fn follow_into(
+    pub fn run_to_accuracy_into(
         &mut self,
         until: f64,
         accuracy: &Accuracy,
@@ -178,7 +178,7 @@ impl<S: System> Simulation<S> {
 
 /// What was picked of an accurate run, and what the run did.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Followed<T> {
+pub struct AccuracyRun<T> {
     /// What was picked, at the times asked for.
     pub trajectory: Trajectory<T>,
     /// What the run did.
@@ -197,7 +197,7 @@ pub struct Trajectory<T> {
 /// A run that could not go on: what it had until then, and why.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{error}")]
-pub struct Stopped<T: std::fmt::Debug> {
+pub struct RunError<T: std::fmt::Debug> {
     /// What was picked until then.
     pub trajectory: Trajectory<T>,
     /// Why the next step was not made.

@@ -1,6 +1,6 @@
 //! All that a run needs to go on.
 
-use crate::system::{Bases, ContactId, EventPlace};
+use crate::system::{ConstraintId, ContactId, SearchCache};
 use serde::{Deserialize, Serialize};
 
 /// The state of a run: restoring one continues it bit by bit.
@@ -24,14 +24,14 @@ pub struct Memory {
     pub h: f64,
     /// Where searches for contacts start from.
     #[serde(default)]
-    pub bases: Bases,
+    pub cache: SearchCache,
     /// Impulses of the contacts of the last step: a body at rest needs the same ones again, and they are tried
     /// before anything is solved.
     pub contacts: Vec<ContactMemory>,
     /// Impulses of the joint rows of the last step [N s].
     pub joints: Vec<f64>,
     /// What bears, in the order of the places, for schemes of second order; none when that is to be found out.
-    pub bearing: Option<Vec<Bearing>>,
+    pub active: Option<Vec<ActiveConstraint>>,
     /// A step of second order after an impact, to be damped where forces are very stiff.
     pub after_impact: bool,
 }
@@ -62,20 +62,20 @@ impl Clone for Memory {
 
     /// Into the storage that is there.
     fn clone_from(&mut self, source: &Self) {
-        let Self { h, bases, contacts, joints, bearing, after_impact } = source;
+        let Self { h, cache, contacts, joints, active, after_impact } = source;
         (self.h, self.after_impact) = (*h, *after_impact);
-        self.bases.clone_from(bases);
+        self.cache.clone_from(cache);
         self.contacts.clone_from(contacts);
         self.joints.clone_from(joints);
-        self.bearing.clone_from(bearing);
+        self.active.clone_from(active);
     }
 }
 
 /// A contact, limit or drive that bears.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Bearing {
+pub struct ActiveConstraint {
     /// Which.
-    pub place: EventPlace,
+    pub constraint: ConstraintId,
     /// How.
     pub hold: Hold,
 }

@@ -1,9 +1,9 @@
 //! What a scheme may ask of a model. After this there is no dimension, no shape and no joint left.
 
+mod contact_query;
 pub(crate) mod differences;
-mod near;
 
-pub use near::{Bases, Near, Sweep};
+pub use contact_query::{ContactQuery, MotionBound, SearchCache};
 
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use arrayvec::ArrayVec;
@@ -36,7 +36,7 @@ pub trait System {
 
     /// Turns a row taken at q ⊕ h v into the axes that velocities are measured along at q. Nothing to do unless
     /// angular velocities are measured along axes that turn with the body.
-    fn carry_back(&self, _v: &[f64], _h: f64, _row: &mut Row) {}
+    fn to_start_axes(&self, _v: &[f64], _h: f64, _row: &mut Row) {}
 
     /// A body's block of the mass matrix, constant in these velocities. AH04 (D1)
     fn mass(&self, body: usize) -> Matrix6<f64>;
@@ -117,8 +117,15 @@ pub trait System {
     }
 
     /// Contacts at (t, q) that are near, in the order of their pairs. What a search may start from and leaves
-    /// for the next one stands in `bases`; a system that has no use for it ignores it.
-    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>);
+    /// for the next one stands in `cache`; a system that has no use for it ignores it.
+    fn contacts(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &ContactQuery,
+        cache: &mut SearchCache,
+        out: &mut Vec<ContactRow>,
+    );
 
     /// The gaps of these contacts alone [m], for whoever needs no rows; `rows` is room for a system that makes them all
     /// the same.
@@ -126,12 +133,12 @@ pub trait System {
         &self,
         t: f64,
         q: &[f64],
-        near: &Near,
-        bases: &mut Bases,
+        near: &ContactQuery,
+        cache: &mut SearchCache,
         rows: &mut Vec<ContactRow>,
         out: &mut Vec<(ContactId, f64)>,
     ) {
-        self.contacts(t, q, near, bases, rows);
+        self.contacts(t, q, near, cache, rows);
         out.clear();
         out.extend(rows.iter().map(|row| (row.id, row.gap)));
     }
@@ -147,12 +154,12 @@ pub trait System {
     }
 
     /// Whether anything can be struck: surfaces that may meet, or limits of joints. Where nothing can, no one looks.
-    fn can_strike(&self) -> bool {
+    fn has_unilateral_constraints(&self) -> bool {
         true
     }
 
     /// Whether two surfaces may meet that resist spin or rolling.
-    fn resists_turning(&self) -> bool {
+    fn has_moment_friction(&self) -> bool {
         false
     }
 
@@ -263,7 +270,7 @@ pub struct ContactId {
 /// Where something may bear, or happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum EventPlace {
+pub enum ConstraintId {
     /// At a contact.
     Contact(ContactId),
     /// At a row of the joints, by its place among them: a limit or a drive.

@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use std::sync::Arc;
 use stiction::papers::ha10::{Bodies, DEPTH, Form, Method, Polyhedra, Scene};
 use stiction::spatial::{self, Attached, Body, Mass, Shape, World};
-use stiction::{ContactRow, Near, Scheme, Simulation, State, StepReport, System};
+use stiction::{ContactQuery, ContactRow, Scheme, Simulation, State, StepReport, System};
 use stiction_geometry::spatial::Polyhedron;
 use stiction_lcp::Row;
 
@@ -61,9 +61,9 @@ fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize
         let places = places(&simulation.system().bodies, &before);
         let pairs: Vec<_> = report.contacts.iter().map(|c| c.id.pair).collect();
         let mut rows: Vec<ContactRow> = Vec::new();
-        let near = Near { wanted: &pairs, ..Near::within(f64::INFINITY) };
-        let mut bases = before.memory.bases.clone();
-        simulation.system().contacts(before.t, &before.q, &near, &mut bases, &mut rows);
+        let near = ContactQuery { wanted: &pairs, ..ContactQuery::within(f64::INFINITY) };
+        let mut cache = before.memory.cache.clone();
+        simulation.system().contacts(before.t, &before.q, &near, &mut cache, &mut rows);
         // a point that is no body's, another one in each step
         let about = Point3::new(0.3 + (step as f64).sin(), -0.7, if planar { 0.0 } else { 0.2 });
         for contact in report.contacts.iter().filter(|c| !c.bodies.contains(&0) && c.normal_impulse > 0.0) {
@@ -108,7 +108,7 @@ fn polygons_push_each_other_alike() {
 /// A heap of octahedra, wedges and boxes that fall on each other.
 fn heap() -> Bodies {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace)));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace)));
     let point = |x: f64, y: f64, z: f64| Point3::new(0.3 * x, 0.3 * y, 0.3 * z);
     let octahedron: Vec<_> = (0..6)
         .map(|k| {
@@ -129,7 +129,7 @@ fn heap() -> Bodies {
         let turn = UnitQuaternion::from_scaled_axis(Vector3::new(s.sin(), (2.0 * s).cos(), 0.3 * s));
         let place = Vector3::new(0.15 * (3.0 * s).sin(), 0.15 * (5.0 * s).cos(), 0.5 + 0.75 * s);
         let body = Body::rigid(format!("body {k}"), Mass::Density(500.0)).with(Attached::new(shape));
-        world.add(body.at(Isometry3::from_parts(place.into(), turn)));
+        world.add_body(body.at(Isometry3::from_parts(place.into(), turn)));
     }
     Bodies::Spatial(world.build().unwrap())
 }

@@ -7,7 +7,7 @@ use stiction::papers::ah04::pendulum::{self, Pendulum};
 use stiction::papers::ah04::slopes::{of_ellipse, of_pendulum};
 use stiction::papers::ah04::{Run, banded, reproduce};
 use stiction::papers::{Content, slope};
-use stiction::{Bases, Level, Near, Scheme, State, System};
+use stiction::{ContactQuery, Level, Scheme, SearchCache, State, System};
 use stiction_lcp::FrictionLaw;
 
 fn swing(pendulum: Pendulum, scheme: Scheme) -> Run {
@@ -124,7 +124,7 @@ fn the_rows_of_the_ellipse_are_the_closed_form() {
     let [a, b] = SEMI_AXES;
     let rows = |q: &[f64; 3]| {
         let mut rows = Vec::new();
-        model.contacts(0.0, q, &Near::within(f64::INFINITY), &mut Bases::default(), &mut rows);
+        model.contacts(0.0, q, &ContactQuery::within(f64::INFINITY), &mut SearchCache::default(), &mut rows);
         assert_eq!(rows.len(), 1);
         rows.remove(0)
     };

@@ -2,8 +2,8 @@
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
 use stiction::{
-    Bases, ForceJacobian, Forces, Level, Locate, Near, Reduction, Scheme, Simulation, StepReport, System,
-    Trapezoidal, planar, spatial,
+    ContactQuery, ForceJacobian, Forces, Level, Locate, Reduction, Scheme, SearchCache, Simulation,
+    StepReport, System, Trapezoidal, planar, spatial,
 };
 use stiction_geometry::spatial::Polyhedron;
 
@@ -36,18 +36,18 @@ fn unlocated() -> Scheme {
 fn planar_boxes_and_a_pendulum() {
     for scheme in SCHEMES {
         let mut world = planar::World::new(Vector2::new(0.0, -9.81));
-        world.add(planar::Body::fixed("ground").with(planar::Attached::new(planar::Shape::HalfPlane)));
+        world.add_body(planar::Body::fixed("ground").with(planar::Attached::new(planar::Shape::HalfPlane)));
         for (i, x) in [0.0, 2.0, 4.0].into_iter().enumerate() {
             let shape = planar::Shape::Polygon(planar::Polygon::rectangle([0.5, 0.5]).unwrap());
             let body = planar::Body::rigid(format!("box {i}"), planar::Mass::Density(1.0));
-            world.add(body.at(Isometry2::translation(x, 0.5)).with(planar::Attached::new(shape)));
+            world.add_body(body.at(Isometry2::translation(x, 0.5)).with(planar::Attached::new(shape)));
         }
-        let anchor = world.add(planar::Body::fixed("anchor").at(Isometry2::translation(-4.0, 4.0)));
+        let anchor = world.add_body(planar::Body::fixed("anchor").at(Isometry2::translation(-4.0, 4.0)));
         let bob =
             planar::Body::rigid("bob", planar::Mass::given(1.0, 0.1)).at(Isometry2::translation(-3.0, 4.0));
-        let bob = world.add(bob);
+        let bob = world.add_body(bob);
         let joint = planar::Joint::revolute("hinge", &world, anchor, bob, nalgebra::Point2::new(-4.0, 4.0));
-        world.join(joint);
+        world.add_joint(joint);
         let model = world.build().unwrap();
         let state = model.state();
         assert_no_allocation(Simulation::new(model, state, scheme()), &format!("planar, {:?}", scheme()));
@@ -61,14 +61,16 @@ fn tiled_slabs() {
     for scheme in &SCHEMES[..3] {
         for reduction in [Reduction::Proven, Reduction::Limit(3)] {
             let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
-            world.add(spatial::Body::fixed("ground").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
+            world.add_body(
+                spatial::Body::fixed("ground").with(spatial::Attached::new(spatial::Shape::HalfSpace)),
+            );
             let mut slab = spatial::Body::rigid("slab", spatial::Mass::Density(100.0));
             for (i, j) in (0..9).map(|k| (k % 3, k / 3)) {
                 let tile = spatial::Attached::new(spatial::Shape::Cuboid { half_extents: [0.1; 3] });
                 let at = Isometry3::translation(0.2 * f64::from(i), 0.2 * f64::from(j), 0.0);
                 slab = slab.with(tile.at(at));
             }
-            world.add(slab.at(Isometry3::translation(0.0, 0.0, 0.1)));
+            world.add_body(slab.at(Isometry3::translation(0.0, 0.0, 0.1)));
             let model = world.build().unwrap();
             let state = model.state();
             let scheme = Scheme { reduction, ..scheme() };
@@ -83,16 +85,16 @@ fn the_tree_of_many_bodies() {
     for i in 0..400 {
         let body = planar::Body::rigid(format!("disk {i}"), planar::Mass::Density(1.0));
         let at = Isometry2::translation(f64::from(i % 20), f64::from(i / 20));
-        world.add(body.at(at).with(planar::Attached::new(planar::Shape::Disk { radius: 0.2 })));
+        world.add_body(body.at(at).with(planar::Attached::new(planar::Shape::Disk { radius: 0.2 })));
     }
     let model = world.build().unwrap();
-    let (mut state, mut rows, mut bases) = (model.state(), Vec::new(), Bases::default());
+    let (mut state, mut rows, mut cache) = (model.state(), Vec::new(), SearchCache::default());
     // every row of disks runs at its own speed, so that the tree has to follow
     let v: Vec<f64> = (0..1200).map(|k| if k % 3 == 0 { f64::from(k / 60) } else { 0.0 }).collect();
     let mut frames = |n: usize| {
         for _ in 0..n {
             model.advance(&mut state.q, &v, 0.01);
-            model.contacts(0.0, &state.q, &Near::within(0.0), &mut bases, &mut rows);
+            model.contacts(0.0, &state.q, &ContactQuery::within(0.0), &mut cache, &mut rows);
         }
     };
     frames(200);
@@ -113,34 +115,35 @@ fn prism(sides: u32) -> spatial::Shape {
 fn spatial_boxes_and_spheres() {
     for scheme in SCHEMES {
         let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
-        world.add(spatial::Body::fixed("ground").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
+        world
+            .add_body(spatial::Body::fixed("ground").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
         let shape = spatial::Shape::Cuboid { half_extents: [0.5, 0.4, 0.3] };
         let body = spatial::Body::rigid("box", spatial::Mass::Density(1.0));
-        let resting =
-            world.add(body.at(Isometry3::translation(0.0, 0.0, 0.3)).with(spatial::Attached::new(shape)));
+        let resting = world
+            .add_body(body.at(Isometry3::translation(0.0, 0.0, 0.3)).with(spatial::Attached::new(shape)));
         let ball = spatial::Body::rigid("ball", spatial::Mass::Density(1.0))
             .at(Isometry3::translation(0.0, 3.0, 0.2));
         let rolling = spatial::Twist::new(Vector3::new(0.1, 0.0, 0.0), Vector3::zeros());
         let shape = spatial::Shape::Sphere { radius: 0.2 };
-        let ball = world.add(ball.moving(rolling).with(spatial::Attached::new(shape)));
+        let ball = world.add_body(ball.moving(rolling).with(spatial::Attached::new(shape)));
         world.exclude(resting, ball);
         // a stack by the ratio metric, and a stone of many corners
         for (i, height) in [0.2, 0.6].into_iter().enumerate() {
             let shape = spatial::Shape::Cuboid { half_extents: [0.4, 0.4, 0.2] };
             let body = spatial::Body::rigid(format!("stacked {i}"), spatial::Mass::Density(1.0));
             let body = body.at(Isometry3::translation(4.0, 0.0, height));
-            world.add(body.with(spatial::Attached::new(shape)));
+            world.add_body(body.with(spatial::Attached::new(shape)));
         }
         let body = spatial::Body::rigid("stone", spatial::Mass::Density(1.0));
         let body = body.at(Isometry3::translation(6.0, 0.0, 0.2));
-        world.add(body.with(spatial::Attached::new(prism(10))));
+        world.add_body(body.with(spatial::Attached::new(prism(10))));
         // a top, whose spin makes the implicit mass matrix one of its own
         let point = nalgebra::Point3::new(8.0, 0.0, 0.0);
-        let anchor = world.add(spatial::Body::fixed("anchor"));
+        let anchor = world.add_body(spatial::Body::fixed("anchor"));
         let spin = spatial::Twist::new(Vector3::zeros(), Vector3::new(0.0, 0.0, 20.0));
         let top = spatial::Body::rigid("top", spatial::Mass::given(1.0, [0.01, 0.01, 0.015]));
-        let top = world.add(top.at(Isometry3::translation(8.0, 0.0, 0.1)).moving(spin));
-        world.join(spatial::Joint::spherical("point", &world, anchor, top, point));
+        let top = world.add_body(top.at(Isometry3::translation(8.0, 0.0, 0.1)).moving(spin));
+        world.add_joint(spatial::Joint::spherical("point", &world, anchor, top, point));
         let model = world.build().unwrap();
         let state = model.state();
         assert_no_allocation(Simulation::new(model, state, scheme()), &format!("spatial, {:?}", scheme()));
@@ -152,18 +155,19 @@ fn spatial_boxes_and_spheres() {
 fn a_top_beside_a_ball() {
     for scheme in SCHEMES {
         let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
-        world.add(spatial::Body::fixed("ground").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
+        world
+            .add_body(spatial::Body::fixed("ground").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
         let ball = spatial::Body::rigid("ball", spatial::Mass::Density(1.0))
             .at(Isometry3::translation(0.0, 0.0, 0.2))
             .with(spatial::Attached::new(spatial::Shape::Sphere { radius: 0.2 }));
-        world.add(ball);
+        world.add_body(ball);
         let point = nalgebra::Point3::new(2.0, 0.0, 0.0);
-        let anchor = world.add(spatial::Body::fixed("anchor"));
+        let anchor = world.add_body(spatial::Body::fixed("anchor"));
         // its centre goes with its spin about the joint
         let spin = spatial::Twist::new(Vector3::new(0.1, 0.0, 0.0), Vector3::new(0.0, 1.0, 20.0));
         let top = spatial::Body::rigid("top", spatial::Mass::given(1.0, [0.01, 0.01, 0.015]));
-        let top = world.add(top.at(Isometry3::translation(2.0, 0.0, 0.1)).moving(spin));
-        world.join(spatial::Joint::spherical("point", &world, anchor, top, point));
+        let top = world.add_body(top.at(Isometry3::translation(2.0, 0.0, 0.1)).moving(spin));
+        world.add_joint(spatial::Joint::spherical("point", &world, anchor, top, point));
         let model = world.build().unwrap();
         let state = model.state();
         assert_no_allocation(Simulation::new(model, state, scheme()), &format!("top, {:?}", scheme()));
@@ -187,20 +191,20 @@ fn assert_no_allocation_of_jacobians<S: System>(system: &S, q: &[f64], v: &[f64]
 #[test]
 fn exact_jacobians() {
     let mut world = planar::World::new(Vector2::new(0.0, -9.81));
-    let a = world.add(planar::Body::rigid("a", planar::Mass::given(1.0, 0.1)));
-    let b = world.add(planar::Body::point("b", 1.0).at(Isometry2::translation(2.0, 0.0)));
+    let a = world.add_body(planar::Body::rigid("a", planar::Mass::given(1.0, 0.1)));
+    let b = world.add_body(planar::Body::point("b", 1.0).at(Isometry2::translation(2.0, 0.0)));
     let (point_a, point_b) = (nalgebra::Point2::new(0.1, 0.0), nalgebra::Point2::origin());
     let (stiffness, damping, rest_length) = (5.0, 1.0, 0.5);
-    world.push(planar::Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
+    world.add_force(planar::Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
     let model = world.build().unwrap();
     let state = model.state();
     assert_no_allocation_of_jacobians(&model, &state.q, &state.v);
 
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
-    let a = world.add(spatial::Body::rigid("a", spatial::Mass::given(1.0, [0.1, 0.2, 0.25])));
-    let b = world.add(spatial::Body::point("b", 1.0).at(Isometry3::translation(2.0, 0.0, 0.0)));
+    let a = world.add_body(spatial::Body::rigid("a", spatial::Mass::given(1.0, [0.1, 0.2, 0.25])));
+    let b = world.add_body(spatial::Body::point("b", 1.0).at(Isometry3::translation(2.0, 0.0, 0.0)));
     let (point_a, point_b) = (nalgebra::Point3::new(0.1, 0.0, 0.0), nalgebra::Point3::origin());
-    world.push(spatial::Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
+    world.add_force(spatial::Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
     let model = world.build().unwrap();
     let state = model.state();
     assert_no_allocation_of_jacobians(&model, &state.q, &state.v);

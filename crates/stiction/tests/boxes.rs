@@ -7,7 +7,7 @@ use stiction_geometry::spatial::Polyhedron;
 
 fn ground(world: &mut World, friction: f64) {
     let material = Material { friction, restitution: 0.0, ..Material::default() };
-    world.add(Body::fixed("ground").with(Attached::new(Shape::HalfSpace).material(material)));
+    world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfSpace).material(material)));
 }
 
 fn cuboid(name: String, half_extents: [f64; 3], pose: Isometry3<f64>, friction: f64) -> Body {
@@ -42,12 +42,12 @@ fn assert_rests(world: World, bodies: &[BodyId], size: f64) {
 fn a_box_rests_on_a_box() {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     ground(&mut world, 0.5);
-    let lower = world.add(cuboid("lower".into(), [0.5; 3], Isometry3::translation(0.0, 0.0, 0.5), 0.5));
+    let lower = world.add_body(cuboid("lower".into(), [0.5; 3], Isometry3::translation(0.0, 0.0, 0.5), 0.5));
     let turned = Isometry3::from_parts(
         Vector3::new(0.1, 0.05, 1.3).into(),
         UnitQuaternion::from_axis_angle(&Vector3::z_axis(), 0.3),
     );
-    let upper = world.add(cuboid("upper".into(), [0.4, 0.3, 0.3], turned, 0.5));
+    let upper = world.add_body(cuboid("upper".into(), [0.4, 0.3, 0.3], turned, 0.5));
     assert_rests(world, &[lower, upper], 0.6);
 }
 
@@ -58,7 +58,7 @@ fn a_stack_of_twenty_stands() {
     let bodies: Vec<BodyId> = (0..20)
         .map(|i| {
             let pose = Isometry3::translation(0.0, 0.0, 0.5 + f64::from(i));
-            world.add(cuboid(format!("box {i}"), [0.5; 3], pose, 0.5))
+            world.add_body(cuboid(format!("box {i}"), [0.5; 3], pose, 0.5))
         })
         .collect();
     assert_rests(world, &bodies, 1.0);
@@ -71,7 +71,7 @@ fn a_row_of_dominoes_stands() {
     let bodies: Vec<BodyId> = (0..10)
         .map(|i| {
             let pose = Isometry3::translation(0.15 * f64::from(i), 0.0, 0.24);
-            world.add(cuboid(format!("domino {i}"), [0.0375, 0.12, 0.24], pose, 0.5))
+            world.add_body(cuboid(format!("domino {i}"), [0.0375, 0.12, 0.24], pose, 0.5))
         })
         .collect();
     assert_rests(world, &bodies, 0.075);
@@ -82,7 +82,7 @@ fn a_row_of_dominoes_stands() {
 fn an_arch_holds_by_friction_alone() {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     ground(&mut world, 0.8);
-    let bodies: Vec<BodyId> = (0..7).map(|i| world.add(stone(i))).collect();
+    let bodies: Vec<BodyId> = (0..7).map(|i| world.add_body(stone(i))).collect();
     assert_rests(world, &bodies, 0.4);
 }
 
@@ -109,7 +109,7 @@ fn a_wall_of_a_hundred_stands() {
             let x = f64::from(brick) * 1.01 + 0.4 * f64::from(course % 2);
             let pose = Isometry3::translation(x, 0.0, 0.25 + 0.5 * f64::from(course));
             let name = format!("brick {brick} of course {course}");
-            bodies.push(world.add(cuboid(name, [0.5, 0.25, 0.25], pose, 0.5)));
+            bodies.push(world.add_body(cuboid(name, [0.5, 0.25, 0.25], pose, 0.5)));
         }
     }
     assert_rests(world, &bodies, 0.5);

@@ -13,13 +13,13 @@ fn links(count: u32, part: f64, copies: u32) -> Model {
         let angle = step * f64::from(i);
         Point3::new(radius * angle.sin(), 0.0, radius * (angle.cos() - 1.0))
     };
-    let wall = world.add(Body::fixed("wall"));
+    let wall = world.add_body(Body::fixed("wall"));
     let mut bodies = vec![wall];
     for i in 0..count {
         let turn = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), step * (f64::from(i) + 0.5));
         let pose = Isometry3::from_parts(nalgebra::center(&point(i), &point(i + 1)).into(), turn);
         let body = Body::rigid(format!("link {i}"), Mass::given(1.0, [1e-4, 9e-4, 8e-4]));
-        bodies.push(world.add(body.at(pose)));
+        bodies.push(world.add_body(body.at(pose)));
     }
     let mut joined: Vec<_> = (0..count).map(|i| (i, i, i + 1)).collect();
     if part == 1.0 {
@@ -29,7 +29,7 @@ fn links(count: u32, part: f64, copies: u32) -> Model {
         for copy in 0..copies {
             let ends = (bodies[before as usize], bodies[after as usize]);
             let name = format!("joint {at}.{copy}");
-            world.join(Joint::spherical(name, &world, ends.0, ends.1, point(at)));
+            world.add_joint(Joint::spherical(name, &world, ends.0, ends.1, point(at)));
         }
     }
     world.build().unwrap()

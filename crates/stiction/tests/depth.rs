@@ -9,10 +9,10 @@ fn in_space(depth: Depth) -> (usize, f64) {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     world.depth = depth;
     let table = Attached::new(Shape::Cuboid { half_extents: [2.0, 2.0, 0.5] });
-    world.add(Body::fixed("table").with(table));
+    world.add_body(Body::fixed("table").with(table));
     let die = Attached::new(Shape::Cuboid { half_extents: [0.5; 3] });
-    let die =
-        world.add(Body::rigid("die", Mass::Density(1.0)).at(Isometry3::translation(0.0, 0.0, 1.1)).with(die));
+    let die = world
+        .add_body(Body::rigid("die", Mass::Density(1.0)).at(Isometry3::translation(0.0, 0.0, 1.1)).with(die));
     let model = world.build().unwrap();
     let state = model.state();
     let mut simulation = Simulation::new(model, state, Scheme::default());
@@ -31,9 +31,9 @@ fn in_the_plane(depth: Depth) -> (usize, f64) {
     let rectangle = |half| Attached::new(Shape::Polygon(Polygon::rectangle(half).unwrap()));
     let mut world = World::new(Vector2::new(0.0, -9.81));
     world.depth = depth;
-    world.add(Body::fixed("table").with(rectangle([2.0, 0.5])));
+    world.add_body(Body::fixed("table").with(rectangle([2.0, 0.5])));
     let die = Body::rigid("die", Mass::Density(1.0)).at(Isometry2::translation(0.0, 1.1));
-    let die = world.add(die.with(rectangle([0.5; 2])));
+    let die = world.add_body(die.with(rectangle([0.5; 2])));
     let model = world.build().unwrap();
     let state = model.state();
     let mut simulation = Simulation::new(model, state, Scheme::default());

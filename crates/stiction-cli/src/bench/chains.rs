@@ -194,7 +194,7 @@ fn joined(variant: Variant, links: u32) -> impl Iterator<Item = (usize, usize, u
 fn in_plane(variant: Variant, links: u32) -> Result<planar::Model, Mistakes> {
     let mut world = planar::World::new(Vector2::new(0.0, -G));
     let (points, push) = (joints(variant, links), push(variant, links));
-    let mut bodies = vec![world.add(planar::Body::fixed("wall"))];
+    let mut bodies = vec![world.add_body(planar::Body::fixed("wall"))];
     for (i, ends) in points.windows(2).enumerate() {
         let [[x, z], [next_x, next_z]] = [ends[0], ends[1]];
         let middle = Vector2::new(0.5 * (x + next_x), 0.5 * (z + next_z));
@@ -203,13 +203,13 @@ fn in_plane(variant: Variant, links: u32) -> Result<planar::Model, Mistakes> {
         let mass = planar::Mass::given(1.0, HALF * HALF / 3.0);
         let body = planar::Body::rigid(format!("link {i}"), mass).at(pose);
         let twist = planar::Twist::new(push * Vector2::new(-middle.y, middle.x), push);
-        bodies.push(world.add(body.moving(twist)));
+        bodies.push(world.add_body(body.moving(twist)));
     }
     for (at, before, after) in joined(variant, links) {
         let point = Point2::new(points[at][0], points[at][1]);
         for copy in 0..if variant == Variant::Doubled { 2 } else { 1 } {
             let name = format!("hinge {at}.{copy}");
-            world.join(planar::Joint::revolute(name, &world, bodies[before], bodies[after], point));
+            world.add_joint(planar::Joint::revolute(name, &world, bodies[before], bodies[after], point));
         }
     }
     world.build()
@@ -228,7 +228,7 @@ pub(super) fn open(links: u32) -> Result<spatial::Model, Mistakes> {
 fn in_space(variant: Variant, links: u32) -> Result<spatial::Model, Mistakes> {
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
     let (points, push) = (joints(variant, links), push(variant, links));
-    let mut bodies = vec![world.add(spatial::Body::fixed("wall"))];
+    let mut bodies = vec![world.add_body(spatial::Body::fixed("wall"))];
     for (i, ends) in points.windows(2).enumerate() {
         let [[x, z], [next_x, next_z]] = [ends[0], ends[1]];
         let middle = Vector3::new(0.5 * (x + next_x), 0.0, 0.5 * (z + next_z));
@@ -239,13 +239,13 @@ fn in_space(variant: Variant, links: u32) -> Result<spatial::Model, Mistakes> {
         // a ring that falls together stays in its plane
         let angular = push * Vector3::new(0.6, 0.8, 0.0);
         let twist = spatial::Twist::new(angular.cross(&middle), angular);
-        bodies.push(world.add(body.at(Isometry3::from_parts(middle.into(), turn)).moving(twist)));
+        bodies.push(world.add_body(body.at(Isometry3::from_parts(middle.into(), turn)).moving(twist)));
     }
     for (at, before, after) in joined(variant, links) {
         let point = Point3::new(points[at][0], 0.0, points[at][1]);
         for copy in 0..if variant == Variant::Doubled { 2 } else { 1 } {
             let name = format!("ball joint {at}.{copy}");
-            world.join(spatial::Joint::spherical(name, &world, bodies[before], bodies[after], point));
+            world.add_joint(spatial::Joint::spherical(name, &world, bodies[before], bodies[after], point));
         }
     }
     world.build()

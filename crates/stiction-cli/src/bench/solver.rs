@@ -6,11 +6,11 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use stiction_lcp::ensemble::{Arrangement, Heap};
-use stiction_lcp::{Guess, LcpError, Solver, Workspace};
+use stiction_lcp::{LcpError, Solver, WarmStart, Workspace};
 
 /// The solver on heaps of boxes with circular friction, from a step problem to its certified answer.
 ///
-/// Cold: no guess, velocities of up to 0.01 m/s or as the row says. Warm: a heap at rest whose bodies are given
+/// Cold: no warm start, velocities of up to 0.01 m/s or as the row says. Warm: a heap at rest whose bodies are given
 /// velocities of 1e-6 m/s, from the impulses that hold it. Again: the same problem from its own answer.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -98,8 +98,8 @@ fn measure(heap: Heap, warm: bool, seconds: f64) -> Measurement {
         warm_factorizations: None,
         again_us: None,
     };
-    let mut timed = |problem: &_, guess: Option<&Guess>| {
-        Times::of(seconds, || match workspace.solve(problem, &solver, guess) {
+    let mut timed = |problem: &_, warm_start: Option<&WarmStart>| {
+        Times::of(seconds, || match workspace.solve(problem, &solver, warm_start) {
             Ok(solution) => {
                 let spent = solution.work().factorizations;
                 workspace.recycle(solution);
@@ -116,11 +116,11 @@ fn measure(heap: Heap, warm: bool, seconds: f64) -> Measurement {
     let rest = Heap { speed: 0.0, ..heap }.sample();
     let next = Heap { speed: 1e-6, ..heap }.sample();
     let Ok(held) = Workspace::default().solve(&rest, &solver, None) else { return found };
-    let guess = Guess::from(&held);
-    let spent = Workspace::default().solve(&next, &solver, Some(&guess)).ok();
+    let warm_start = WarmStart::from(&held);
+    let spent = Workspace::default().solve(&next, &solver, Some(&warm_start)).ok();
     found.warm_factorizations = spent.map(|s| s.work().factorizations);
-    found.warm_us = Some(timed(&next, Some(&guess)));
-    found.again_us = Some(timed(&rest, Some(&guess)));
+    found.warm_us = Some(timed(&next, Some(&warm_start)));
+    found.again_us = Some(timed(&rest, Some(&warm_start)));
     found
 }
 

@@ -71,7 +71,8 @@ fn followed(plan: &Plan, times: &[f64], tolerance: f64) -> Result<Vec<Sample>, S
     let mut samples = Vec::new();
     let mut events = 0;
     for &t in times {
-        let made = simulation.follow(t, &accuracy, &[], |_, _| ()).map_err(|error| error.to_string())?;
+        let made =
+            simulation.run_to_accuracy(t, &accuracy, &[], |_, _| ()).map_err(|error| error.to_string())?;
         events += made.report.events.len();
         if events > EVENTS {
             return Err(format!("more than {EVENTS} events until {t} s"));

@@ -246,8 +246,8 @@ fn judge(text: &str) -> Result<End, String> {
         return Ok(End::Large);
     }
     let mut contacts = Vec::new();
-    let near = stiction::Near::within(0.01 * model.size());
-    model.contacts(state.t, &state.q, &near, &mut stiction::Bases::default(), &mut contacts);
+    let near = stiction::ContactQuery::within(0.01 * model.size());
+    model.contacts(state.t, &state.q, &near, &mut stiction::SearchCache::default(), &mut contacts);
     if contacts.len() > CONTACTS {
         return Ok(End::Large);
     }
@@ -262,7 +262,7 @@ fn judge(text: &str) -> Result<End, String> {
             return Ok(End::Large);
         }
         let until = end.min(simulation.state().t + accuracy.largest_step.min(1e-3));
-        return Ok(match simulation.follow(until, &accuracy, &[], |_, _| ()) {
+        return Ok(match simulation.run_to_accuracy(until, &accuracy, &[], |_, _| ()) {
             Ok(_) => End::Ran,
             Err(_) => End::Stopped,
         });

@@ -119,12 +119,12 @@ impl Scene {
         };
         let mut world = World::new(self.gravity.into());
         let ground = Body::fixed("ground");
-        let ground = world.add(if self.plane { shaped(ground, Shape::HalfSpace) } else { ground });
+        let ground = world.add_body(if self.plane { shaped(ground, Shape::HalfSpace) } else { ground });
         let mut bodies = Vec::new();
         for (i, moving) in self.bodies.iter().enumerate() {
-            let body = world.add(shaped(moving.body(i)?, moving.shape.shape()));
+            let body = world.add_body(shaped(moving.body(i)?, moving.shape.shape()));
             if moving.force != [0.0; 3] {
-                world.push(Force::constant(body, moving.force.into()));
+                world.add_force(Force::constant(body, moving.force.into()));
             }
             bodies.push(body);
         }
@@ -136,7 +136,7 @@ impl Scene {
             };
             let (a, b) = (find(*a)?, find(*b)?);
             let (anchor, axis) = (Point3::from(*anchor), Vector3::from(*axis));
-            world.join(Joint::revolute(format!("joint {i}"), &world, a, b, anchor, axis));
+            world.add_joint(Joint::revolute(format!("joint {i}"), &world, a, b, anchor, axis));
         }
         let model = world.build().map_err(|e| e.to_string())?;
         Ok(Start { model, bodies })

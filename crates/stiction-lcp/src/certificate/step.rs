@@ -75,10 +75,10 @@ impl<'a> StepJudge<'a> {
         let wrong = self.problem.joints.iter().map(|j| speed(&j.row).abs()).fold(0.0, f64::max);
         let mut most = wrong;
         let contacts = self.problem.contacts.iter().map(|c| {
-            let bearer = c.bearer.map_or(c, |i| &self.problem.contacts[i]);
-            let closing = bearer.normal.as_ref().map_or(0.0, |n| -speed(n));
+            let bound_by = c.bound_by.map_or(c, |i| &self.problem.contacts[i]);
+            let closing = bound_by.normal.as_ref().map_or(0.0, |n| -speed(n));
             // separated pairs must not make the scale lax
-            if bearer.normal.is_some() && closing <= 0.0 {
+            if bound_by.normal.is_some() && closing <= 0.0 {
                 return 0.0;
             }
             most = most.max(closing);
@@ -228,7 +228,7 @@ impl<'a> StepJudge<'a> {
 
     /// Σ μ λ of the friction blocks that rest on contact `i`.
     fn resting_slip(&self, i: usize, v: &[f64]) -> f64 {
-        let resting = self.problem.contacts.iter().filter(|c| c.bearer == Some(i));
+        let resting = self.problem.contacts.iter().filter(|c| c.bound_by == Some(i));
         resting.map(|c| c.mu * c.slip_speed(self.slip(c, v))).sum()
     }
 

@@ -61,7 +61,7 @@ pub(super) fn touching(
     mu: f64,
 ) -> Contact {
     let tangents = tangents.into_iter().map(at_rest).collect();
-    Contact { normal: Some(at_rest(normal)), tangents, set, mu, kappa: 0.0, bearer: None }
+    Contact { normal: Some(at_rest(normal)), tangents, set, mu, kappa: 0.0, bound_by: None }
 }
 
 /// Four directions: +x, +y, −x, −y.

@@ -106,7 +106,7 @@ fn jam() -> File {
 /// Friction that rests on contact 0 with μ = 1: rows of rolling.
 fn rolling(rows: impl IntoIterator<Item = Row>, set: FrictionSet) -> Contact {
     let tangents = rows.into_iter().map(|row| OffsetRow { row, offset: 0.0 }).collect();
-    Contact { normal: None, tangents, set, mu: 1.0, kappa: 0.0, bearer: Some(0) }
+    Contact { normal: None, tangents, set, mu: 1.0, kappa: 0.0, bound_by: Some(0) }
 }
 
 /// Rolling length and torsional radius [m] on bodies of radius 0.5 m.

@@ -99,7 +99,7 @@ fn motor(before: f64, target: f64, bound: f64) -> StepProblem {
         set: FrictionSet::line(),
         mu: 0.0,
         kappa: bound,
-        bearer: None,
+        bound_by: None,
     };
     let body = Body::new(1, &[inertia], &[inertia * before]);
     StepProblem { bodies: vec![body], contacts: vec![contact], ..StepProblem::default() }

@@ -237,8 +237,8 @@ struct ContactRaw {
     mu: f64,
     #[serde(default)]
     kappa: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bearer: Option<usize>,
+    #[serde(default, alias = "bearer", skip_serializing_if = "Option::is_none")]
+    bound_by: Option<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -345,8 +345,8 @@ impl TryFrom<StepRaw> for StepProblem {
                 tangents.push(offset_row(tangent, format!("{place}.tangents[{k}]"))?);
             }
             let set = friction_set(c.set, tangents.len(), &format!("{place}.set"))?;
-            let (mu, kappa, bearer) = (c.mu, c.kappa, c.bearer);
-            step.contacts.push(Contact { normal, tangents, set, mu, kappa, bearer });
+            let (mu, kappa, bound_by) = (c.mu, c.kappa, c.bound_by);
+            step.contacts.push(Contact { normal, tangents, set, mu, kappa, bound_by });
         }
         Ok(step)
     }
@@ -435,7 +435,7 @@ impl From<&StepProblem> for StepRaw {
                     }),
                     mu: c.mu,
                     kappa: c.kappa,
-                    bearer: c.bearer,
+                    bound_by: c.bound_by,
                 })
                 .collect(),
             law: step.law,

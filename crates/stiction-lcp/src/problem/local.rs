@@ -119,7 +119,7 @@ impl LocalProblem {
                 OffsetRow { row: Row::one(i, &j[..self.dim]), offset: offset[i * self.dim + k] }
             };
             let tangents = (1..self.dim).map(row).collect();
-            Contact { normal: Some(row(0)), tangents, set: set.clone(), mu, kappa: 0.0, bearer: None }
+            Contact { normal: Some(row(0)), tangents, set: set.clone(), mu, kappa: 0.0, bound_by: None }
         };
         self.mu.iter().enumerate().map(contact).collect()
     }

@@ -85,7 +85,7 @@ pub struct Contact {
     pub kappa: f64,
     /// For a block without a normal row: the contact whose normal impulse is the c_n of its bound μ c_n + κ. Rolling
     /// friction, whose rows are turns about the tangents times the rolling length, rests on its contact with μ = 1.
-    pub bearer: Option<usize>,
+    pub bound_by: Option<usize>,
 }
 
 impl Body {
@@ -112,7 +112,7 @@ impl Contact {
             set: FrictionSet::line(),
             mu: 0.0,
             kappa: 0.0,
-            bearer: None,
+            bound_by: None,
         }
     }
 
@@ -215,16 +215,16 @@ impl StepProblem {
         layout.impulses = sums(self.joints.len(), counts, &mut layout.contact);
     }
 
-    /// The contact whose normal impulse bounds the friction of contact `i`: itself, or its bearer.
-    pub fn bearer(&self, i: usize) -> Option<usize> {
+    /// The contact whose normal impulse bounds the friction of contact `i`: itself, or its bound_by.
+    pub fn bound_by(&self, i: usize) -> Option<usize> {
         let contact = &self.contacts[i];
-        if contact.normal.is_some() { Some(i) } else { contact.bearer }
+        if contact.normal.is_some() { Some(i) } else { contact.bound_by }
     }
 
     /// The friction bound μ c_n + κ of contact `i` with the impulses `z` [N s].
     #[inline]
     pub(crate) fn bound(&self, layout: &Layout, i: usize, z: &[f64]) -> f64 {
-        let normal = self.bearer(i).map_or(0.0, |bearer| z[layout.contact[bearer]]);
+        let normal = self.bound_by(i).map_or(0.0, |bound_by| z[layout.contact[bound_by]]);
         self.contacts[i].mu * normal + self.contacts[i].kappa
     }
 
@@ -308,14 +308,14 @@ impl StepProblem {
     }
 
     fn check_bearer(&self, contact: &Contact, place: Named) -> Result<(), Malformed> {
-        let Some(bearer) = contact.bearer else { return Ok(()) };
-        let what = match self.contacts.get(bearer) {
+        let Some(bound_by) = contact.bound_by else { return Ok(()) };
+        let what = match self.contacts.get(bound_by) {
             _ if contact.normal.is_some() => "a contact with a normal row rests on none but itself".into(),
-            None => format!("contact {bearer} of {}", self.contacts.len()),
-            Some(other) if other.normal.is_none() => format!("contact {bearer} has no normal row"),
+            None => format!("contact {bound_by} of {}", self.contacts.len()),
+            Some(other) if other.normal.is_none() => format!("contact {bound_by} has no normal row"),
             Some(_) => return Ok(()),
         };
-        Err(Malformed::at(format!("{}.bearer", place()), what))
+        Err(Malformed::at(format!("{}.bound_by", place()), what))
     }
 
     /// Whether nothing is wrong with a row of bodies that all have six velocities: quickly told, and true of most.

@@ -11,11 +11,11 @@ use crate::newton;
 use crate::problem::{Contact, FrictionLaw, FrictionSet, Lcp, Prepared, Problem, StepProblem};
 use crate::profile::{Phase, Profile};
 use crate::proof::Farkas;
-use crate::solution::{Fallback, Guess, LcpError, Solution, Stage, Work};
+use crate::solution::{Fallback, LcpError, Solution, Stage, WarmStart, Work};
 use crate::structured;
 use std::sync::Arc;
 
-/// Residual up to which Newton's method goes on from an answer or a guess: the same contacts bear, but for round-off.
+/// Residual up to which Newton's method goes on from an answer or a warm start: the same contacts bear, but for round-off.
 /// Farther away it may end at another solution than the one the path of Lemke's method leads to.
 const NEAR: f64 = 1e-6;
 
@@ -23,7 +23,7 @@ const NEAR: f64 = 1e-6;
 /// it wander more do not help.
 const IMPROVEMENTS: usize = 10;
 
-/// Part of the tolerance that no impulses, or those of a guess, must hold to be taken as they are: bodies at rest that
+/// Part of the tolerance that no impulses, or those of a warm start, must hold to be taken as they are: bodies at rest that
 /// keep their impulses creep by the residual for ever.
 pub(crate) const IDLE: f64 = 1e-3;
 
@@ -84,11 +84,11 @@ impl Dense<'_> {
 }
 
 impl<'a> Task<'a, '_> {
-    /// The guess or zero, if either passes; a guess of a step that is all but a solution is taken closer.
-    pub(super) fn cheap(&mut self, guess: Option<&Guess>) -> Option<Solution> {
+    /// The warm start or zero, if either passes; a warm start of a step that is all but a solution is taken closer.
+    pub(super) fn cheap(&mut self, warm_start: Option<&WarmStart>) -> Option<Solution> {
         let tolerance = IDLE * self.solver.tolerance;
-        let guess = guess.filter(|g| g.z.len() == self.size());
-        let basis = || guess.and_then(|g| g.basis.clone());
+        let warm_start = warm_start.filter(|g| g.z.len() == self.size());
+        let basis = || warm_start.and_then(|g| g.basis.clone());
         let judged = |task: &mut Self, stage: Stage, candidate: Candidate| {
             let work = Work { stage, ..Work::default() };
             let accepted = Solution::accept(candidate, tolerance, task.law, work, basis());
@@ -101,19 +101,21 @@ impl<'a> Task<'a, '_> {
             let zero = task.certify(&[]);
             judged(task, Stage::Zero, zero)
         };
-        let Some(guess) = guess.filter(|g| g.z.iter().any(|z| *z != 0.0)) else { return nothing(self) };
-        let candidate = self.certify(&guess.z);
+        let Some(warm_start) = warm_start.filter(|g| g.z.iter().any(|z| *z != 0.0)) else {
+            return nothing(self);
+        };
+        let candidate = self.certify(&warm_start.z);
         let worst = candidate.certificate.worst();
         if let Problem::Step(step) = self.problem
             && worst > newton::ROUND_OFF
             && worst <= NEAR
             && (!step.contacts.is_empty() || few_joints(step))
-            && let Some(solution) = newton::polish(step, self, &guess.z, &Work::default())
+            && let Some(solution) = newton::polish(step, self, &warm_start.z, &Work::default())
         {
             self.recycle(candidate);
             return Some(solution);
         }
-        judged(self, Stage::Guess, candidate).or_else(|| nothing(self))
+        judged(self, Stage::WarmStart, candidate).or_else(|| nothing(self))
     }
 
     /// Number of unknowns.
@@ -207,25 +209,29 @@ impl<'a> Task<'a, '_> {
 
     /// The structured methods where they know the problem; Lemke's method where they do not, where a small problem
     /// lets it be exact, and where they fail.
-    pub(super) fn chain(&mut self, chain: &Chain, guess: Option<&Guess>) -> Result<Solution, LcpError> {
+    pub(super) fn chain(
+        &mut self,
+        chain: &Chain,
+        warm_start: Option<&WarmStart>,
+    ) -> Result<Solution, LcpError> {
         let lemke = Lemke::default();
-        let Problem::Step(step) = self.problem else { return self.pivoted(&lemke, guess) };
+        let Problem::Step(step) = self.problem else { return self.pivoted(&lemke, warm_start) };
         if structured::unknown_feature(step).is_some() {
-            return self.pivoted(&lemke, guess);
+            return self.pivoted(&lemke, warm_start);
         }
         let curved = |c: &Contact| !c.tangents.is_empty() && matches!(c.set, FrictionSet::Ellipse(_));
         let flat = !step.contacts.iter().any(curved);
         let mut pivoting = None;
         if flat && step.contacts.len() <= chain.pivots_below && few_joints(step) {
-            match self.pivoted(&lemke, guess) {
+            match self.pivoted(&lemke, warm_start) {
                 Err(error) if !matches!(error, LcpError::Ray { proof: Some(_), .. }) => {
                     pivoting = Some(error);
                 }
                 done => return done,
             }
         }
-        let guess = guess.filter(|g| g.z.len() == self.size());
-        let error = match structured::solve(step, self, chain, guess) {
+        let warm_start = warm_start.filter(|g| g.z.len() == self.size());
+        let error = match structured::solve(step, self, chain, warm_start) {
             Ok(solution) => return Ok(solution),
             Err(error) => error,
         };
@@ -242,8 +248,12 @@ impl<'a> Task<'a, '_> {
     }
 
     /// Lemke's method, and what may improve its answer.
-    pub(super) fn pivoted(&mut self, lemke: &Lemke, guess: Option<&Guess>) -> Result<Solution, LcpError> {
-        self.lemke(lemke, guess).or_else(|error| self.improved(lemke, error))
+    pub(super) fn pivoted(
+        &mut self,
+        lemke: &Lemke,
+        warm_start: Option<&WarmStart>,
+    ) -> Result<Solution, LcpError> {
+        self.lemke(lemke, warm_start).or_else(|error| self.improved(lemke, error))
     }
 
     /// A solution where Lemke's method ended a little short of one, or the error as it was.
@@ -278,9 +288,13 @@ impl<'a> Task<'a, '_> {
             .map_err(|_| error)
     }
 
-    pub(super) fn lemke(&mut self, lemke: &Lemke, guess: Option<&Guess>) -> Result<Solution, LcpError> {
+    pub(super) fn lemke(
+        &mut self,
+        lemke: &Lemke,
+        warm_start: Option<&WarmStart>,
+    ) -> Result<Solution, LcpError> {
         let mut dense = self.dense()?;
-        let result = self.lemke_on(lemke, guess, &mut dense);
+        let result = self.lemke_on(lemke, warm_start, &mut dense);
         if let Dense::Step(condensed) = dense {
             self.workspace.condense = condensed.into_storage();
         }
@@ -290,7 +304,7 @@ impl<'a> Task<'a, '_> {
     fn lemke_on(
         &mut self,
         lemke: &Lemke,
-        guess: Option<&Guess>,
+        warm_start: Option<&WarmStart>,
         dense: &mut Dense,
     ) -> Result<Solution, LcpError> {
         let n = dense.lcp().q.len();
@@ -302,7 +316,7 @@ impl<'a> Task<'a, '_> {
             // joints alone
             return self.judged(dense, &[], work, None);
         }
-        let warm = guess.and_then(|g| g.basis.as_ref()).filter(|b| b.0.len() == n);
+        let warm = warm_start.and_then(|g| g.basis.as_ref()).filter(|b| b.0.len() == n);
         let run = lemke.run_in(dense.lcp(), warm, &mut self.workspace.lemke);
         let Run { end, z, basis, pivots, refactorizations, restarted, retries } = run;
         (work.pivots, work.refactorizations) = (pivots, refactorizations);

@@ -50,7 +50,7 @@ pub(super) struct Touch<const T: usize> {
     pub(super) has_normal: bool,
     /// The touch whose normal impulse this one's friction is bounded by, or [`OWN`]. One that rests on another carries
     /// the normal row and impulse of that one, which do the same in every step, and pushes along its tangents alone.
-    pub(super) bearer: u32,
+    pub(super) bound_by: u32,
     /// `false`: nothing acts along the tangents.
     pub(super) has_friction: bool,
     /// The normal row's part of each body.
@@ -76,7 +76,7 @@ impl<const T: usize> Touch<T> {
     /// Whether its normal impulse is that of another.
     #[inline(always)]
     pub(super) fn rests(&self) -> bool {
-        self.bearer != OWN
+        self.bound_by != OWN
     }
 }
 
@@ -161,8 +161,8 @@ pub(crate) fn unknown_feature(problem: &StepProblem) -> Option<&'static str> {
         return Some("contacts over more than two bodies");
     }
     let elsewhere = |c: &Contact| {
-        let bearer = c.bearer.map(|i| &problem.contacts[i]);
-        bearer.is_some_and(|bearer| bodies_of(problem, bearer) != bodies_of(problem, c))
+        let bound_by = c.bound_by.map(|i| &problem.contacts[i]);
+        bound_by.is_some_and(|bound_by| bodies_of(problem, bound_by) != bodies_of(problem, c))
     };
     if problem.contacts.iter().any(elsewhere) {
         return Some("friction that rests on a contact of other bodies");
@@ -211,14 +211,14 @@ impl<const T: usize> Island<T> {
         }
         // side by side, the contacts of two bodies are one block of the matrix
         self.touches.sort_unstable_by_key(|t| (t.bodies, t.contact));
-        let bearing = |t: &Touch<T>| problem.contacts[t.contact].bearer.is_none();
+        let bearing = |t: &Touch<T>| problem.contacts[t.contact].bound_by.is_none();
         let apart = |t: &[Touch<T>]| t[0].bodies != t[1].bodies || !(bearing(&t[0]) && bearing(&t[1]));
         self.is_simple = !self.touches.is_empty() && self.touches.windows(2).all(apart);
         for i in 0..self.touches.len() {
             let Touch { contact, bodies, .. } = self.touches[i];
-            if let Some(bearer) = problem.contacts[contact].bearer {
-                let found = self.touches.binary_search_by_key(&(bodies, bearer), |t| (t.bodies, t.contact));
-                self.touches[i].bearer = found.map_or(OWN, number);
+            if let Some(bound_by) = problem.contacts[contact].bound_by {
+                let found = self.touches.binary_search_by_key(&(bodies, bound_by), |t| (t.bodies, t.contact));
+                self.touches[i].bound_by = found.map_or(OWN, number);
             }
         }
     }
@@ -253,7 +253,7 @@ impl<const T: usize> Island<T> {
         }
     }
 
-    /// Whether Newton finds its way without a guess: joints alone are linear, without friction the problem is convex,
+    /// Whether Newton finds its way without a warm start: joints alone are linear, without friction the problem is convex,
     /// and what touches in one point each is soon sorted out.
     pub(super) fn is_tame(&self) -> bool {
         self.is_simple || !self.touches.iter().any(|t| t.has_friction)
@@ -290,14 +290,14 @@ fn touch<const T: usize>(
 ) -> Touch<T> {
     let c = &problem.contacts[contact];
     let bodies = bodies_of(problem, c).map(|b| b.map_or(WORLD, |b| local[b]));
-    let bearer = problem.bearer(contact);
-    let normal = bearer.and_then(|bearer| problem.contacts[bearer].normal.as_ref());
+    let bound_by = problem.bound_by(contact);
+    let normal = bound_by.and_then(|bound_by| problem.contacts[bound_by].normal.as_ref());
     let has_friction = !c.tangents.is_empty() && (c.kappa > 0.0 || (c.mu > 0.0 && normal.is_some()));
     let mut touch = Touch {
         contact,
         bodies,
         has_normal: normal.is_some(),
-        bearer: OWN,
+        bound_by: OWN,
         has_friction,
         n: [[0.0; 8]; 2],
         t: [[[0.0; 8]; 2]; T],
@@ -314,7 +314,7 @@ fn touch<const T: usize>(
     if let Some(normal) = normal {
         touch.n = in_order(parts(&normal.row, local), bodies);
         touch.offset = normal.offset;
-        touch.w_n = bearer.map_or(0.0, |bearer| mobilities[bearer].normal);
+        touch.w_n = bound_by.map_or(0.0, |bound_by| mobilities[bound_by].normal);
     }
     for (k, tangent) in c.tangents.iter().enumerate().filter(|_| has_friction) {
         let axis = match &c.set {
@@ -351,12 +351,12 @@ fn in_order((own, parts): ([u32; 2], [Lane; 2]), bodies: [u32; 2]) -> [Lane; 2] 
     if own[0] == bodies[0] { parts } else { [parts[1], parts[0]] }
 }
 
-/// The bodies that the rows of a contact touch, those of its bearer first, in the order they are named; the first two
+/// The bodies that the rows of a contact touch, those of its bound_by first, in the order they are named; the first two
 /// if there are more.
 pub(super) fn bodies_of(problem: &StepProblem, contact: &Contact) -> [Option<usize>; 2] {
     let mut bodies = [None; 2];
-    let bearer = contact.bearer.map(|i| &problem.contacts[i]);
-    for row in bearer.into_iter().chain([contact]).flat_map(Contact::rows) {
+    let bound_by = contact.bound_by.map(|i| &problem.contacts[i]);
+    for row in bound_by.into_iter().chain([contact]).flat_map(Contact::rows) {
         let Row::Bodies(terms) = &row.row else { continue };
         for term in terms {
             let known = bodies.contains(&Some(term.body));

@@ -109,8 +109,8 @@ impl<const T: usize> Iterate<T> {
         for (r, touch) in self.r.iter_mut().zip(&island.touches) {
             let own = &z[layout.contact[touch.contact]..layout.contact[touch.contact + 1]];
             let normal = usize::from(touch.has_normal && !touch.rests());
-            let bearer = problem.bearer(touch.contact);
-            r.n = bearer.map_or(0.0, |bearer| z[layout.contact[bearer]]);
+            let bound_by = problem.bound_by(touch.contact);
+            r.n = bound_by.map_or(0.0, |bound_by| z[layout.contact[bound_by]]);
             if touch.has_friction {
                 let p = problem.contacts[touch.contact].tangent_impulse(&own[normal..]);
                 for k in 0..T.min(p.len()) {

@@ -16,7 +16,7 @@ use crate::certificate::Candidate;
 use crate::chain::{Chain, Trial};
 use crate::problem::StepProblem;
 use crate::profile::Phase;
-use crate::solution::{Guess, LcpError, Solution, Work};
+use crate::solution::{LcpError, Solution, WarmStart, Work};
 use crate::solve::Task;
 pub(crate) use island::unknown_feature;
 use partition::Partition;
@@ -53,14 +53,14 @@ pub(crate) fn solve(
     step: &StepProblem,
     task: &mut Task,
     chain: &Chain,
-    guess: Option<&Guess>,
+    warm_start: Option<&WarmStart>,
 ) -> Result<Solution, LcpError> {
     let mut storage = std::mem::take(task.structured());
     let prepared = task.prepared();
     storage.factoring = 0.0;
     storage.z.clear();
-    match guess {
-        Some(guess) => storage.z.extend_from_slice(&guess.z),
+    match warm_start {
+        Some(warm_start) => storage.z.extend_from_slice(&warm_start.z),
         None => storage.z.resize(prepared.layout.impulses, 0.0),
     }
     task.velocity(&storage.z, &mut storage.v);
@@ -71,7 +71,7 @@ pub(crate) fn solve(
     let mut best: Option<Candidate> = None;
     for (attempt, share) in SHARES.into_iter().enumerate() {
         let scale = (task.speed(), share * task.tolerance());
-        let warm = guess.is_some() || attempt > 0;
+        let warm = warm_start.is_some() || attempt > 0;
         let chain = if attempt > 0 { &Chain::new(&[Trial::Warm(AFTER)], chain.budget) } else { chain };
         match tangents {
             0 | 1 => {
@@ -122,7 +122,7 @@ impl Storage {
         step: &StepProblem,
         task: &mut Task,
         chain: &Chain,
-        guess: bool,
+        warm_start: bool,
         (speed, tolerance): (f64, f64),
         spaces: &mut Vec<Space<T>>,
         work: &mut Work,
@@ -148,7 +148,7 @@ impl Storage {
             space.at_rest = speed <= 2.0 * step.speed_scale;
             space.best.read(&space.island, step, layout, z);
             space.best.take_velocities(&space.island, layout, v);
-            space.solve(chain, guess, speed, tolerance);
+            space.solve(chain, warm_start, speed, tolerance);
         };
         let size = step.contacts.len() + step.joints.len();
         if count > 1 && size > SERIAL {

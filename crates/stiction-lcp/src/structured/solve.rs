@@ -56,9 +56,9 @@ pub(super) struct Outcome {
 }
 
 impl<const T: usize> Space<T> {
-    /// Solves the island to `tolerance` in units of `speed`, from the impulses in `best` if they are a guess, or zero.
-    pub(super) fn solve(&mut self, chain: &Chain, guess: bool, speed: f64, tolerance: f64) {
-        let stage = if guess { Stage::Guess } else { Stage::Zero };
+    /// Solves the island to `tolerance` in units of `speed`, from the impulses in `best` if they are a warm start, or zero.
+    pub(super) fn solve(&mut self, chain: &Chain, warm_start: bool, speed: f64, tolerance: f64) {
+        let stage = if warm_start { Stage::WarmStart } else { Stage::Zero };
         let residual = self.newton.residual(&self.island, &self.best) / speed;
         self.outcome = Outcome { stage, residual, ..Outcome::default() };
         let mut laid_out = false;
@@ -75,7 +75,7 @@ impl<const T: usize> Space<T> {
                 laid_out = true;
             }
             let stage = match trial {
-                Trial::Warm(_) if !guess && !self.island.is_tame() => continue,
+                Trial::Warm(_) if !warm_start && !self.island.is_tame() => continue,
                 Trial::Warm(factorizations) => {
                     self.at.copy_from(&self.best);
                     // what touches in one point each is soon sorted out by sweeps, redundant patches are not

@@ -82,7 +82,7 @@ impl<const T: usize> Storage<T> {
             let old = at.r[i];
             let mut new = old;
             if touch.rests() {
-                new.n = at.r[touch.bearer as usize].n;
+                new.n = at.r[touch.bound_by as usize].n;
             } else if touch.has_normal {
                 let u = speed(&touch.n, touch.bodies, &at.v) + touch.offset;
                 new.n = (old.n - u * touch.over_n).max(0.0);

@@ -20,7 +20,7 @@ impl Assembly<'_> {
                     reader.error(&reader.span("name"), format!("another joint is named `{name}`"));
                 }
                 if let Some(joint) = joint {
-                    self.world.join(joint);
+                    self.world.add_joint(joint);
                 }
             }
         }

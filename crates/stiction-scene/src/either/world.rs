@@ -113,7 +113,7 @@ impl Assembly<'_> {
                 self.places.body(name.clone(), k);
                 let body = first.get_or_insert_with(|| body(&reader, &self.materials));
                 let placed = Body { name, ..moved(&reader, body, &copy.moved) };
-                let id = self.world.add(placed);
+                let id = self.world.add_body(placed);
                 let numbers: Vec<ShapeId> = self.world.shapes(id).map(|(shape, _)| shape).collect();
                 for (number, shape) in numbers.iter().zip(reader.tables("shapes")) {
                     let (_, material) = self.materials.of(&shape, &reader);
@@ -124,7 +124,7 @@ impl Assembly<'_> {
         // the body that stands still is there if something refers to it
         if crate::place::refers_to_ground(&self.root) && self.names.number(GROUND).is_none() {
             self.names.add(GROUND, GROUND.to_string());
-            self.world.add(Body::fixed(GROUND));
+            self.world.add_body(Body::fixed(GROUND));
         }
     }
 
@@ -202,7 +202,7 @@ impl Assembly<'_> {
     }
 
     fn push(&mut self, list: &'static str, k: usize, force: Force) {
-        self.world.push(force);
+        self.world.add_force(force);
         self.places.force(list, k);
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn run(name: &str) -> Run {
     };
     if let Some(accuracy) = accuracy {
         let times: Vec<f64> = (1..=SAMPLES).map(|k| duration * f64::from(k) / f64::from(SAMPLES)).collect();
-        let followed = run.simulation.follow(end, &accuracy, &times, |_, state| state.clone());
+        let followed = run.simulation.run_to_accuracy(end, &accuracy, &times, |_, state| state.clone());
         let followed = followed.unwrap_or_else(|error| panic!("{error}"));
         run.certificate = followed.report.certificate;
         run.infeasibility = followed.report.penetration;
@@ -69,7 +69,7 @@ pub(crate) fn followed(name: &str, tolerance: f64) -> State {
     let end = state.t + duration;
     let mut simulation = Simulation::new(model, state, Scheme::accurate());
     simulation
-        .follow(end, &Accuracy::of(tolerance), &[], |_, _| ())
+        .run_to_accuracy(end, &Accuracy::of(tolerance), &[], |_, _| ())
         .unwrap_or_else(|error| panic!("{error}"));
     simulation.state().clone()
 }

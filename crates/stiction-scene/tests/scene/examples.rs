@@ -23,7 +23,7 @@ fn the_reference_scenes_run() {
             Scene::from_toml(&text, "reference.toml").unwrap().build().unwrap();
         let mut simulation = Simulation::new(model, state, scheme);
         let end = match accuracy {
-            Some(accuracy) => simulation.follow(duration, &accuracy, &[], |_, _| ()).map(|_| ()),
+            Some(accuracy) => simulation.run_to_accuracy(duration, &accuracy, &[], |_, _| ()).map(|_| ()),
             None => {
                 simulation.record(duration, h, |_, _, _| ()).map(|_| ()).map_err(|stopped| *stopped.error)
             }

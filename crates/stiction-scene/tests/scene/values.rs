@@ -42,7 +42,7 @@ fn masses_are_given_or_come_from_the_shapes() {
         );
     }
     assert_eq!([model.mass(2)[(0, 0)], model.mass(2)[(2, 2)]], [3.0, 5.0]);
-    let centre = model.centre(&model.state(), model.world().find("given").unwrap()).unwrap();
+    let centre = model.centre(&model.state(), model.world().find_body("given").unwrap()).unwrap();
     assert_eq!(centre, Point2::new(20.5, 0.0));
 }
 
@@ -58,7 +58,7 @@ fn rotations_in_space_agree() {
         ]"#,
     );
     let turned =
-        |name: &str| model.world().body(model.world().find(name).unwrap()).unwrap().pose * Vector3::x();
+        |name: &str| model.world().body(model.world().find_body(name).unwrap()).unwrap().pose * Vector3::x();
     for name in ["a", "b", "c"] {
         assert!((turned(name) - Vector3::y()).norm() < ROUND, "{name}: {}", turned(name));
     }
@@ -88,7 +88,7 @@ fn copies_are_moved_turned_and_numbered() {
     let world = model.world();
     let names: Vec<_> = world.bodies().map(|(_, body)| body.name.as_str()).collect();
     assert_eq!(names, ["row[0][0]", "row[0][1]", "row[0][2]", "row[1][0]", "row[1][1]", "row[1][2]"]);
-    let body = world.body(world.find("row[1][1]").unwrap()).unwrap();
+    let body = world.body(world.find_body("row[1][1]").unwrap()).unwrap();
     assert!((body.pose.translation.vector - nalgebra::Vector2::new(10.0, 1.0)).norm() < ROUND);
     assert!((body.velocity.linear - nalgebra::Vector2::new(-1.0, 0.0)).norm() < ROUND);
     let joints: Vec<_> =
@@ -175,8 +175,9 @@ fn materials_are_of_shapes_bodies_and_pairs() {
         "#,
     );
     let world = model.world();
-    let of =
-        |name: &str| world.shapes(world.find(name).unwrap()).map(|(_, on)| on.material).collect::<Vec<_>>();
+    let of = |name: &str| {
+        world.shapes(world.find_body(name).unwrap()).map(|(_, on)| on.material).collect::<Vec<_>>()
+    };
     assert_eq!(
         of("a"),
         [
@@ -185,7 +186,7 @@ fn materials_are_of_shapes_bodies_and_pairs() {
         ]
     );
     assert_eq!(of("b"), [Material { friction: 0.25, restitution: 0.0, ..Material::default() }]);
-    let groups = world.shapes(world.find("b").unwrap()).next().unwrap().1.groups;
+    let groups = world.shapes(world.find_body("b").unwrap()).next().unwrap().1.groups;
     assert_eq!((groups.member, groups.collides), (0b101, 1 << 31 | 0b10));
 }
 
@@ -268,7 +269,7 @@ fn paths_have_the_derivatives_of_their_formulas() {
             { name = "b", mass = 1.0, inertia = [1.0, 1.0, 1.0] },
         ]"#,
     );
-    let a = model.world().find("a").unwrap();
+    let a = model.world().find_body("a").unwrap();
     let mut state = model.state();
     state.t = 1.0;
     let pose = model.pose(&state, a).unwrap();

@@ -140,11 +140,11 @@ impl Fresh {
                 state,
                 |world| {
                     let body = planar::Body::rigid(self.name.clone(), planar::Mass::Density(density));
-                    world.add(body.at(Isometry2::translation(at[0], at[1])).with(plane.clone()));
+                    world.add_body(body.at(Isometry2::translation(at[0], at[1])).with(plane.clone()));
                 },
                 |world| {
                     let body = spatial::Body::rigid(self.name.clone(), spatial::Mass::Density(density));
-                    world.add(body.at(Isometry3::translation(at[0], at[1], at[2])).with(space.clone()));
+                    world.add_body(body.at(Isometry3::translation(at[0], at[1], at[2])).with(space.clone()));
                 },
             );
             match added {

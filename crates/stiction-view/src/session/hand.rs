@@ -37,7 +37,7 @@ impl Cursor {
             let [x, y, _] = cursor.get();
             (Isometry2::translation(x, y), planar::Twist::default())
         });
-        world.add(planar::Body::kinematic(NAME, path)).0
+        world.add_body(planar::Body::kinematic(NAME, path)).0
     }
 
     /// Adds the cursor to a world; its number.
@@ -47,7 +47,7 @@ impl Cursor {
             let [x, y, z] = cursor.get();
             (Isometry3::translation(x, y, z), spatial::Twist::default())
         });
-        world.add(spatial::Body::kinematic(NAME, path)).0
+        world.add_body(spatial::Body::kinematic(NAME, path)).0
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn pulled(model: &Model, state: &State, cursor: u32, body: u32, point
                 damping,
                 rest_length: 0.0,
             };
-            simulation.edit(|world| world.push(spring)).ok()?;
+            simulation.edit(|world| world.add_force(spring)).ok()?;
             Some(Model::Planar(simulation.system().clone()))
         }
         Model::Spatial(model) => {
@@ -102,7 +102,7 @@ pub(super) fn pulled(model: &Model, state: &State, cursor: u32, body: u32, point
                 damping,
                 rest_length: 0.0,
             };
-            simulation.edit(|world| world.push(spring)).ok()?;
+            simulation.edit(|world| world.add_force(spring)).ok()?;
             Some(Model::Spatial(simulation.system().clone()))
         }
     }

@@ -6,7 +6,7 @@ use super::part::{Part, Place};
 use super::world::{BodyId, ShapeId, World};
 use super::{Attached, Body};
 use crate::material::{Depth, FrictionPoint, Groups, Material};
-use crate::system::{Bases, ContactId, ContactRow, Moments, Near, PairId};
+use crate::system::{ContactId, ContactQuery, ContactRow, Moments, PairId, SearchCache};
 use nalgebra::{Isometry2, Vector2};
 use std::collections::BTreeSet;
 use stiction_geometry::broad::{Broad, Extent};
@@ -100,7 +100,14 @@ impl Membership {
 
 impl Model {
     /// All contacts that are near.
-    pub(super) fn near(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
+    pub(super) fn near(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &ContactQuery,
+        cache: &mut SearchCache,
+        out: &mut Vec<ContactRow>,
+    ) {
         out.clear();
         let mut scratch = self.scratch();
         let near = &near.at_once();
@@ -112,7 +119,7 @@ impl Model {
             let reach = if near.wanted.contains(&pair.id) {
                 f64::INFINITY
             } else {
-                near.reach + (travels[on_a.part] + travels[on_b.part])
+                near.max_gap + (travels[on_a.part] + travels[on_b.part])
             };
             found.clear();
             if self.world.depth == Depth::Minkowski
@@ -122,11 +129,11 @@ impl Model {
                 out.extend(row.flatten());
                 continue;
             }
-            let mut basis = bases.facets(pair.id).map(|[f, g, h, _]| [f, g, h].into()).unwrap_or_default();
+            let mut basis = cache.facets(pair.id).map(|[f, g, h, _]| [f, g, h].into()).unwrap_or_default();
             // pairs without a gap function do not get past the check
             if gaps_from(&on_a.shape, &poses[a], &on_b.shape, &poses[b], reach, &mut basis, found).is_ok() {
                 if let Some([f, g, h]) = basis.names() {
-                    bases.keep(pair.id, [f, g, h, 0]);
+                    cache.keep(pair.id, [f, g, h, 0]);
                 }
                 out.extend(found.iter().filter_map(|gap| self.contact_row(&pair, places, gap)));
             }
@@ -134,14 +141,21 @@ impl Model {
     }
 
     /// Places the shapes, and finds the pairs that may be near, with or without a sensor in them.
-    pub(super) fn search(&self, t: f64, q: &[f64], near: &Near, sensors: bool, scratch: &mut Scratch) {
+    pub(super) fn search(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &ContactQuery,
+        sensors: bool,
+        scratch: &mut Scratch,
+    ) {
         let Scratch { places, poses, travels, boxes, broad, pairs, .. } = scratch;
         self.places(t, q, places);
         poses.clear();
         poses.extend(self.surfaces.iter().map(|s| places[s.part].pose(&s.pose)));
         travels.clear();
         let travel =
-            |(part, place): (&Part, &Place)| near.sweep.map_or(0.0, |sweep| part.travel(place, sweep));
+            |(part, place): (&Part, &Place)| near.motion.map_or(0.0, |sweep| part.travel(place, sweep));
         travels.extend(self.parts.iter().zip(&*places).map(travel));
 
         // boxes grown by what each body goes and half the reach overlap whenever the shapes are within reach
@@ -150,10 +164,10 @@ impl Model {
             let (a, b) = (&self.surfaces[a].membership, &self.surfaces[b].membership);
             a.senses(b) == sensors && a.may_meet(b, &self.apart)
         };
-        if near.reach > f64::NEG_INFINITY {
+        if near.max_gap > f64::NEG_INFINITY {
             boxes.clear();
             boxes.extend(self.surfaces.iter().zip(&*poses).map(|(s, pose)| {
-                let margin = travels[s.part] + 0.5 * near.reach.max(0.0);
+                let margin = travels[s.part] + 0.5 * near.max_gap.max(0.0);
                 Extent::from(bounds(&s.shape, pose).grown(margin))
             }));
             broad.overlaps(boxes, may_meet, pairs);

@@ -5,7 +5,7 @@ use super::world::World;
 use crate::error::{Mistakes, ProjectError};
 use crate::scheme::post_stabilize;
 use crate::simulate::Simulation;
-use crate::system::{Near, System};
+use crate::system::{ContactQuery, System};
 use std::collections::BTreeMap;
 
 impl Simulation<Model> {
@@ -17,13 +17,13 @@ impl Simulation<Model> {
     /// # use stiction::planar::{Body, Mass, World};
     /// # use stiction::{Scheme, Simulation};
     /// # let mut world = World::new(Vector2::new(0.0, -9.81));
-    /// # world.add(Body::rigid("first", Mass::given(1.0, 1.0)));
+    /// # world.add_body(Body::rigid("first", Mass::given(1.0, 1.0)));
     /// # let model = world.build()?;
     /// # let state = model.state();
     /// # let mut simulation = Simulation::new(model, state, Scheme::default());
     /// simulation.step(0.01)?;
     /// simulation.edit(|world| {
-    ///     world.add(Body::rigid("second", Mass::given(1.0, 1.0)));
+    ///     world.add_body(Body::rigid("second", Mass::given(1.0, 1.0)));
     /// })?;
     /// assert_eq!(simulation.state().q.len(), 6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -31,8 +31,8 @@ impl Simulation<Model> {
     pub fn edit<T>(&mut self, change: impl FnOnce(&mut World) -> T) -> Result<T, Mistakes> {
         let (model, state) = (self.system(), self.state());
         let mut contacts = Vec::new();
-        let mut bases = state.memory.bases.clone();
-        model.contacts(state.t, &state.q, &Near::within(0.0), &mut bases, &mut contacts);
+        let mut cache = state.memory.cache.clone();
+        model.contacts(state.t, &state.q, &ContactQuery::within(0.0), &mut cache, &mut contacts);
         let mut overlaps = BTreeMap::new();
         for contact in &contacts {
             let depth = overlaps.entry(contact.id.pair).or_insert(0.0);
@@ -44,7 +44,7 @@ impl Simulation<Model> {
         let answer = change(&mut world);
         world.check_but(&overlaps)?;
         // what bears may have gone, and rows of joints may have other places
-        let memory = crate::Memory { bearing: None, ..state.memory.clone() };
+        let memory = crate::Memory { active: None, ..state.memory.clone() };
         let next = crate::State { memory, ..world.state() };
         self.replace(Model::new(world), next);
         Ok(answer)

@@ -10,9 +10,9 @@
 //! use stiction_geometry::planar::Shape;
 //!
 //! let mut world = World::new(Vector2::new(0.0, -9.81));
-//! world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane)));
+//! world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfPlane)));
 //! let disk = Attached::new(Shape::Disk { radius: 0.1 });
-//! let ball = world.add(Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 0.5)).with(disk));
+//! let ball = world.add_body(Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 0.5)).with(disk));
 //!
 //! let model = world.build()?;
 //! let state = model.state();

@@ -9,7 +9,7 @@ use crate::error::Mistakes;
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::material::Material;
 use crate::state::State;
-use crate::system::{Bases, ContactRow, Forces, JointRow, Near, PairId, System};
+use crate::system::{ContactQuery, ContactRow, Forces, JointRow, PairId, SearchCache, System};
 use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -169,7 +169,7 @@ impl Model {
         }
         let mut scratch = self.scratch();
         // boxes of shapes that touch may be apart by round-off
-        let near = Near::within(1e-12 * self.size);
+        let near = ContactQuery::within(1e-12 * self.size);
         self.search(state.t, &state.q, &near, true, &mut scratch);
         let Scratch { poses, pairs, gaps: near, .. } = &mut *scratch;
         let touches = |&&[i, j]: &&[usize; 2]| {
@@ -278,8 +278,15 @@ impl System for Model {
         true
     }
 
-    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
-        self.near(t, q, near, bases, out);
+    fn contacts(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &ContactQuery,
+        cache: &mut SearchCache,
+        out: &mut Vec<ContactRow>,
+    ) {
+        self.near(t, q, near, cache, out);
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
@@ -299,7 +306,7 @@ impl System for Model {
         prescribed.map(speed).fold(0.0, |most: f64, s| if s > most || s.is_nan() { s } else { most })
     }
 
-    fn resists_turning(&self) -> bool {
+    fn has_moment_friction(&self) -> bool {
         let surfaces = self.surfaces.iter().map(|s| &s.material);
         Material::any_pair(surfaces, self.world.materials.values(), |m| m.rolling)
     }

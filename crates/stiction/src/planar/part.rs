@@ -3,7 +3,7 @@
 use super::body::{Motion, Path, Twist};
 use super::world::{BodyId, Slot, World};
 use crate::state::State;
-use crate::system::Sweep;
+use crate::system::MotionBound;
 use nalgebra::{Isometry2, Matrix6, Point2, UnitComplex, Vector2};
 use stiction_geometry::planar::{MassProperties, Shape, size};
 
@@ -202,8 +202,8 @@ impl Part {
     }
 
     /// How far a point of its shapes goes within a step, at most [m].
-    pub(super) fn travel(&self, place: &Place, sweep: &Sweep) -> f64 {
-        let Sweep { t, h, v } = sweep;
+    pub(super) fn travel(&self, place: &Place, sweep: &MotionBound) -> f64 {
+        let MotionBound { t, h, v } = sweep;
         let fastest = match &self.kind {
             Kind::Fixed(_) => 0.0,
             Kind::Kinematic(path) => {

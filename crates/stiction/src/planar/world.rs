@@ -80,7 +80,7 @@ impl World {
     }
 
     /// Adds a body with its shapes.
-    pub fn add(&mut self, body: Body) -> BodyId {
+    pub fn add_body(&mut self, body: Body) -> BodyId {
         let id = BodyId(take(&mut self.next.body));
         let shapes = body.shapes.iter().map(|_| ShapeId(take(&mut self.next.shape))).collect();
         self.bodies.insert(id, Slot { body, shapes, loaded: None });
@@ -88,7 +88,7 @@ impl World {
     }
 
     /// Removes a body with its shapes, and the joints and forces on it.
-    pub fn remove(&mut self, id: BodyId) -> Option<Body> {
+    pub fn remove_body(&mut self, id: BodyId) -> Option<Body> {
         let slot = self.bodies.remove(&id)?;
         self.joints.retain(|_, j| j.a != id && j.b != id);
         self.forces.retain(|_, f| !f.bodies().any(|b| b == id));
@@ -98,7 +98,7 @@ impl World {
     }
 
     /// Adds a shape to a body; `None` if there is no such body.
-    pub fn attach(&mut self, body: BodyId, shape: Attached) -> Option<ShapeId> {
+    pub fn add_shape(&mut self, body: BodyId, shape: Attached) -> Option<ShapeId> {
         let slot = self.bodies.get_mut(&body)?;
         let id = ShapeId(take(&mut self.next.shape));
         slot.body.shapes.push(shape);
@@ -107,7 +107,7 @@ impl World {
     }
 
     /// Removes a shape from its body.
-    pub fn detach(&mut self, id: ShapeId) -> Option<Attached> {
+    pub fn remove_shape(&mut self, id: ShapeId) -> Option<Attached> {
         for slot in self.bodies.values_mut() {
             let place = slot.shapes.iter().position(|&s| s == id);
             if let Some(i) = place.filter(|&i| i < slot.body.shapes.len()) {
@@ -125,26 +125,26 @@ impl World {
     }
 
     /// Adds a joint.
-    pub fn join(&mut self, joint: Joint) -> JointId {
+    pub fn add_joint(&mut self, joint: Joint) -> JointId {
         let id = JointId(take(&mut self.next.joint));
         self.joints.insert(id, joint);
         id
     }
 
     /// Removes a joint.
-    pub fn unjoin(&mut self, id: JointId) -> Option<Joint> {
+    pub fn remove_joint(&mut self, id: JointId) -> Option<Joint> {
         self.joints.remove(&id)
     }
 
     /// Adds a force.
-    pub fn push(&mut self, force: Force) -> ForceId {
+    pub fn add_force(&mut self, force: Force) -> ForceId {
         let id = ForceId(take(&mut self.next.force));
         self.forces.insert(id, force);
         id
     }
 
     /// Removes a force.
-    pub fn unpush(&mut self, id: ForceId) -> Option<Force> {
+    pub fn remove_force(&mut self, id: ForceId) -> Option<Force> {
         self.forces.remove(&id)
     }
 
@@ -163,7 +163,7 @@ impl World {
         self.bodies.get(&id).map(|slot| &slot.body)
     }
 
-    /// A body, to be changed. Shapes are added and removed with [`World::attach`] and [`World::detach`].
+    /// A body, to be changed. Shapes are added and removed with [`World::add_shape`] and [`World::remove_shape`].
     pub fn body_mut(&mut self, id: BodyId) -> Option<&mut Body> {
         self.bodies.get_mut(&id).map(|slot| &mut slot.body)
     }
@@ -209,7 +209,7 @@ impl World {
     }
 
     /// The body of this name.
-    pub fn find(&self, name: &str) -> Option<BodyId> {
+    pub fn find_body(&self, name: &str) -> Option<BodyId> {
         self.bodies().find(|(_, body)| body.name == name).map(|(id, _)| id)
     }
 

@@ -1,7 +1,7 @@
 //! What it takes beyond a report to check a step without solving anything.
 
-use crate::state::Bearing;
-use crate::system::{ContactId, EventPlace};
+use crate::state::ActiveConstraint;
+use crate::system::{ConstraintId, ContactId};
 use serde::{Deserialize, Serialize};
 
 /// What it takes beyond the report of a step to check it without solving anything: what it was solved for on the way.
@@ -11,14 +11,14 @@ pub struct Evidence {
     /// The velocity v̂ that the rows of an iterated step were expanded about last; empty for all other schemes.
     pub about: Vec<f64>,
     /// The passes of post-stabilization.
-    pub passes: Vec<Pass>,
+    pub passes: Vec<StabilizationPass>,
     /// What a step of second order is made of, in the order of time.
     pub parts: Vec<Part>,
 }
 
 /// A pass of post-stabilization.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Pass {
+pub struct StabilizationPass {
     /// The contacts that were rows, in their order.
     pub contacts: Vec<ContactId>,
     /// λ of every row, joints first: dp = M⁻¹Jᵀλ [kg m].
@@ -42,9 +42,9 @@ pub enum Part {
         /// With the definite part of the Jacobian of the forces.
         definite: bool,
         /// What bears, and how.
-        bearing: Vec<Bearing>,
+        active: Vec<ActiveConstraint>,
         /// What has just begun to.
-        fresh: Vec<Bearing>,
+        fresh: Vec<ActiveConstraint>,
         /// v̂, which leads to the middle.
         heading: Vec<f64>,
         /// w, which rows carry over from the start.
@@ -59,7 +59,7 @@ pub enum Part {
     /// A projection onto what holds, at an event.
     Projection {
         /// What bears, and how.
-        bearing: Vec<Bearing>,
+        active: Vec<ActiveConstraint>,
         /// How positions were moved, pass by pass.
         displacements: Vec<Vec<f64>>,
         /// Velocity after it.
@@ -68,9 +68,9 @@ pub enum Part {
     /// An impact.
     Impact {
         /// Where gaps closed.
-        struck: Vec<EventPlace>,
+        struck: Vec<ConstraintId>,
         /// Where else something bore.
-        held: Vec<EventPlace>,
+        held: Vec<ConstraintId>,
         /// Impulses of the compression [N s].
         compression: Vec<f64>,
         /// Velocity after it.
@@ -112,7 +112,7 @@ pub enum Part {
         /// How.
         by: Combination,
         /// What bears, and how.
-        bearing: Vec<Bearing>,
+        active: Vec<ActiveConstraint>,
         /// What was solved, in its order; at last the projection of the end.
         parts: Vec<Part>,
         /// The estimate of the error [m, rad, m/s, rad/s].
@@ -147,8 +147,8 @@ impl Evidence {
     }
 
     /// A pass to be filled in.
-    pub(crate) fn add_pass(&mut self) -> &mut Pass {
-        self.passes.push(Pass::default());
+    pub(crate) fn add_pass(&mut self) -> &mut StabilizationPass {
+        self.passes.push(StabilizationPass::default());
         let last = self.passes.len() - 1;
         &mut self.passes[last]
     }

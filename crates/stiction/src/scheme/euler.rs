@@ -7,7 +7,7 @@ use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
 use crate::system::System;
-use stiction_lcp::{Fallback, Guess, Phase, Solution, StepProblem};
+use stiction_lcp::{Fallback, Phase, Solution, StepProblem, WarmStart};
 
 /// Rounds of the position-level iteration at most.
 const ROUNDS: usize = 20;
@@ -21,7 +21,7 @@ pub(crate) struct Workspace {
     pub(crate) pose: Pose,
     pub(crate) lcp: stiction_lcp::Workspace,
     /// The impulses of the last step.
-    guess: Guess,
+    warm_start: WarmStart,
     /// The displacement of a pass of post-stabilization.
     pub(crate) displacement: Vec<f64>,
     next: State,
@@ -57,8 +57,8 @@ pub(crate) fn step<S: System + ?Sized>(
     let made = finish(system, scheme, h, &mut next, &solution, work, workspace, report);
     workspace.lcp.recycle(solution);
     if made.is_ok() {
-        workspace.pose.bases.forget_stale();
-        std::mem::swap(&mut next.memory.bases, &mut workspace.pose.bases);
+        workspace.pose.cache.forget_stale();
+        std::mem::swap(&mut next.memory.cache, &mut workspace.pose.cache);
         std::mem::swap(state, &mut next);
     }
     workspace.next = next;
@@ -120,7 +120,7 @@ fn finish<S: System + ?Sized>(
     assemble::joint_reports(problem, layout, places, joints, solution.z(), &mut reported.joints);
     assemble::remember(&reported.contacts, &reported.joints, &mut next.memory);
     reported.certificate.copy_from(solution.certificate());
-    reported.post = None;
+    reported.stabilization = None;
     reported.events.clear();
     reported.impacts.clear();
     reported.second_order = None;
@@ -144,7 +144,7 @@ fn finish<S: System + ?Sized>(
         match post {
             Ok(post) => {
                 reported.infeasibility = post.after;
-                reported.post = Some(post);
+                reported.stabilization = Some(post);
             }
             Err(error) => {
                 report.evidence = reported.evidence;
@@ -217,15 +217,15 @@ fn solve_with_all<S: System + ?Sized>(
     workspace: &mut Workspace,
 ) -> Result<Solution, StepError> {
     loop {
-        let Workspace { pose, lcp, guess, .. } = &mut *workspace;
+        let Workspace { pose, lcp, warm_start, .. } = &mut *workspace;
         lcp.profile().enter(Phase::Joints);
         pose.read_joints(system);
         lcp.profile().enter(Phase::Detection);
         pose.read_contacts(system, scheme, h);
         pose.assemble(system, scheme, scheme.reduction, state, h, lcp.profile());
         let Pose { problem, layout, places, contacts, .. } = &*pose;
-        assemble::remembered(problem, layout, places, contacts, &state.memory, &mut guess.z);
-        let solution = solved(problem, Some(guess), scheme, state.t, work, lcp)?;
+        assemble::remembered(problem, layout, places, contacts, &state.memory, &mut warm_start.z);
+        let solution = solved(problem, Some(warm_start), scheme, state.t, work, lcp)?;
         lcp.profile().enter(Phase::Detection);
         if !(looks_ahead(scheme) && pose.add_missed(system, state, h, solution.velocity())) {
             return Ok(solution);
@@ -238,13 +238,13 @@ fn solve_with_all<S: System + ?Sized>(
 /// Solves a step problem and counts it.
 pub(crate) fn solved(
     problem: &StepProblem,
-    guess: Option<&Guess>,
+    warm_start: Option<&WarmStart>,
     scheme: &Scheme,
     t: f64,
     work: &mut StepWork,
     lcp: &mut stiction_lcp::Workspace,
 ) -> Result<Solution, StepError> {
-    let solution = lcp.solve(problem, &scheme.solver, guess).map_err(|error| StepError::Unsolved {
+    let solution = lcp.solve(problem, &scheme.solver, warm_start).map_err(|error| StepError::Unsolved {
         t,
         error: Box::new(error),
         problem: Box::new(problem.clone()),

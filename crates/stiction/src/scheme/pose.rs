@@ -7,7 +7,8 @@ use crate::error::StepError;
 use crate::reduce::{Reducer, Reduction};
 use crate::state::State;
 use crate::system::{
-    Bases, ContactId, ContactRow, Forces, JointRow, Moments, Near, PairId, RowKind, Sweep, System, is_among,
+    ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId, RowKind,
+    SearchCache, System, is_among,
 };
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
@@ -42,11 +43,11 @@ pub(crate) struct Pose {
     pub(crate) reducer: Reducer,
     pub(crate) places: Places,
     /// Those of the state, going on with the step.
-    pub(crate) bases: Bases,
+    pub(crate) cache: SearchCache,
     /// How far apart two surfaces may be and still touch [m].
     pub(crate) reach: f64,
     /// Of the step, for schemes that look ahead.
-    pub(crate) sweep: Option<Sweep>,
+    pub(crate) sweep: Option<MotionBound>,
     /// Pairs whose contacts had been missed.
     pub(crate) wanted: Vec<PairId>,
     /// Gaps of contacts at the end of the step [m], and room to find them.
@@ -113,7 +114,7 @@ impl Pose {
         self.reach = reach(system, scheme);
         self.sweep(scheme, state, h);
         self.wanted.clear();
-        self.bases.clone_from(&state.memory.bases);
+        self.cache.clone_from(&state.memory.cache);
         let expansion = &mut self.expansion;
         if let Level::Position { .. } = scheme.level {
             expansion.about(system, state, h, &state.v);
@@ -134,8 +135,12 @@ impl Pose {
     /// Reads contacts there, after the joints.
     pub(crate) fn read_contacts<S: System + ?Sized>(&mut self, system: &S, scheme: &Scheme, h: f64) {
         let Expansion { t, q, v } = &self.expansion;
-        let near = Near { sweep: self.sweep.as_ref(), wanted: &self.wanted, ..Near::within(self.reach) };
-        system.contacts(*t, q, &near, &mut self.bases, &mut self.contacts);
+        let near = ContactQuery {
+            motion: self.sweep.as_ref(),
+            wanted: &self.wanted,
+            ..ContactQuery::within(self.reach)
+        };
+        system.contacts(*t, q, &near, &mut self.cache, &mut self.contacts);
         if v.is_empty() && self.sweep.is_some() {
             self.drop_passing(system, h);
         }
@@ -149,12 +154,12 @@ impl Pose {
             return;
         }
         // into the axes of the velocities, so that impulses act where they point
-        self.joints.iter_mut().for_each(|j| system.carry_back(v, h, &mut j.row));
+        self.joints.iter_mut().for_each(|j| system.to_start_axes(v, h, &mut j.row));
         for contact in &mut self.contacts {
-            system.carry_back(v, h, &mut contact.normal);
+            system.to_start_axes(v, h, &mut contact.normal);
             let Moments { spin, rolls, .. } = &mut contact.moments;
             for row in contact.tangents.iter_mut().chain(spin.as_deref_mut()).chain(rolls) {
-                system.carry_back(v, h, &mut row.row);
+                system.to_start_axes(v, h, &mut row.row);
             }
         }
     }
@@ -171,7 +176,7 @@ impl Pose {
             free,
             reach,
             wanted,
-            bases,
+            cache,
             after,
             room,
             end,
@@ -194,8 +199,8 @@ impl Pose {
         passing.dedup();
         end.clone_from(&expansion.q);
         system.advance(end, &sweep.v[0], h);
-        let there = Near { wanted: passing, ..Near::within(f64::NEG_INFINITY) };
-        system.gaps(expansion.t + h, end, &there, bases, room, after);
+        let there = ContactQuery { wanted: passing, ..ContactQuery::within(f64::NEG_INFINITY) };
+        system.gaps(expansion.t + h, end, &there, cache, room, after);
         contacts.retain(|c| !comes(c) || is_among(c.id, after, |(id, _)| *id));
     }
 
@@ -310,8 +315,9 @@ impl Pose {
 
     /// Looks for closed contacts: as far as the next step or pass is going to look from there.
     pub(crate) fn look_at<S: System + ?Sized>(&mut self, system: &S, t: f64, q: &[f64]) {
-        let near = Near { sweep: self.sweep.as_ref(), open: 0.0, ..Near::within(self.reach) };
-        system.gaps(t, q, &near, &mut self.bases, &mut self.room, &mut self.after);
+        let near =
+            ContactQuery { motion: self.sweep.as_ref(), open: 0.0, ..ContactQuery::within(self.reach) };
+        system.gaps(t, q, &near, &mut self.cache, &mut self.room, &mut self.after);
     }
 
     /// I(q) where contacts have been looked for.
@@ -350,7 +356,7 @@ impl Pose {
             self.sweep = None;
             return;
         }
-        let Sweep { t, h: size, v: [before, free] } = self.sweep.get_or_insert_default();
+        let MotionBound { t, h: size, v: [before, free] } = self.sweep.get_or_insert_default();
         (*t, *size) = (state.t, h);
         before.clone_from(&state.v);
         free.clone_from(&self.free);

@@ -6,9 +6,9 @@ use super::pose::{GAPS, Pose};
 use crate::assemble::{self, Offsets};
 use crate::error::{ProjectError, StepError};
 use crate::reduce::Reduction;
-use crate::report::{Evidence, Pass, PostReport, StepWork};
+use crate::report::{Evidence, StabilizationPass, StabilizationReport, StepWork};
 use crate::state::State;
-use crate::system::{ContactRow, JointRow, Moments, Near, RowKind, System};
+use crate::system::{ContactQuery, ContactRow, JointRow, Moments, RowKind, System};
 use nalgebra::Vector6;
 use stiction_lcp::{Body, Farkas, LcpError, Row, StepProblem};
 
@@ -27,10 +27,10 @@ pub(crate) fn run<S: System + ?Sized>(
     work: &mut StepWork,
     workspace: &mut Workspace,
     mut evidence: Option<&mut Evidence>,
-) -> Result<PostReport, StepError> {
+) -> Result<StabilizationReport, StepError> {
     // below this positions are round-off
     let tolerance = ROUND_OFF * system.size();
-    let mut report = PostReport { passes: 0, before, after: before, infeasible: None };
+    let mut report = StabilizationReport { passes: 0, before, after: before, infeasible: None };
     while report.after > tolerance && report.passes < scheme.passes {
         let pass = evidence.as_mut().map(|e| e.add_pass());
         report.infeasible = displacement(system, scheme, state, h, work, workspace, pass)?;
@@ -119,12 +119,12 @@ pub(crate) fn pose_displacement<S: System + ?Sized>(
     h: f64,
     pose: &mut Pose,
 ) {
-    let Pose { problem, layout, joints, contacts, reducer, places, bases, reach, sweep, .. } = pose;
+    let Pose { problem, layout, joints, contacts, reducer, places, cache, reach, sweep, .. } = pose;
     system.joints(state.t, &state.q, joints);
     // drives hold no position, and compliant joints give way on purpose
     joints.retain(|j| j.violation().is_some());
-    let near = Near { sweep: sweep.as_ref(), ..Near::within(*reach) };
-    system.contacts(state.t, &state.q, &near, bases, contacts);
+    let near = ContactQuery { motion: sweep.as_ref(), ..ContactQuery::within(*reach) };
+    system.contacts(state.t, &state.q, &near, cache, contacts);
     for contact in &mut *contacts {
         (contact.mu, contact.moments) = (0.0, Moments::none());
     }
@@ -146,7 +146,7 @@ fn displacement<S: System + ?Sized>(
     h: f64,
     work: &mut StepWork,
     workspace: &mut Workspace,
-    evidence: Option<&mut Pass>,
+    evidence: Option<&mut StabilizationPass>,
 ) -> Result<Option<Farkas>, StepError> {
     let Workspace { pose, lcp, displacement, .. } = workspace;
     pose_displacement(system, scheme, scheme.reduction, state, h, pose);

@@ -16,13 +16,13 @@ impl Simulation<Model> {
     /// # use stiction::spatial::{Body, Mass, World};
     /// # use stiction::{Scheme, Simulation};
     /// # let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
-    /// # world.add(Body::rigid("first", Mass::given(1.0, [1.0; 3])));
+    /// # world.add_body(Body::rigid("first", Mass::given(1.0, [1.0; 3])));
     /// # let model = world.build()?;
     /// # let state = model.state();
     /// # let mut simulation = Simulation::new(model, state, Scheme::default());
     /// simulation.step(0.01)?;
     /// simulation.edit(|world| {
-    ///     world.add(Body::rigid("second", Mass::given(1.0, [1.0; 3])));
+    ///     world.add_body(Body::rigid("second", Mass::given(1.0, [1.0; 3])));
     /// })?;
     /// assert_eq!(simulation.state().q.len(), 14);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -39,7 +39,7 @@ impl Simulation<Model> {
         let answer = change(&mut world);
         world.check_but(&overlaps)?;
         // what bears may have gone, and rows of joints may have other places
-        let memory = crate::Memory { bearing: None, ..state.memory.clone() };
+        let memory = crate::Memory { active: None, ..state.memory.clone() };
         let next = crate::State { memory, ..world.state() };
         self.replace(Model::new(world), next);
         Ok(answer)

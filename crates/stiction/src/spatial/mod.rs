@@ -9,11 +9,11 @@
 //! use stiction::{Scheme, Simulation};
 //!
 //! let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
-//! world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace)));
+//! world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace)));
 //! let ball = Body::rigid("ball", Mass::Density(1000.0))
 //!     .with(Attached::new(Shape::Sphere { radius: 0.1 }))
 //!     .at(Isometry3::translation(0.0, 0.0, 0.1));
-//! let ball = world.add(ball);
+//! let ball = world.add_body(ball);
 //! let model = world.build()?;
 //! let state = model.state();
 //! let mut simulation = Simulation::new(model, state, Scheme::default());

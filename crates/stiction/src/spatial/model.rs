@@ -12,7 +12,7 @@ use crate::error::Mistakes;
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::material::Material;
 use crate::state::State;
-use crate::system::{Bases, ContactId, ContactRow, Forces, JointRow, Near, PairId, System};
+use crate::system::{ContactId, ContactQuery, ContactRow, Forces, JointRow, PairId, SearchCache, System};
 use nalgebra::{Isometry3, Matrix6, Point3, UnitQuaternion, Vector3};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -170,7 +170,7 @@ impl System for Model {
         self.moving().for_each(|part| part.normalize(q));
     }
 
-    fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
+    fn to_start_axes(&self, v: &[f64], h: f64, row: &mut Row) {
         let Row::Bodies(terms) = row else { return };
         for term in terms {
             let part = &self.tables.parts[self.tables.moving[term.body]];
@@ -265,25 +265,32 @@ impl System for Model {
         true
     }
 
-    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
+    fn contacts(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &ContactQuery,
+        cache: &mut SearchCache,
+        out: &mut Vec<ContactRow>,
+    ) {
         let row = |placed: &[Placed], pair: &PairTable, gap: &Gap| {
             contact::contact(&self.tables, self.world.friction_point, placed, pair, gap)
         };
-        self.with_scratch(|scratch| scratch.rows(&self.tables, (t, q), near, bases, row, out));
+        self.with_scratch(|scratch| scratch.rows(&self.tables, (t, q), near, cache, row, out));
     }
 
     fn gaps(
         &self,
         t: f64,
         q: &[f64],
-        near: &Near,
-        bases: &mut Bases,
+        near: &ContactQuery,
+        cache: &mut SearchCache,
         _: &mut Vec<ContactRow>,
         out: &mut Vec<(ContactId, f64)>,
     ) {
         let counts =
             |placed: &[Placed], pair: &PairTable, gap: &Gap| contact::counts(&self.tables, placed, pair, gap);
-        self.with_scratch(|scratch| scratch.gaps(&self.tables, (t, q), near, bases, counts, out));
+        self.with_scratch(|scratch| scratch.gaps(&self.tables, (t, q), near, cache, counts, out));
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
@@ -301,11 +308,11 @@ impl System for Model {
         prescribed.map(speed).fold(0.0, |most: f64, s| if s > most || s.is_nan() { s } else { most })
     }
 
-    fn can_strike(&self) -> bool {
-        self.tables.can_strike
+    fn has_unilateral_constraints(&self) -> bool {
+        self.tables.has_unilateral_constraints
     }
 
-    fn resists_turning(&self) -> bool {
+    fn has_moment_friction(&self) -> bool {
         let rubs = |m: &Material| if m.friction > 0.0 { m.torsion } else { 0.0 };
         self.tables.any_pair(rubs) || self.tables.any_pair(|m| m.rolling)
     }

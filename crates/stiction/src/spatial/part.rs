@@ -4,7 +4,7 @@ use super::body::{Motion, Path, Twist};
 use super::placed::{Freedom, Placed, turned};
 use super::world::{BodyId, Slot};
 use crate::state::State;
-use crate::system::Sweep;
+use crate::system::MotionBound;
 use arrayvec::ArrayVec;
 use nalgebra::{Isometry3, Matrix3, Point3, Quaternion, Translation3, UnitQuaternion, Vector3};
 use stiction_geometry::spatial::MassProperties;
@@ -151,8 +151,8 @@ impl Part {
     }
 
     /// How far a point of its shapes goes within a step, at most [m].
-    pub(super) fn travel(&self, q: &[f64], sweep: &Sweep) -> f64 {
-        let Sweep { t, h, v } = sweep;
+    pub(super) fn travel(&self, q: &[f64], sweep: &MotionBound) -> f64 {
+        let MotionBound { t, h, v } = sweep;
         let fastest = if self.moves() {
             let speed = |v: &Vec<f64>| self.surface_speed(&self.twist(*t, q, v));
             speed(&v[0]).max(speed(&v[1]))

@@ -7,7 +7,7 @@ use super::part::Part;
 use super::placed::Placed;
 use super::tables::{PairTable, Tables};
 use crate::material::Depth;
-use crate::system::{Bases, ContactId, ContactRow, Near};
+use crate::system::{ContactId, ContactQuery, ContactRow, SearchCache};
 use nalgebra::Isometry3;
 use rayon::prelude::*;
 use stiction_geometry::broad::{Broad, Extent};
@@ -73,10 +73,10 @@ impl<R> Default for Chunk<R> {
 /// All that the searches of a call share.
 struct Question<'a> {
     tables: &'a Tables,
-    near: &'a Near<'a>,
+    near: &'a ContactQuery<'a>,
     poses: &'a [Isometry3<f64>],
     travels: &'a [f64],
-    bases: &'a Bases,
+    cache: &'a SearchCache,
     last: &'a Finds,
 }
 
@@ -86,7 +86,7 @@ impl Scratch {
         &mut self,
         tables: &Tables,
         (t, q): (f64, &[f64]),
-        near: &Near,
+        near: &ContactQuery,
         may_meet: impl Fn(usize, usize) -> bool,
     ) {
         let Self { placed, poses, travels, boxes, broad, pairs, .. } = self;
@@ -95,16 +95,16 @@ impl Scratch {
         poses.clear();
         poses.extend(tables.shapes.iter().map(|s| placed[s.body].pose * s.pose));
         travels.clear();
-        let travel = |part: &Part| near.sweep.map_or(0.0, |sweep| part.travel(q, sweep));
+        let travel = |part: &Part| near.motion.map_or(0.0, |sweep| part.travel(q, sweep));
         travels.extend(tables.parts.iter().map(travel));
 
         // boxes grown by what each body goes and half the reach overlap whenever the shapes are within reach
         pairs.clear();
         let may_meet = |a: usize, b: usize| tables.may_meet(a, b) && may_meet(a, b);
-        if near.reach > f64::NEG_INFINITY {
+        if near.max_gap > f64::NEG_INFINITY {
             boxes.clear();
             threads::extend(boxes, &tables.shapes, |i, s| {
-                let margin = travels[s.body] + 0.5 * near.reach.max(0.0);
+                let margin = travels[s.body] + 0.5 * near.max_gap.max(0.0);
                 Extent::from(bounds(&s.shape, &poses[i]).grown(margin))
             });
             broad.overlaps(boxes, may_meet, pairs);
@@ -123,13 +123,13 @@ impl Scratch {
         &mut self,
         tables: &Tables,
         at: (f64, &[f64]),
-        near: &Near,
-        bases: &mut Bases,
+        near: &ContactQuery,
+        cache: &mut SearchCache,
         row: impl Fn(&[Placed], &PairTable, &Gap) -> Option<ContactRow> + Sync,
         out: &mut Vec<ContactRow>,
     ) {
         let mut chunks = std::mem::take(&mut self.rows);
-        self.made(tables, at, near, bases, row, &mut chunks, out);
+        self.made(tables, at, near, cache, row, &mut chunks, out);
         self.rows = chunks;
     }
 
@@ -138,8 +138,8 @@ impl Scratch {
         &mut self,
         tables: &Tables,
         at: (f64, &[f64]),
-        near: &Near,
-        bases: &mut Bases,
+        near: &ContactQuery,
+        cache: &mut SearchCache,
         counts: impl Fn(&[Placed], &PairTable, &Gap) -> bool + Sync,
         out: &mut Vec<(ContactId, f64)>,
     ) {
@@ -148,7 +148,7 @@ impl Scratch {
             let id = ContactId { pair: pair.id, feature: gap.feature };
             counts(placed, pair, gap).then_some((id, gap.gap))
         };
-        self.made(tables, at, near, bases, bare, &mut chunks, out);
+        self.made(tables, at, near, cache, bare, &mut chunks, out);
         self.bare = chunks;
     }
 
@@ -158,8 +158,8 @@ impl Scratch {
         &mut self,
         tables: &Tables,
         at: (f64, &[f64]),
-        near: &Near,
-        bases: &mut Bases,
+        near: &ContactQuery,
+        cache: &mut SearchCache,
         make: impl Fn(&[Placed], &PairTable, &Gap) -> Option<R> + Sync,
         chunks: &mut Vec<Chunk<R>>,
         out: &mut Vec<R>,
@@ -167,7 +167,7 @@ impl Scratch {
         out.clear();
         self.search(tables, at, near, |a, b| !tables.senses(a, b));
         let Self { placed, poses, travels, pairs, last, now, .. } = self;
-        let question = Question { tables, near, poses, travels, bases, last };
+        let question = Question { tables, near, poses, travels, cache, last };
         let take = |pairs: &[[usize; 2]], finds: &mut Finds, rows: &mut Vec<R>| {
             for &[a, b] in pairs {
                 let pair = tables.pair(a, b);
@@ -195,11 +195,11 @@ impl Scratch {
         }
         for Found { pair: [a, b], facets, .. } in &now.found {
             if let Some(facets) = facets[1] {
-                bases.keep(tables.pair(*a, *b).id, facets);
+                cache.keep(tables.pair(*a, *b).id, facets);
             }
         }
         // a search of some pairs alone is a question between two others
-        if near.reach > f64::NEG_INFINITY {
+        if near.max_gap > f64::NEG_INFINITY {
             std::mem::swap(last, now);
         }
     }
@@ -212,10 +212,10 @@ impl Scratch {
         may_meet: impl Fn(usize, usize) -> bool,
         mut visit: impl FnMut(&PairTable, f64),
     ) {
-        let near = &Near::within(0.0);
+        let near = &ContactQuery::within(0.0);
         self.search(tables, at, near, may_meet);
         let Self { poses, travels, pairs, last, now, .. } = self;
-        let question = Question { tables, near, poses, travels, bases: &Bases::default(), last };
+        let question = Question { tables, near, poses, travels, cache: &SearchCache::default(), last };
         now.clear();
         for &[a, b] in &*pairs {
             let pair = tables.pair(a, b);
@@ -235,14 +235,14 @@ impl Question<'_> {
             return f64::INFINITY;
         }
         let [a, b] = [pair.a, pair.b].map(|s| self.travels[self.tables.shapes[s].body]);
-        self.near.reach + (a + b)
+        self.near.max_gap + (a + b)
     }
 
     /// Appends what is found of a pair: all gaps within reach, and maybe more.
     fn find(&self, pair: &PairTable, out: &mut Finds) {
         let poses = [self.poses[pair.a], self.poses[pair.b]];
         let reach = rounded_up(self.reach(pair));
-        let before = self.bases.facets(pair.id);
+        let before = self.cache.facets(pair.id);
         if let Some(known) = self.last.of([pair.a, pair.b])
             && let (found, gaps) = known
             && found.reach.to_bits() == reach.to_bits()

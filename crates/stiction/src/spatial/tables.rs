@@ -38,7 +38,7 @@ pub(super) struct Tables {
     pub(super) aligned: bool,
     pub(super) joints: Vec<JointTable>,
     /// Whether two surfaces may meet, or a joint has limits.
-    pub(super) can_strike: bool,
+    pub(super) has_unilateral_constraints: bool,
     /// Size of the smallest moving body [m].
     pub(super) size: f64,
     pub(super) depth: Depth,
@@ -117,7 +117,7 @@ impl Tables {
             set,
             aligned: world.facets.is_some_and(|f| f.aligned),
             joints: Vec::new(),
-            can_strike: false,
+            has_unilateral_constraints: false,
             size: f64::INFINITY,
         };
         let (mut q, mut v) = (0, 0);
@@ -137,7 +137,8 @@ impl Tables {
         tables.coordinates = q;
         tables.add_shapes(world);
         tables.joints = world.joints.iter().filter_map(|(&id, j)| tables.joint(id, j)).collect();
-        tables.can_strike = tables.joints.iter().any(|table| table.joint.limits.is_some()) || tables.meet();
+        tables.has_unilateral_constraints =
+            tables.joints.iter().any(|table| table.joint.limits.is_some()) || tables.meet();
         tables
     }
 

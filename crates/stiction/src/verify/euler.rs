@@ -4,7 +4,7 @@ use super::rows::{Other, closing, compare, impulses, joint_name, split};
 use super::{Check, MOMENTUM, POSITION, ROUND_OFF, Verdict, name};
 use crate::assemble;
 use crate::reduce::Reduction;
-use crate::report::{ContactReport, Evidence, Pass, StepReport};
+use crate::report::{ContactReport, Evidence, StabilizationPass, StepReport};
 use crate::scheme::pose::{DEPTH, Pose, largest, looks_ahead, slow_after};
 use crate::scheme::{Level, Scheme, euler, post_stabilize};
 use crate::state::State;
@@ -201,7 +201,7 @@ impl<S: System + ?Sized> Case<'_, S> {
     }
 
     /// One pass of post-stabilization from `state`.
-    fn pass(&mut self, k: usize, pass: &Pass, state: &mut State, verdict: &mut Verdict) -> bool {
+    fn pass(&mut self, k: usize, pass: &StabilizationPass, state: &mut State, verdict: &mut Verdict) -> bool {
         let Self { system, scheme, report, pose, .. } = self;
         post_stabilize::pose_displacement(*system, scheme, Reduction::Off, state, report.h, pose);
         let listed: BTreeSet<ContactId> = pass.contacts.iter().copied().collect();
@@ -260,8 +260,9 @@ fn residuals(pose: &Pose, candidate: &Candidate, limit: f64, verdict: &mut Verdi
         let place = || match i.checked_sub(pose.places.first_contact) {
             Some(k) if k < pose.contacts.len() => name(pose.contacts[k].id),
             Some(_) => {
-                let bearer = pose.places.rolling.iter().find(|(_, block)| *block == i);
-                bearer.map_or_else(String::new, |(k, _)| format!("rolling of {}", name(pose.contacts[*k].id)))
+                let bound_by = pose.places.rolling.iter().find(|(_, block)| *block == i);
+                bound_by
+                    .map_or_else(String::new, |(k, _)| format!("rolling of {}", name(pose.contacts[*k].id)))
             }
             None => format!("limit or drive {i} of the joints"),
         };

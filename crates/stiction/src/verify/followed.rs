@@ -29,10 +29,10 @@ pub(super) fn verify<S: System + ?Sized>(
         // later parts start from this one, and are judged by what is found of it
         let found = verdict.findings.len();
         let shown = match part {
-            Part::Combined { size, by, bearing, parts, error } => {
+            Part::Combined { size, by, active, parts, error } => {
                 steps += 1;
                 sum += error;
-                let combined = Combined { size: *size, by: *by, bearing, parts };
+                let combined = Combined { size: *size, by: *by, active, parts };
                 replay.combined(&combined).map(|made| {
                     let fits = adaptive::accepted(*size, *error, accuracy.tolerance, after.t);
                     let asked = if fits { f64::INFINITY } else { accuracy.tolerance };

@@ -148,9 +148,9 @@ pub fn verify<S: System + ?Sized>(
 }
 
 /// Judges a recorded stretch that was followed to an accuracy: every step that it is made of, as
-/// [`Simulation::follow_into`](crate::Simulation::follow_into) records them, and the estimates of their errors, which
+/// [`Simulation::run_to_accuracy_into`](crate::Simulation::run_to_accuracy_into) records them, and the estimates of their errors, which
 /// are formed again. How many steps were rejected on the way is not judged, nor how far estimates are from errors.
-pub fn verify_followed<S: System + ?Sized>(
+pub fn verify_accuracy_run<S: System + ?Sized>(
     system: &S,
     (scheme, accuracy): (&Scheme, &Accuracy),
     before: &State,

@@ -36,7 +36,7 @@ pub(super) fn split(pose: &mut Pose, recorded: impl Fn(ContactId) -> bool) -> Ve
         }
     }
     for (k, mut block) in rolling {
-        block.bearer = Some(places.first_contact + k);
+        block.bound_by = Some(places.first_contact + k);
         places.rolling.push((k, problem.contacts.len()));
         problem.contacts.push(block);
     }

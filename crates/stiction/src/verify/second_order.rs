@@ -50,7 +50,7 @@ pub(super) fn verify<S: System + ?Sized>(
                 end.memory.h = slow_after(&replay.now, *size);
                 let part = StepReport { h: *size, t: end.t, ..report.clone() };
                 euler::verify(system, &scheme, &replay.now, &end, &part, verdict);
-                end.memory.bases.clone_from(&replay.now.memory.bases);
+                end.memory.cache.clone_from(&replay.now.memory.cache);
                 replay.now = end;
                 Ok(Shown { allowed: true, ..Shown::default() })
             }
@@ -100,8 +100,8 @@ pub(super) fn happening<S: System + ?Sized>(
     verdict: &mut Verdict,
 ) -> Result<Shown, String> {
     match part {
-        Part::Projection { bearing, displacements, v } => {
-            let (shown, left) = replay.projection(bearing, displacements, v)?;
+        Part::Projection { active, displacements, v } => {
+            let (shown, left) = replay.projection(active, displacements, v)?;
             projected(left, replay.size(), k, after, verdict);
             Ok(shown)
         }

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector, Matrix6};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use stiction::{Bases, Blocks, ContactRow, ForceJacobian, Forces, JointRow, Near, System};
+use stiction::{Blocks, ContactQuery, ContactRow, ForceJacobian, Forces, JointRow, SearchCache, System};
 use stiction_lcp::Row;
 
 /// The same system, with all that a trait can say for it.
@@ -22,8 +22,8 @@ impl<S: System> System for Plain<'_, S> {
         self.0.advance(q, v, h);
     }
 
-    fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
-        self.0.carry_back(v, h, row);
+    fn to_start_axes(&self, v: &[f64], h: f64, row: &mut Row) {
+        self.0.to_start_axes(v, h, row);
     }
 
     fn mass(&self, body: usize) -> Matrix6<f64> {
@@ -42,8 +42,15 @@ impl<S: System> System for Plain<'_, S> {
         self.0.joints(t, q, out);
     }
 
-    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
-        self.0.contacts(t, q, near, bases, out);
+    fn contacts(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &ContactQuery,
+        cache: &mut SearchCache,
+        out: &mut Vec<ContactRow>,
+    ) {
+        self.0.contacts(t, q, near, cache, out);
     }
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {

@@ -32,10 +32,10 @@ fn law_jacobian(t: f64, q: &[f64], v: &[f64], out: &mut ForceJacobian) {
 
 fn plane(force: planar::Force) -> planar::Model {
     let mut world = planar::World::new(Vector2::new(0.0, -9.81));
-    let a = world.add(planar::Body::rigid("a", planar::Mass::given(1.0, 0.3)));
-    let b = world.add(planar::Body::point("b", 2.0));
-    world.push(force);
-    world.push(planar::Force::Spring {
+    let a = world.add_body(planar::Body::rigid("a", planar::Mass::given(1.0, 0.3)));
+    let b = world.add_body(planar::Body::point("b", 2.0));
+    world.add_force(force);
+    world.add_force(planar::Force::Spring {
         a,
         point_a: Point2::new(0.2, 0.3),
         b,
@@ -77,8 +77,8 @@ fn upright(_: f64, q: &[f64], v: &[f64], k: &mut [f64]) {
 fn turning_about_body_axes_is_what_columns_mean() {
     let world = |jacobian: bool| {
         let mut world = spatial::World::new(Vector3::zeros());
-        world.add(spatial::Body::rigid("a", spatial::Mass::given(1.0, [0.3, 0.4, 0.5])));
-        world.push(if jacobian {
+        world.add_body(spatial::Body::rigid("a", spatial::Mass::given(1.0, [0.3, 0.4, 0.5])));
+        world.add_force(if jacobian {
             // w' = −(i, j, k)·e/2 and (i, j, k)' = (w e + (i, j, k) × e)/2 along the turn e
             spatial::Force::custom_with(upright, |_, q, _, out| {
                 let (w, u) = (q[3], Vector3::new(q[4], q[5], q[6]));
@@ -112,8 +112,8 @@ fn differences_of_small_bodies_far_away_are_not_lost() {
     for (size, far) in [(0.01, 1e4), (1e-3, 0.0), (1e3, 1e4)] {
         let mut world = planar::World::new(Vector2::new(0.0, -9.81));
         let disk = planar::Attached::new(planar::Shape::Disk { radius: size });
-        world.add(planar::Body::rigid("a", planar::Mass::given(1.0, 0.3)).with(disk));
-        world.push(planar::Force::custom(move |_, q, v, k| {
+        world.add_body(planar::Body::rigid("a", planar::Mass::given(1.0, 0.3)).with(disk));
+        world.add_force(planar::Force::custom(move |_, q, v, k| {
             k[0] += ((q[0] - far) / size).sin() - (v[0] / (9.81 * size).sqrt()).tanh();
         }));
         let model = world.build().unwrap();
@@ -128,8 +128,8 @@ fn differences_of_bodies_all_but_at_rest_are_not_lost() {
     // without gravity nothing but the size of the body says what a small speed is
     let mut world = planar::World::new(Vector2::zeros());
     let disk = planar::Attached::new(planar::Shape::Disk { radius: 0.1 });
-    world.add(planar::Body::rigid("a", planar::Mass::given(1.0, 0.3)).with(disk));
-    world.push(planar::Force::custom(|_, q, v, k| k[0] += (1.0 + q[0]).sqrt() - v[0]));
+    world.add_body(planar::Body::rigid("a", planar::Mass::given(1.0, 0.3)).with(disk));
+    world.add_force(planar::Force::custom(|_, q, v, k| k[0] += (1.0 + q[0]).sqrt() - v[0]));
     let model = world.build().unwrap();
     for speed in [0.0, 1e-12, 1e-3] {
         let [_, velocity] = exact(&model, 0.0, &[0.3, 0.0, 0.0], &[speed, 0.0, 0.0]);

@@ -25,7 +25,7 @@ fn bodies(world: &mut World) -> Vec<BodyId> {
         Body::kinematic("e", path),
         Body::fixed("f").at(Isometry2::new(Vector2::new(0.3, 0.1), 0.7)),
     ]
-    .map(|body| world.add(body))
+    .map(|body| world.add_body(body))
     .to_vec()
 }
 
@@ -78,7 +78,7 @@ fn every_force_on_every_motion_is_exact() {
             for j in (0..6).filter(|&j| j != i) {
                 let mut world = World::new(Vector2::new(0.0, -9.81));
                 let ids = bodies(&mut world);
-                world.push(force(kind, ids[i], ids[j], &mut rng));
+                world.add_force(force(kind, ids[i], ids[j], &mut rng));
                 let model = world.build().unwrap();
                 let (t, q, v) = state(&model, &mut rng);
                 let found = exact(&model, t, &q, &v);
@@ -101,7 +101,7 @@ fn all_forces_together_are_exact() {
         for kind in 0..8 {
             let a = rng.random_range(0..4);
             let b = (a + rng.random_range(1..6)) % 6;
-            world.push(force(kind, ids[a], ids[b], &mut rng));
+            world.add_force(force(kind, ids[a], ids[b], &mut rng));
         }
         let model = world.build().unwrap();
         let (t, q, v) = state(&model, &mut rng);
@@ -123,7 +123,7 @@ fn springs_without_dampers_have_a_symmetric_jacobian() {
     let mut world = World::new(Vector2::new(0.0, -9.81));
     let ids = bodies(&mut world);
     for (kind, a, b) in [(2, 0, 1), (4, 1, 2), (4, 0, 3), (0, 1, 0), (4, 2, 4), (2, 3, 5)] {
-        world.push(force(kind, ids[a], ids[b], &mut rng));
+        world.add_force(force(kind, ids[a], ids[b], &mut rng));
     }
     let model = world.build().unwrap();
     for _ in 0..20 {
@@ -147,8 +147,8 @@ fn without_forces_there_is_nothing() {
 #[test]
 fn coincident_points_leave_the_definite_part() {
     let mut world = World::new(Vector2::zeros());
-    let a = world.add(Body::fixed("a"));
-    let b = world.add(Body::point("b", 1.0));
+    let a = world.add_body(Body::fixed("a"));
+    let b = world.add_body(Body::point("b", 1.0));
     let origin = Point2::origin();
     let spring = Force::Spring {
         a,
@@ -159,7 +159,7 @@ fn coincident_points_leave_the_definite_part() {
         damping: 0.5,
         rest_length: 2.0,
     };
-    world.push(spring);
+    world.add_force(spring);
     let model = world.build().unwrap();
     for x in [0.0, 1e-200, 1e-17] {
         let (q, v) = ([x, 0.0], [1.0, 2.0]);

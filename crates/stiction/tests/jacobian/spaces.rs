@@ -38,7 +38,7 @@ fn bodies(world: &mut World) -> Vec<BodyId> {
         Body::kinematic("e", path),
         Body::fixed("f").at(Isometry3::new(Vector3::new(0.3, 0.1, 0.2), Vector3::new(0.7, 0.1, 0.2))),
     ]
-    .map(|body| world.add(body))
+    .map(|body| world.add_body(body))
     .to_vec()
 }
 
@@ -91,7 +91,7 @@ fn every_force_on_every_motion_is_exact() {
             for j in (0..6).filter(|&j| j != i) {
                 let mut world = World::new(gravity());
                 let ids = bodies(&mut world);
-                world.push(force(kind, ids[i], ids[j], &mut rng));
+                world.add_force(force(kind, ids[i], ids[j], &mut rng));
                 let model = world.build().unwrap();
                 let (t, q, v) = state(&model, &mut rng);
                 let found = exact(&model, t, &q, &v);
@@ -112,7 +112,7 @@ fn all_forces_together_are_exact() {
         for kind in 0..8 {
             let a = rng.random_range(0..4);
             let b = (a + rng.random_range(1..6)) % 6;
-            world.push(force(kind, ids[a], ids[b], &mut rng));
+            world.add_force(force(kind, ids[a], ids[b], &mut rng));
         }
         let model = world.build().unwrap();
         let (t, q, v) = state(&model, &mut rng);
@@ -151,7 +151,7 @@ fn springs_without_dampers_are_symmetric_up_to_their_torque() {
     let mut world = World::new(gravity());
     let ids = bodies(&mut world);
     for (kind, a, b) in [(2, 0, 1), (4, 1, 2), (4, 0, 3), (4, 2, 4), (2, 3, 5), (4, 1, 0)] {
-        world.push(force(kind, ids[a], ids[b], &mut rng));
+        world.add_force(force(kind, ids[a], ids[b], &mut rng));
     }
     let model = world.build().unwrap();
     for _ in 0..20 {
@@ -171,11 +171,19 @@ fn springs_without_dampers_are_symmetric_up_to_their_torque() {
 #[test]
 fn coincident_points_give_numbers() {
     let mut world = World::new(Vector3::zeros());
-    let a = world.add(Body::fixed("a"));
-    let b = world.add(Body::point("b", 1.0));
+    let a = world.add_body(Body::fixed("a"));
+    let b = world.add_body(Body::point("b", 1.0));
     let origin = Point3::origin();
     let (stiffness, damping, rest_length) = (7.0, 0.5, 2.0);
-    world.push(Force::Spring { a, point_a: origin, b, point_b: origin, stiffness, damping, rest_length });
+    world.add_force(Force::Spring {
+        a,
+        point_a: origin,
+        b,
+        point_b: origin,
+        stiffness,
+        damping,
+        rest_length,
+    });
     let model = world.build().unwrap();
     for x in [0.0, 1e-200, 1e-100, 1e-17] {
         let (q, v) = ([x, 0.0, 0.0], [1.0, 2.0, 3.0]);

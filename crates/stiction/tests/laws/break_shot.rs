@@ -14,7 +14,7 @@ const SPEED: f64 = 5.0;
 fn table(restitution: f64) -> (World, Vec<BodyId>) {
     let mut world = spaces::earth();
     world.facets = Some(Facets { directions: 4, aligned: true });
-    world.add(spaces::floor(Material { friction: 0.2, restitution: 0.0, ..Material::default() }));
+    world.add_body(spaces::floor(Material { friction: 0.2, restitution: 0.0, ..Material::default() }));
     let inertia = 0.4 * MASS * RADIUS * RADIUS;
     let ball = |name: String| {
         let shape = Attached::new(Shape::Sphere { radius: RADIUS });
@@ -23,13 +23,13 @@ fn table(restitution: f64) -> (World, Vec<BodyId>) {
     };
     let moving = Twist::new(SPEED * Vector3::x(), SPEED / RADIUS * Vector3::y());
     let cue = ball("cue".to_string()).at(spaces::at(-0.3, 0.0, RADIUS)).moving(moving);
-    let mut balls = vec![world.add(cue)];
+    let mut balls = vec![world.add_body(cue)];
     let spacing = 2.0 * RADIUS + 1e-3;
     for row in 0..5_u32 {
         for k in 0..=row {
             let x = 0.75_f64.sqrt() * spacing * f64::from(row);
             let y = spacing * (f64::from(k) - 0.5 * f64::from(row));
-            balls.push(world.add(ball(format!("ball {row} {k}")).at(spaces::at(x, y, RADIUS))));
+            balls.push(world.add_body(ball(format!("ball {row} {k}")).at(spaces::at(x, y, RADIUS))));
         }
     }
     (world, balls)

@@ -52,7 +52,7 @@ impl Steps {
 /// Bodies side by side a little above the floor, or on it, some hinged to the next.
 fn plane_scene(rng: &mut ChaCha8Rng, touching: bool) -> planar::World {
     let mut world = planes::earth();
-    world.add(planes::floor(planes::rough(rng.random_range(0.0..1.5))));
+    world.add_body(planes::floor(planes::rough(rng.random_range(0.0..1.5))));
     let mut last = None;
     for i in 0..rng.random_range(1..6_u32) {
         let x = f64::from(i);
@@ -68,11 +68,12 @@ fn plane_scene(rng: &mut ChaCha8Rng, touching: bool) -> planar::World {
         let velocity = Vector2::new(number(rng, 10.0), number(rng, 10.0));
         let body =
             body.at(planes::at(x, lowest + above)).moving(planar::Twist::new(velocity, number(rng, 20.0)));
-        let body = world.add(body);
+        let body = world.add_body(body);
         if let Some(last) = last.filter(|_| rng.random_range(0..3) == 0) {
             let point = Point2::new(x - 0.5, rng.random_range(0.0..1.0));
-            world
-                .join(planar::Joint::revolute(format!("hinge {i}"), &world, last, body, point).friction(0.5));
+            world.add_joint(
+                planar::Joint::revolute(format!("hinge {i}"), &world, last, body, point).friction(0.5),
+            );
         }
         last = Some(body);
     }
@@ -82,7 +83,7 @@ fn plane_scene(rng: &mut ChaCha8Rng, touching: bool) -> planar::World {
 /// The same in space, with balls and boxes, turned about the vertical.
 fn space_scene(rng: &mut ChaCha8Rng, touching: bool) -> spatial::World {
     let mut world = spaces::earth();
-    world.add(spaces::floor(planes::rough(rng.random_range(0.0..1.5))));
+    world.add_body(spaces::floor(planes::rough(rng.random_range(0.0..1.5))));
     let mut last = None;
     for i in 0..rng.random_range(1..5_u32) {
         let x = f64::from(i);
@@ -103,11 +104,11 @@ fn space_scene(rng: &mut ChaCha8Rng, touching: bool) -> spatial::World {
         let velocity = spatial::Twist::new(spaces::vector(rng, 10.0), spaces::vector(rng, 20.0));
         let density = spatial::Mass::Density(rng.random_range(100.0..1000.0));
         let body = spatial::Body::rigid(format!("body {i}"), density).with(shape).moving(velocity);
-        let body = world.add(body.at(spaces::at(x, number(rng, 0.2), lowest + above) * turn));
+        let body = world.add_body(body.at(spaces::at(x, number(rng, 0.2), lowest + above) * turn));
         if let Some(last) = last.filter(|_| rng.random_range(0..3) == 0) {
             let point = Point3::new(x - 0.5, 0.0, rng.random_range(0.0..1.0));
             let axis = spaces::vector(rng, 1.0);
-            world.join(
+            world.add_joint(
                 spatial::Joint::revolute(format!("hinge {i}"), &world, last, body, point, axis).friction(0.5),
             );
         }
@@ -138,9 +139,9 @@ fn no_step_gains_energy_but_that_of_its_forces() {
 fn spinning_disk(law: FrictionLaw) -> (Vec<f64>, StepReport) {
     let mut world = planes::earth();
     let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
-    world.add(planes::floor(material));
+    world.add_body(planes::floor(material));
     let body = planar::Body::rigid("disk", planar::Mass::given(1.0, 0.5)).at(planes::at(0.0, 1.0));
-    world.add(
+    world.add_body(
         body.moving(planar::Twist::new(Vector2::zeros(), 3.0)).with(planes::disk(1.0).material(material)),
     );
     let mut run = in_plane(&world, Scheme { friction: law, ..Scheme::ap97() });
@@ -220,7 +221,7 @@ fn momentum_is_kept_in_space_without_a_floor() {
                 );
                 let pose = Isometry3::from_parts(out.into(), spaces::turned(&mut rng));
                 let body = spatial::Body::rigid(format!("body {k}"), mass).at(pose).moving(velocity);
-                world.add(body.with(spatial::Attached::new(shape).material(material)));
+                world.add_body(body.with(spatial::Attached::new(shape).material(material)));
             }
             let mut run = in_space(&world, scheme);
             let (linear, angular) = run.system().momentum(&run.state().q, &run.state().v);
@@ -243,10 +244,10 @@ fn momentum_is_kept_in_space_without_a_floor() {
 fn energy_is_gained_by_rows_that_push_out() {
     // the negative control: with Δ < 0 the bound does not hold
     let mut world = planes::earth();
-    world.add(planes::floor(planes::rough(0.5)));
+    world.add_body(planes::floor(planes::rough(0.5)));
     let body =
         planar::Body::rigid("disk", planar::Mass::given(1.0, 0.1)).at(Isometry2::translation(0.0, 0.2));
-    world.add(body.with(planes::disk(0.3)));
+    world.add_body(body.with(planes::disk(0.3)));
     let mut run = in_plane(&world, Scheme::ah04());
     let most = free_energy(&run, 0.01);
     assert!(run.step(0.01).unwrap().kinetic > 100.0 * most);

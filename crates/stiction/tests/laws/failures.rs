@@ -26,10 +26,10 @@ fn press() -> planar::World {
             (pose, planar::Twist::new(Vector2::new(-angle, 0.0), 0.0))
         });
         let wall = planar::Attached::new(planar::Shape::HalfPlane);
-        world.add(planar::Body::kinematic(name, path).with(wall));
+        world.add_body(planar::Body::kinematic(name, path).with(wall));
     }
     let body = planar::Body::rigid("box", planar::Mass::given(1.0, 0.1));
-    world.add(body.with(planes::rectangle(0.28, 0.2)));
+    world.add_body(body.with(planes::rectangle(0.28, 0.2)));
     world
 }
 
@@ -43,11 +43,11 @@ fn press_in_space() -> spatial::World {
             (at * turn, spatial::Twist::new(-side * Vector3::x(), Vector3::zeros()))
         });
         let wall = spatial::Attached::new(spatial::Shape::HalfSpace);
-        world.add(spatial::Body::kinematic(name, path).with(wall));
+        world.add_body(spatial::Body::kinematic(name, path).with(wall));
     }
     let body = spatial::Body::rigid("box", spatial::Mass::given(1.0, [0.1; 3]));
     let shape = spatial::Shape::Cuboid { half_extents: [0.28, 0.2, 0.2] };
-    world.add(body.with(spatial::Attached::new(shape)));
+    world.add_body(body.with(spatial::Attached::new(shape)));
     world
 }
 
@@ -102,8 +102,8 @@ fn step_sizes_must_be_positive_and_finite() {
 fn forces_must_be_finite() {
     for bad in [f64::NAN, f64::INFINITY] {
         let mut world = planes::rod().world;
-        let rod = world.find("rod").unwrap();
-        world.push(planar::Force::timed(rod, move |t| planar::Wrench {
+        let rod = world.find_body("rod").unwrap();
+        world.add_force(planar::Force::timed(rod, move |t| planar::Wrench {
             force: Vector2::new(if t > 0.015 { bad } else { 0.0 }, 0.0),
             torque: 0.0,
         }));
@@ -114,7 +114,7 @@ fn forces_must_be_finite() {
         assert!(matches!(&error, StepError::NotFinite { t, .. } if (t - 0.02).abs() < 1e-12), "{error}");
 
         let mut world = spaces::all().remove(0).1;
-        world.push(spatial::Force::custom(move |_, _, _, k| k[3] = bad));
+        world.add_force(spatial::Force::custom(move |_, _, _, k| k[3] = bad));
         let error = failed(&mut in_space(&world, Scheme::default()), 0.01);
         assert!(matches!(&error, StepError::NotFinite { .. }), "{error}");
     }
@@ -162,9 +162,9 @@ fn prescribed_motions_must_be_finite() {
         (planes::at(0.0, height), planar::Twist::default())
     });
     let lift = planar::Attached::new(planar::Shape::HalfPlane);
-    world.add(planar::Body::kinematic("lift", path).with(lift));
+    world.add_body(planar::Body::kinematic("lift", path).with(lift));
     let body = planar::Body::rigid("ball", planar::Mass::given(1.0, 0.1)).at(planes::at(0.0, 0.2));
-    world.add(body.with(planes::disk(0.2)));
+    world.add_body(body.with(planes::disk(0.2)));
     let mut run = in_plane(&world, Scheme::default());
     run.step(0.01).unwrap();
     // a lift that will be nowhere must not let the ball fall through

@@ -8,7 +8,7 @@ use crate::verified::Step;
 use nalgebra::{Isometry2, Vector2};
 use stiction::{
     Accuracy, AccuracyReport, Check, Evidence, Part, Scheme, Simulation, StepReport, System, Verdict, planar,
-    verify_followed,
+    verify_accuracy_run,
 };
 
 /// Tolerances that ask for each of the methods.
@@ -25,7 +25,7 @@ struct Stretch {
 impl Stretch {
     fn verdict<S: System>(&self, system: &S, scheme: &Scheme) -> Verdict {
         let Step { before, after, report } = &self.step;
-        verify_followed(system, (scheme, &self.accuracy), before, after, report, &self.said)
+        verify_accuracy_run(system, (scheme, &self.accuracy), before, after, report, &self.said)
     }
 
     fn parts(&self) -> &[Part] {
@@ -40,7 +40,9 @@ fn recorded<S: System>(simulation: &mut Simulation<S>, stretches: usize, toleran
     let mut recorded = Vec::new();
     for _ in 0..stretches {
         let before = simulation.state().clone();
-        let Ok(said) = simulation.follow_into(before.t + 0.02, &accuracy, &mut report) else { break };
+        let Ok(said) = simulation.run_to_accuracy_into(before.t + 0.02, &accuracy, &mut report) else {
+            break;
+        };
         let step = Step { before, after: simulation.state().clone(), report: report.clone() };
         recorded.push(Stretch { step, said, accuracy });
     }
@@ -190,9 +192,9 @@ fn tampered_records_of_stretches_do_not_hold() {
 fn what_falls_through_the_floor_is_found() {
     let world = |floor: f64| {
         let mut world = planes::earth();
-        world.add(planes::wall("floor", 0.0, floor, 0.0, planes::rough(0.5)));
+        world.add_body(planes::wall("floor", 0.0, floor, 0.0, planes::rough(0.5)));
         let body = planar::Body::rigid("ball", planar::Mass::Density(500.0)).at(planes::at(0.0, 0.102));
-        world.add(body.with(planes::disk(0.1).material(planes::rough(0.5))));
+        world.add_body(body.with(planes::disk(0.1).material(planes::rough(0.5))));
         world
     };
     for tolerance in TOLERANCES {
@@ -218,13 +220,13 @@ fn what_hands_over_at_an_edge_holds() {
     let material = planes::rough(0.2);
     let slope = -20_f64.to_radians();
     let mut world = planes::earth();
-    world.add(planes::floor(material));
+    world.add_body(planes::floor(material));
     let ramp = planar::Body::fixed("ramp").at(Isometry2::new(Vector2::new(-1.0, 1.0), slope));
-    world.add(ramp.with(planes::rectangle(1.0, 0.05).material(material)));
+    world.add_body(ramp.with(planes::rectangle(1.0, 0.05).material(material)));
     let place = Isometry2::new(Vector2::new(-0.3, 0.97), slope);
     let body = planar::Body::rigid("crate", planar::Mass::Density(300.0)).at(place);
     let sliding = planar::Twist::new(Vector2::new(slope.cos(), slope.sin()), 0.0);
-    world.add(body.moving(sliding).with(planes::rectangle(0.15, 0.1).material(material)));
+    world.add_body(body.moving(sliding).with(planes::rectangle(0.15, 0.1).material(material)));
     let past = |parts: &[Part]| parts.iter().filter(|p| matches!(p, Part::Past { .. })).count();
     for tolerance in TOLERANCES {
         let mut simulation = in_plane(&world, Scheme::pagt06());
@@ -263,7 +265,7 @@ fn a_record_changes_no_bit_of_what_it_is_of() {
         let mut plain = simulation.clone();
         for stretch in recorded(&mut simulation, 6, tolerance) {
             let until = plain.state().t + 0.02;
-            let said = plain.follow(until, &stretch.accuracy, &[], |_, _| ()).unwrap().report;
+            let said = plain.run_to_accuracy(until, &stretch.accuracy, &[], |_, _| ()).unwrap().report;
             assert_eq!((plain.state(), said), (&stretch.step.after, stretch.said));
         }
     }

@@ -34,7 +34,7 @@ macro_rules! shuffled {
                     let (id, body) = bodies[i];
                     let mut body = body.clone();
                     body.shapes.shuffle(rng);
-                    names.insert(id, other.add(body));
+                    names.insert(id, other.add_body(body));
                 }
                 let joints: Vec<_> = world.joints().collect();
                 for i in order(joints.len(), rng) {
@@ -46,7 +46,7 @@ macro_rules! shuffled {
                         std::mem::swap(&mut joint.a, &mut joint.b);
                         std::mem::swap(&mut joint.frame_a, &mut joint.frame_b);
                     }
-                    other.join(joint);
+                    other.add_joint(joint);
                 }
                 let forces: Vec<_> = (0..).map_while(|k| world.force(ForceId(k))).collect();
                 for i in order(forces.len(), rng) {
@@ -60,7 +60,7 @@ macro_rules! shuffled {
                         Force::Spring { a, b, .. } => (*a, *b) = (names[&*a], names[&*b]),
                         Force::Custom { .. } => panic!("a force of the state knows the order of the bodies"),
                     }
-                    other.push(force);
+                    other.add_force(force);
                 }
                 (other, names)
             }

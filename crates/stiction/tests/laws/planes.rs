@@ -74,13 +74,13 @@ fn gap(rng: &mut ChaCha8Rng, size: f64) -> f64 {
 /// Three disks on the floor beside each other and one on top of two of them.
 fn disks() -> Scene {
     let mut world = earth();
-    world.add(floor(rough(0.5)));
+    world.add_body(floor(rough(0.5)));
     for (i, radius) in [0.3, 0.2, 0.25, 0.2].into_iter().enumerate() {
         let restitution = if i == 2 { 0.5 } else { 0.0 };
         let material = Material { friction: 0.4, restitution, ..Material::default() };
         let mass = 2.0 * radius * radius;
         let body = Body::rigid(format!("disk {i}"), Mass::given(mass, 0.4 * mass * radius * radius));
-        world.add(body.with(disk(radius).material(material)));
+        world.add_body(body.with(disk(radius).material(material)));
     }
     Scene { name: "disks", world, scatter: scatter_disks }
 }
@@ -110,11 +110,11 @@ fn scatter_disks(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
 /// ST00's rod.
 pub(crate) fn rod() -> Scene {
     let mut world = earth();
-    world.add(floor(rough(0.6)));
+    world.add_body(floor(rough(0.6)));
     let body = Body::rigid("rod", Mass::given(1.0, 0.002));
     let pose = Isometry2::new(Vector2::new(0.0, 1.0), 30_f64.to_radians());
     let body = body.at(pose).moving(Twist::new(Vector2::zeros(), 4.0));
-    world.add(body.with(capsule(0.25, 0.05).material(rough(0.6))));
+    world.add_body(body.with(capsule(0.25, 0.05).material(rough(0.6))));
     Scene { name: "rod", world, scatter: scatter_rod }
 }
 
@@ -128,11 +128,11 @@ fn scatter_rod(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
 /// AH04's ellipse.
 pub(crate) fn ellipse() -> Scene {
     let mut world = earth();
-    world.add(floor(rough(0.3)));
+    world.add_body(floor(rough(0.3)));
     let mass = 80.0 * std::f64::consts::PI;
     let shape = Attached::new(Shape::Ellipse { semi_axes: [4.0, 2.0] }).material(rough(0.3));
     let body = Body::rigid("ellipse", Mass::given(mass, 5.0 * mass)).at(at(0.0, 8.0));
-    world.add(body.moving(Twist::new(Vector2::zeros(), 3.0)).with(shape));
+    world.add_body(body.moving(Twist::new(Vector2::zeros(), 3.0)).with(shape));
     Scene { name: "ellipse", world, scatter: scatter_ellipse }
 }
 
@@ -146,11 +146,11 @@ fn scatter_ellipse(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
 /// A box with its centre of mass off its middle, on the floor.
 pub(crate) fn sliding_box() -> Scene {
     let mut world = earth();
-    world.add(floor(rough(0.3)));
+    world.add_body(floor(rough(0.3)));
     let mass = Mass::Given { mass: 3.0, centre: Point2::new(0.03, -0.02), inertia: 0.02 };
     let body = Body::rigid("box", mass).at(at(0.0, 0.05));
     let body = body.moving(Twist::new(Vector2::new(2.0, 0.0), 0.0));
-    world.add(body.with(rectangle(0.2, 0.05).material(rough(0.3))));
+    world.add_body(body.with(rectangle(0.2, 0.05).material(rough(0.3))));
     Scene { name: "box", world, scatter: scatter_box }
 }
 
@@ -175,12 +175,12 @@ fn room() -> Scene {
         ("left", -0.3, 0.0, -right),
         ("right", 0.3, 0.0, right),
     ] {
-        world.add(wall(name, x, y, angle, rough(0.3)));
+        world.add_body(wall(name, x, y, angle, rough(0.3)));
     }
     let inertia = (0.1 * 0.1 + 0.06 * 0.06) / 12.0;
     let body = Body::rigid("rectangle", Mass::given(1.0, inertia));
-    let body = world.add(body.with(rectangle(0.05, 0.03).material(rough(0.3))));
-    world.push(Force::timed(body, |t| Wrench {
+    let body = world.add_body(body.with(rectangle(0.05, 0.03).material(rough(0.3))));
+    world.add_force(Force::timed(body, |t| Wrench {
         force: 25.0 * Vector2::new((1.3 * t).cos(), (2.1 * t).sin()),
         torque: 0.6 * (1.7 * t).sin(),
     }));
@@ -208,12 +208,12 @@ fn scatter_room(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
 /// A point on a rod without mass and a bar on a hinge, side by side.
 pub(crate) fn pendulum() -> Scene {
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
-    let bob = world.add(Body::point("bob", 2.0).at(at(1.0, 0.0)));
+    let ground = world.add_body(Body::fixed("ground"));
+    let bob = world.add_body(Body::point("bob", 2.0).at(at(1.0, 0.0)));
     let rod = Joint::distance("rod", &world, (ground, Point2::origin()), (bob, Point2::new(1.0, 0.0)));
-    world.join(rod);
-    let bar = world.add(Body::rigid("bar", Mass::given(1.0, 1.0 / 12.0)).at(at(3.5, 0.0)));
-    world.join(Joint::revolute("hinge", &world, ground, bar, Point2::new(3.0, 0.0)));
+    world.add_joint(rod);
+    let bar = world.add_body(Body::rigid("bar", Mass::given(1.0, 1.0 / 12.0)).at(at(3.5, 0.0)));
+    world.add_joint(Joint::revolute("hinge", &world, ground, bar, Point2::new(3.0, 0.0)));
     Scene { name: "pendulum", world, scatter: scatter_pendulum }
 }
 
@@ -233,13 +233,13 @@ const LINKS: u32 = 6;
 /// Six bars hinged in a row to the ground: bare, or with a limit, dry friction and a motor.
 fn links(driven: bool) -> World {
     let mut world = earth();
-    let mut last = world.add(Body::fixed("ground"));
+    let mut last = world.add_body(Body::fixed("ground"));
     for i in 0..LINKS {
         let x = f64::from(i);
         let bar = Body::rigid(format!("bar {i}"), Mass::given(1.0, 1.0 / 12.0)).at(at(x + 0.5, 0.0));
-        let bar = world.add(bar);
+        let bar = world.add_body(bar);
         let hinge = Joint::revolute(format!("hinge {i}"), &world, last, bar, Point2::new(x, 0.0));
-        world.join(match i {
+        world.add_joint(match i {
             1 if driven => hinge.limits(-0.5, 1.0),
             2 if driven => hinge.friction(0.5),
             3 if driven => hinge.motor(Motor::Velocity { speed: 1.0, force: 2.0 }),
@@ -274,14 +274,15 @@ fn scatter_chain(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
 /// A sledge on a slanted rail with limits and a motor, a weight hung from it by a spring, a slider and a rail.
 fn slide() -> Scene {
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     let sledge = Mass::Given { mass: 2.0, centre: Point2::new(0.1, -0.05), inertia: 0.3 };
-    let sledge = world.add(Body::rigid("sledge", sledge).at(Isometry2::new(Vector2::new(0.2, 0.3), 0.4)));
+    let sledge =
+        world.add_body(Body::rigid("sledge", sledge).at(Isometry2::new(Vector2::new(0.2, 0.3), 0.4)));
     let axis = Vector2::new(0.8, 0.6);
     let rail = Joint::prismatic("rail", &world, ground, sledge, Point2::new(0.1, 0.2), axis);
-    world.join(rail.limits(-0.5, 0.5).motor(Motor::Position { target: 0.3, gain: 5.0, force: 40.0 }));
-    let weight = world.add(Body::rigid("weight", Mass::given(1.0, 0.1)).at(at(0.5, -0.5)));
-    world.push(Force::Spring {
+    world.add_joint(rail.limits(-0.5, 0.5).motor(Motor::Position { target: 0.3, gain: 5.0, force: 40.0 }));
+    let weight = world.add_body(Body::rigid("weight", Mass::given(1.0, 0.1)).at(at(0.5, -0.5)));
+    world.add_force(Force::Spring {
         a: sledge,
         point_a: Point2::new(0.1, 0.0),
         b: weight,
@@ -290,8 +291,8 @@ fn slide() -> Scene {
         damping: 30.0,
         rest_length: 0.4,
     });
-    let carriage = world.add(Body::slider("carriage", 1.5, Vector2::new(-0.6, 0.8)).at(at(-1.0, 0.0)));
-    world.push(Force::Rail {
+    let carriage = world.add_body(Body::slider("carriage", 1.5, Vector2::new(-0.6, 0.8)).at(at(-1.0, 0.0)));
+    world.add_force(Force::Rail {
         body: carriage,
         point: Point2::new(0.1, 0.1),
         axis: Vector2::y(),
@@ -301,9 +302,9 @@ fn slide() -> Scene {
     });
     let rope = JointKind::Distance(1.0);
     let here = Isometry2::identity();
-    world.join(Joint::new("rope", rope, (carriage, here), (weight, here)).limits(0.0, 1.6));
-    let plate = world.add(Body::rigid("plate", Mass::given(0.5, 0.05)).at(at(0.5, -0.8)));
-    world.join(Joint::weld("weld", &world, weight, plate, Point2::new(0.5, -0.7)));
+    world.add_joint(Joint::new("rope", rope, (carriage, here), (weight, here)).limits(0.0, 1.6));
+    let plate = world.add_body(Body::rigid("plate", Mass::given(0.5, 0.05)).at(at(0.5, -0.8)));
+    world.add_joint(Joint::weld("weld", &world, weight, plate, Point2::new(0.5, -0.7)));
     Scene { name: "slide", world, scatter: scatter_slide }
 }
 
@@ -313,7 +314,7 @@ fn scatter_slide(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     let off = |rng: &mut ChaCha8Rng| number(rng, 1e-6);
     let axis = Vector2::new(0.8, 0.6);
     let start = model.state();
-    let id = |name| model.world().find(name).unwrap();
+    let id = |name| model.world().find_body(name).unwrap();
     let sledge = start.q[model.coordinates(id("sledge")).unwrap()].to_vec();
     let along = number(rng, 0.6) * axis;
     let q = [sledge[0] + along.x + number(rng, 1e-3), sledge[1] + along.y, sledge[2] + off(rng)];
@@ -332,10 +333,10 @@ fn scatter_slide(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
 /// Two capsules and a disk, on the floor and on each other.
 fn rods() -> Scene {
     let mut world = earth();
-    world.add(floor(rough(0.4)));
+    world.add_body(floor(rough(0.4)));
     for (name, shape) in [("long", capsule(0.4, 0.1)), ("short", capsule(0.2, 0.1)), ("disk", disk(0.15))] {
         let body = Body::rigid(name, Mass::given(1.0, 0.03));
-        world.add(body.with(shape.material(rough(0.4))));
+        world.add_body(body.with(shape.material(rough(0.4))));
     }
     Scene { name: "rods", world, scatter: scatter_rods }
 }
@@ -359,11 +360,11 @@ fn scatter_rods(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
 /// Disks on springs of all kinds above the floor.
 fn springs() -> Scene {
     let mut world = earth();
-    world.add(floor(rough(0.5)));
+    world.add_body(floor(rough(0.5)));
     let disks: Vec<BodyId> = (0..3)
         .map(|i| {
             let body = Body::rigid(format!("disk {i}"), Mass::given(0.5, 0.01));
-            world.add(body.with(disk(0.2).material(rough(0.5))))
+            world.add_body(body.with(disk(0.2).material(rough(0.5))))
         })
         .collect();
     for (a, b, stiffness, damping, rest_length) in
@@ -371,7 +372,7 @@ fn springs() -> Scene {
     {
         let (point_a, point_b) = (Point2::new(0.1, 0.0), Point2::new(0.0, 0.1));
         let (a, b) = (disks[a], disks[b]);
-        world.push(Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
+        world.add_force(Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
     }
     Scene { name: "springs", world, scatter: scatter_springs }
 }
@@ -392,10 +393,10 @@ fn conveyor() -> Scene {
         (pose, Twist::new(Vector2::new(0.0, 0.3 * (3.0 * t).cos()), 0.0))
     });
     let belt = Attached::new(Shape::HalfPlane).material(rough(0.4)).surface_velocity(1.5);
-    world.add(Body::kinematic("belt", lift).with(belt));
+    world.add_body(Body::kinematic("belt", lift).with(belt));
     let material = Material { friction: 0.4, restitution: 0.5, ..Material::default() };
-    world.add(Body::rigid("ball", Mass::given(1.0, 0.01)).with(disk(0.15).material(material)));
-    world.add(Body::rigid("rod", Mass::given(0.5, 0.02)).with(capsule(0.2, 0.1).material(rough(0.4))));
+    world.add_body(Body::rigid("ball", Mass::given(1.0, 0.01)).with(disk(0.15).material(material)));
+    world.add_body(Body::rigid("rod", Mass::given(0.5, 0.02)).with(capsule(0.2, 0.1).material(rough(0.4))));
     Scene { name: "conveyor", world, scatter: scatter_conveyor }
 }
 
@@ -416,12 +417,12 @@ fn scatter_conveyor(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
 /// Two bodies of several shapes each, on the floor and on each other.
 fn dumbbells() -> Scene {
     let mut world = earth();
-    world.add(floor(rough(0.4)));
+    world.add_body(floor(rough(0.4)));
     for name in ["one", "other"] {
         let body = Body::rigid(name, Mass::Given { mass: 2.0, centre: Point2::new(0.05, 0.0), inertia: 0.2 });
         let body = body.with(disk(0.2).at(at(-0.4, 0.0)).material(rough(0.3)));
         let bar = capsule(0.3, 0.1).at(Isometry2::rotation(0.1)).material(rough(0.4));
-        world.add(body.with(bar).with(disk(0.15).at(at(0.5, 0.0)).material(rough(0.5))));
+        world.add_body(body.with(bar).with(disk(0.15).at(at(0.5, 0.0)).material(rough(0.5))));
     }
     Scene { name: "dumbbells", world, scatter: scatter_dumbbells }
 }
@@ -439,9 +440,9 @@ fn scatter_dumbbells(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
 fn pile() -> Scene {
     let mut world = earth();
     let third = std::f64::consts::FRAC_PI_3;
-    world.add(floor(rough(0.2)));
-    world.add(wall("left", -18.0, 0.0, -third, rough(0.2)));
-    world.add(wall("right", 18.0, 0.0, third, rough(0.2)));
+    world.add_body(floor(rough(0.2)));
+    world.add_body(wall("left", -18.0, 0.0, -third, rough(0.2)));
+    world.add_body(wall("right", 18.0, 0.0, third, rough(0.2)));
     let mass = 90.0 * std::f64::consts::PI;
     for row in 0..6_u32 {
         let n = 6 - row;
@@ -449,7 +450,7 @@ fn pile() -> Scene {
             let x = 6.0 * (f64::from(k) - 0.5 * f64::from(n - 1));
             let y = 3.0 + 3.0 * 3_f64.sqrt() * f64::from(row);
             let body = Body::rigid(format!("disk {row} {k}"), Mass::given(mass, 4.5 * mass));
-            world.add(body.at(at(x, y)).with(disk(3.0).material(rough(0.2))));
+            world.add_body(body.at(at(x, y)).with(disk(3.0).material(rough(0.2))));
         }
     }
     Scene { name: "21 disks", world, scatter: scatter_pile }

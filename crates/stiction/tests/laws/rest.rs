@@ -4,7 +4,7 @@ use crate::common::{G, SCHEMES, in_plane, in_space};
 use crate::{planes, spaces};
 use nalgebra::{Isometry2, Vector2, Vector3};
 use std::f64::consts::FRAC_PI_2;
-use stiction::{Bases, Near, Scheme, Simulation, StepReport, System, planar, spatial};
+use stiction::{ContactQuery, Scheme, SearchCache, Simulation, StepReport, System, planar, spatial};
 
 /// Runs until nothing moves: the speed left and the largest |gap| of those that touch, against the size.
 fn settled<S: System>(run: &mut Simulation<S>, seconds: f64, name: &str) -> (f64, f64) {
@@ -18,8 +18,8 @@ fn settled<S: System>(run: &mut Simulation<S>, seconds: f64, name: &str) -> (f64
     run.system().contacts(
         run.state().t,
         &run.state().q,
-        &Near::within(1e-3 * size),
-        &mut Bases::default(),
+        &ContactQuery::within(1e-3 * size),
+        &mut SearchCache::default(),
         &mut near,
     );
     assert!(!near.is_empty(), "{name} touches nothing");
@@ -48,10 +48,10 @@ fn nothing_at_rest_hovers_in_the_plane() {
     for (name, scheme) in SCHEMES {
         for (kind, shape, tilt) in &shapes {
             let mut world = planes::earth();
-            world.add(planes::floor(planes::rough(0.5)));
+            world.add_body(planes::floor(planes::rough(0.5)));
             let pose = Isometry2::new(Vector2::new(0.1, 1.0), *tilt);
             let body = planar::Body::rigid("body", planar::Mass::Density(2.0)).at(pose);
-            world.add(body.with(shape.clone().material(planes::rough(0.5))));
+            world.add_body(body.with(shape.clone().material(planes::rough(0.5))));
             check(in_plane(&world, scheme()), &format!("{kind}, {name}"));
         }
     }
@@ -72,10 +72,10 @@ fn nothing_at_rest_hovers_in_space() {
     for (name, scheme) in SCHEMES {
         for (kind, shape, turn) in &shapes {
             let mut world = spaces::earth();
-            world.add(spaces::floor(planes::rough(0.5)));
+            world.add_body(spaces::floor(planes::rough(0.5)));
             let pose = spaces::at(0.1, 0.2, 1.0) * nalgebra::UnitQuaternion::from_scaled_axis(*turn);
             let body = spatial::Body::rigid("body", spatial::Mass::Density(2.0)).at(pose);
-            world.add(body.with(spaces::on_floor_only(shape.clone(), planes::rough(0.5))));
+            world.add_body(body.with(spaces::on_floor_only(shape.clone(), planes::rough(0.5))));
             check(in_space(&world, scheme()), &format!("{kind}, {name}"));
         }
     }
@@ -84,10 +84,10 @@ fn nothing_at_rest_hovers_in_space() {
 #[test]
 fn a_box_stays_where_it_is_for_100_000_steps() {
     let mut world = spaces::earth();
-    world.add(spaces::floor(planes::rough(0.5)));
+    world.add_body(spaces::floor(planes::rough(0.5)));
     let body = spatial::Body::rigid("box", spatial::Mass::Density(500.0)).at(spaces::at(0.3, -0.2, 0.1));
     let shape = spatial::Shape::Cuboid { half_extents: [0.3, 0.2, 0.1] };
-    world.add(body.with(spatial::Attached::new(shape).material(planes::rough(0.5))));
+    world.add_body(body.with(spatial::Attached::new(shape).material(planes::rough(0.5))));
     let (steps, h) = (100_000_u32, 0.01);
     let mut run = in_space(&world, Scheme::default());
     let start = run.state().clone();

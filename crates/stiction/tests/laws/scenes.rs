@@ -10,9 +10,9 @@ use stiction::{Material, Scheme};
 fn rebound(restitution: f64, height: f64, h: f64, scheme: Scheme) -> (f64, f64) {
     let material = Material { friction: 0.3, restitution, ..Material::default() };
     let mut world = planes::earth();
-    world.add(planes::floor(material));
+    world.add_body(planes::floor(material));
     let ball = Body::rigid("ball", Mass::given(1.0, 0.01)).at(planes::at(0.0, 0.1 + height));
-    let ball = world.add(ball.with(planes::disk(0.1).material(material)));
+    let ball = world.add_body(ball.with(planes::disk(0.1).material(material)));
     let mut run = in_plane(&world, scheme);
     let impact = (2.0 * G * height).sqrt();
     let mut up: f64 = 0.0;
@@ -52,12 +52,12 @@ fn balls_rebound_with_their_share_of_the_speed_of_impact() {
 fn expelled(depth: f64, h: f64, scheme: Scheme) -> (f64, f64) {
     let mut world = planes::earth();
     world.gravity = nalgebra::Vector2::zeros();
-    world.add(planes::floor(planes::rough(0.0)));
+    world.add_body(planes::floor(planes::rough(0.0)));
     let ball = Body::rigid("ball", Mass::given(1.0, 0.01)).at(planes::at(0.0, 0.1));
-    let ball = world.add(ball.with(planes::disk(0.1)));
-    let ground = world.add(Body::fixed("ground"));
-    let bar = world.add(Body::rigid("bar", Mass::given(1.0, 0.1)).at(planes::at(5.0, 0.0)));
-    world.join(planar::Joint::revolute("hinge", &world, ground, bar, nalgebra::Point2::new(5.0, 0.0)));
+    let ball = world.add_body(ball.with(planes::disk(0.1)));
+    let ground = world.add_body(Body::fixed("ground"));
+    let bar = world.add_body(Body::rigid("bar", Mass::given(1.0, 0.1)).at(planes::at(5.0, 0.0)));
+    world.add_joint(planar::Joint::revolute("hinge", &world, ground, bar, nalgebra::Point2::new(5.0, 0.0)));
     let mut run = in_plane(&world, scheme);
     let mut state = run.state().clone();
     state.q[1] -= depth;

@@ -46,7 +46,7 @@ fn falling() -> World {
     let mut rng = random(5);
     let mut world = earth();
     let material = Material { friction: 0.4, restitution: 0.3, ..Material::default() };
-    world.add(floor(material));
+    world.add_body(floor(material));
     let shapes = [
         Shape::Sphere { radius: 0.2 },
         Shape::Capsule { half_length: 0.2, radius: 0.1 },
@@ -57,7 +57,7 @@ fn falling() -> World {
         let place = at(0.5 * f64::from(k % 2), 0.5 * f64::from(k / 2), 0.4);
         let body = Body::rigid(format!("body {k}"), Mass::Density(500.0)).at(place * turned(&mut rng));
         let velocity = Twist::new(vector(&mut rng, 2.0), vector(&mut rng, 8.0));
-        world.add(body.moving(velocity).with(sociable(shape, material)));
+        world.add_body(body.moving(velocity).with(sociable(shape, material)));
     }
     for (x, shape) in [
         (4.0, Shape::Cuboid { half_extents: [0.2, 0.15, 0.1] }),
@@ -66,7 +66,7 @@ fn falling() -> World {
         let body = Body::rigid(format!("body at {x}"), Mass::Density(500.0));
         let body = body.at(at(x, 0.0, 0.4) * turned(&mut rng));
         let velocity = Twist::new(vector(&mut rng, 2.0), vector(&mut rng, 5.0));
-        world.add(body.moving(velocity).with(on_floor_only(shape, material)));
+        world.add_body(body.moving(velocity).with(on_floor_only(shape, material)));
     }
     world
 }
@@ -74,23 +74,23 @@ fn falling() -> World {
 /// A closed loop of bars on hinges and balls, with a spring, that swings and spins.
 fn loop_of_bars() -> World {
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.2], [1.2, 0.8, -0.1], [0.0, 1.0, 0.0]].map(Point3::from);
     let mut last = ground;
     for k in 0..3 {
         let middle = nalgebra::center(&corners[k], &corners[k + 1]);
         let bar = Body::rigid(format!("bar {k}"), Mass::given(1.0, [0.1, 0.2, 0.25]));
-        let bar = world.add(bar.at(Isometry3::from_parts(middle.into(), UnitQuaternion::identity())));
+        let bar = world.add_body(bar.at(Isometry3::from_parts(middle.into(), UnitQuaternion::identity())));
         let joint = if k == 0 {
             Joint::revolute("hinge", &world, last, bar, corners[k], Vector3::new(0.3, 1.0, 0.2)).friction(0.1)
         } else {
             Joint::spherical(format!("ball {k}"), &world, last, bar, corners[k])
         };
-        world.join(joint);
+        world.add_joint(joint);
         last = bar;
     }
-    world.join(Joint::spherical("last", &world, last, ground, corners[3]));
-    world.push(Force::Spring {
+    world.add_joint(Joint::spherical("last", &world, last, ground, corners[3]));
+    world.add_force(Force::Spring {
         a: ground,
         point_a: Point3::new(0.5, 0.5, 1.0),
         b: last,

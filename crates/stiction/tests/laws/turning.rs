@@ -16,23 +16,23 @@ fn material((torsion, rolling): (f64, f64)) -> Material {
 /// Disks that roll on the floor and against each other, one that comes down on them, and a box.
 fn disks(lengths: (f64, f64)) -> planar::World {
     let mut world = planes::earth();
-    world.add(planes::floor(material(lengths)));
+    world.add_body(planes::floor(material(lengths)));
     for (k, (x, y, speed)) in [(0.0, 0.2, 1.0), (0.6, 0.2, -0.5), (0.3, 0.7, 0.0)].into_iter().enumerate() {
         let body = planar::Body::rigid(format!("disk {k}"), planar::Mass::Density(500.0));
         let velocity = planar::Twist::new(Vector2::new(speed, 0.0), -speed / 0.2);
         let shape = planes::disk(0.2).material(material(lengths));
-        world.add(body.at(planes::at(x, y)).moving(velocity).with(shape));
+        world.add_body(body.at(planes::at(x, y)).moving(velocity).with(shape));
     }
     let body = planar::Body::rigid("box", planar::Mass::Density(500.0)).at(planes::at(1.4, 0.15));
     let sliding = planar::Twist::new(Vector2::new(-1.5, 0.0), 0.0);
-    world.add(body.moving(sliding).with(planes::rectangle(0.15, 0.15).material(material(lengths))));
+    world.add_body(body.moving(sliding).with(planes::rectangle(0.15, 0.15).material(material(lengths))));
     world
 }
 
 /// Balls that spin and roll on the floor and meet, a capsule that rolls, and a box that spins as it slides.
 fn balls(lengths: (f64, f64)) -> spatial::World {
     let mut world = spaces::earth();
-    world.add(spaces::floor(material(lengths)));
+    world.add_body(spaces::floor(material(lengths)));
     let ball = spatial::Shape::Sphere { radius: 0.2 };
     let capsule = spatial::Shape::Capsule { half_length: 0.2, radius: 0.1 };
     let box_ = spatial::Shape::Cuboid { half_extents: [0.2, 0.15, 0.1] };
@@ -46,7 +46,7 @@ fn balls(lengths: (f64, f64)) -> spatial::World {
         let body = spatial::Body::rigid(format!("body {k}"), spatial::Mass::Density(500.0));
         let velocity = spatial::Twist::new(Vector3::from(linear), Vector3::from(angular));
         let shape = spaces::sociable(shape, material(lengths));
-        world.add(body.at(spaces::at(x, y, z)).moving(velocity).with(shape));
+        world.add_body(body.at(spaces::at(x, y, z)).moving(velocity).with(shape));
     }
     world
 }

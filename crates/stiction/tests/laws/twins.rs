@@ -169,13 +169,13 @@ pub(crate) fn laid(plane: &planar::World, facets: Option<spatial::Facets>) -> sp
     space.friction_point = plane.friction_point;
     space.allow_overlap = plane.allow_overlap;
     for (id, own) in plane.bodies() {
-        assert_eq!(space.add(body(own)).0, id.0);
+        assert_eq!(space.add_body(body(own)).0, id.0);
     }
     for (id, own) in plane.joints() {
-        assert_eq!(space.join(joint(own)).0, id.0);
+        assert_eq!(space.add_joint(joint(own)).0, id.0);
     }
     for own in (0..).map_while(|k| plane.force(planar::ForceId(k))) {
-        space.push(force(own));
+        space.add_force(force(own));
     }
     space
 }

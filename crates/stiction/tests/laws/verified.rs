@@ -89,13 +89,13 @@ fn heap() -> spatial::World {
     let mut rng = random(3);
     let mut world = spaces::earth();
     let material = stiction::Material::default();
-    world.add(spaces::floor(material));
+    world.add_body(spaces::floor(material));
     for k in 0..6 {
         let place = spaces::at(0.1 * f64::from(k % 2), 0.05 * f64::from(k % 3), 0.15 + 0.45 * f64::from(k));
         let body = spatial::Body::rigid(format!("box {k}"), spatial::Mass::Density(500.0));
         let place = if k % 2 == 0 { place } else { place * spaces::turned(&mut rng) };
         let shape = spatial::Shape::Cuboid { half_extents: [0.2, 0.15, 0.1] };
-        world.add(body.at(place).with(spaces::sociable(shape, material)));
+        world.add_body(body.at(place).with(spaces::sociable(shape, material)));
     }
     world
 }
@@ -237,11 +237,11 @@ fn tampered_records_do_not_hold() {
 fn boxes(friction: f64) -> stiction::planar::World {
     let mut world = planes::earth();
     let material = planes::rough(friction);
-    world.add(planes::floor(material));
+    world.add_body(planes::floor(material));
     for (name, x, speed) in [("still", 0.0, 0.0), ("sliding", 1.0, 2.0)] {
         let body = Body::rigid(name, Mass::Density(100.0)).at(planes::at(x, 0.1));
         let body = body.moving(Twist::new(Vector2::new(speed, 0.0), 0.0));
-        world.add(body.with(planes::rectangle(0.1, 0.1).material(material)));
+        world.add_body(body.with(planes::rectangle(0.1, 0.1).material(material)));
     }
     world
 }

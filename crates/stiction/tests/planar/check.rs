@@ -12,9 +12,9 @@ use stiction_geometry::planar::Shape;
 /// A world with nothing wrong: a ground, a body "good" on it and a point, and what a change makes of it.
 fn mistakes(change: impl FnOnce(&mut World, BodyId, BodyId)) -> Vec<String> {
     let mut world = earth();
-    let ground = world.add(floor());
-    let good = world.add(Body::rigid("good", Mass::given(1.0, 1.0)).at(at(0.0, 1.0)).with(disk(1.0)));
-    world.add(Body::point("point", 1.0).at(at(5.0, 5.0)));
+    let ground = world.add_body(floor());
+    let good = world.add_body(Body::rigid("good", Mass::given(1.0, 1.0)).at(at(0.0, 1.0)).with(disk(1.0)));
+    world.add_body(Body::point("point", 1.0).at(at(5.0, 5.0)));
     change(&mut world, ground, good);
     match world.check() {
         Ok(()) => Vec::new(),
@@ -41,18 +41,18 @@ fn worlds() {
     only("world: time and gravity", |w, _, _| w.gravity.x = NAN);
     only("world: time and gravity", |w, _, _| w.t = f64::INFINITY);
     let mut empty = earth();
-    empty.add(floor());
+    empty.add_body(floor());
     assert!(empty.build().unwrap_err().to_string().contains("world: no body moves"));
 }
 
 #[test]
 fn names() {
     only("body good: 2 have this name", |w, _, _| {
-        w.add(Body::point("good", 1.0));
+        w.add_body(Body::point("good", 1.0));
     });
     only("joint pin: 2 have this name", |w, a, b| {
         for _ in 0..2 {
-            w.join(Joint::revolute("pin", w, a, b, Point2::origin()));
+            w.add_joint(Joint::revolute("pin", w, a, b, Point2::origin()));
         }
     });
 }
@@ -62,7 +62,7 @@ fn masses() {
     for mass in [0.0, -1.0, NAN, f64::INFINITY] {
         only("body good, mass: ", |w, _, b| w.body_mut(b).unwrap().mass = Mass::given(mass, 1.0));
         only("body new, mass: ", |w, _, _| {
-            w.add(Body::point("new", mass).at(at(9.0, 9.0)));
+            w.add_body(Body::point("new", mass).at(at(9.0, 9.0)));
         });
     }
     for inertia in [0.0, -1.0, NAN] {
@@ -73,16 +73,16 @@ fn masses() {
     });
     only("density = -1", |w, _, b| w.body_mut(b).unwrap().mass = Mass::Density(-1.0));
     only("total mass of 0 kg", |w, _, _| {
-        w.add(Body::rigid("new", Mass::Density(1.0)).at(at(9.0, 9.0)).with(disk(0.0)));
+        w.add_body(Body::rigid("new", Mass::Density(1.0)).at(at(9.0, 9.0)).with(disk(0.0)));
     });
     only("total mass of 0 kg", |w, _, _| {
-        w.add(Body::rigid("new", Mass::Density(1.0)).at(at(9.0, 9.0)).with(disk(1.0).sensor()));
+        w.add_body(Body::rigid("new", Mass::Density(1.0)).at(at(9.0, 9.0)).with(disk(1.0).sensor()));
     });
     only("a half_plane has no finite mass", |w, _, _| {
         let mut wall = Body::slider("wall", 1.0, Vector2::x()).at(at(0.0, -99.0));
         wall.mass = Mass::Density(1.0);
-        let wall = w.add(wall.with(Attached::new(Shape::HalfPlane)));
-        let floor = w.find("floor").unwrap();
+        let wall = w.add_body(wall.with(Attached::new(Shape::HalfPlane)));
+        let floor = w.find_body("floor").unwrap();
         w.exclude(wall, floor);
     });
 }
@@ -97,17 +97,17 @@ fn poses_and_velocities() {
     });
     let turning = Twist::new(Vector2::zeros(), 1.0);
     only("a point does not turn at 1 rad/s", |w, _, _| {
-        w.add(Body::point("new", 1.0).moving(turning));
+        w.add_body(Body::point("new", 1.0).moving(turning));
     });
     only("body floor, velocity: a fixed body has none", |w, a, _| w.body_mut(a).unwrap().velocity = turning);
     only("a slider moves along its axis only", |w, _, _| {
-        w.add(Body::slider("new", 1.0, Vector2::x()).moving(Twist::new(Vector2::y(), 0.0)));
+        w.add_body(Body::slider("new", 1.0, Vector2::x()).moving(Twist::new(Vector2::y(), 0.0)));
     });
     only("body new, axis: must be a unit vector, not of length 2", |w, _, _| {
-        w.add(Body::slider("new", 1.0, Vector2::new(2.0, 0.0)));
+        w.add_body(Body::slider("new", 1.0, Vector2::new(2.0, 0.0)));
     });
     only("body new, path: is not finite at t = 0 s", |w, _, _| {
-        w.add(Body::kinematic("new", Path::new(|_| (at(NAN, 0.0), Twist::default()))));
+        w.add_body(Body::kinematic("new", Path::new(|_| (at(NAN, 0.0), Twist::default()))));
     });
 }
 
@@ -115,7 +115,7 @@ fn poses_and_velocities() {
 fn shapes() {
     let put = |shape: Attached| {
         move |w: &mut World, _, _| {
-            w.add(Body::fixed("new").at(at(0.0, 90.0)).with(shape));
+            w.add_body(Body::fixed("new").at(at(0.0, 90.0)).with(shape));
         }
     };
     only("body new, shape 0: disk: radius = -1", put(disk(-1.0)));
@@ -132,7 +132,7 @@ fn shapes() {
         );
     }
     only("a half_plane cannot turn freely", |w, a, b| {
-        w.attach(b, Attached::new(Shape::HalfPlane).at(at(0.0, -9.0)));
+        w.add_shape(b, Attached::new(Shape::HalfPlane).at(at(0.0, -9.0)));
         w.exclude(a, b);
         w.bodies().count();
     });
@@ -144,7 +144,7 @@ fn shapes() {
 #[test]
 fn pairs() {
     only("bodies floor and new: overlap by 0.5 m at the start", |w, _, _| {
-        w.add(Body::point("new", 1.0).at(at(9.0, 0.5)).with(disk(1.0)));
+        w.add_body(Body::point("new", 1.0).at(at(9.0, 0.5)).with(disk(1.0)));
     });
     // ten digits of a pose are good enough, and overlap can be allowed
     assert!(mistakes(|w, _, b| w.body_mut(b).unwrap().pose = at(0.0, 1.0 - 5e-10)).is_empty());
@@ -157,7 +157,7 @@ fn pairs() {
     );
     only("bodies good and new: no gap function yet between disk and ellipse", |w, _, _| {
         let ellipse = Attached::new(Shape::Ellipse { semi_axes: [1.0, 2.0] });
-        w.add(Body::point("new", 1.0).at(at(90.0, 90.0)).with(ellipse));
+        w.add_body(Body::point("new", 1.0).at(at(90.0, 90.0)).with(ellipse));
     });
     only("material of good and shape 77: there is no such shape", |w, _, b| {
         let shape = w.shapes(b).next().unwrap().0;
@@ -175,21 +175,21 @@ fn joints() {
     let frame = Isometry2::identity();
     let join = |kind: JointKind, change: fn(Joint) -> Joint| {
         move |w: &mut World, a: BodyId, b: BodyId| {
-            w.join(change(Joint::new("pin", kind, (a, frame), (b, frame))));
+            w.add_joint(change(Joint::new("pin", kind, (a, frame), (b, frame))));
         }
     };
     only("joint pin, bodies: good on both sides", |w, _, b| {
-        w.join(Joint::new("pin", JointKind::Weld, (b, frame), (b, frame)));
+        w.add_joint(Joint::new("pin", JointKind::Weld, (b, frame), (b, frame)));
     });
     only("joint pin, bodies: there is no body 55", |w, _, b| {
-        w.join(Joint::new("pin", JointKind::Weld, (b, frame), (BodyId(55), frame)));
+        w.add_joint(Joint::new("pin", JointKind::Weld, (b, frame), (BodyId(55), frame)));
     });
     only("joint pin, bodies: neither body moves", |w, a, _| {
-        let other = w.add(Body::fixed("other"));
-        w.join(Joint::new("pin", JointKind::Weld, (a, frame), (other, frame)));
+        let other = w.add_body(Body::fixed("other"));
+        w.add_joint(Joint::new("pin", JointKind::Weld, (a, frame), (other, frame)));
     });
     only("joint pin, frames: must be finite", |w, a, b| {
-        w.join(Joint::new("pin", JointKind::Weld, (a, frame), (b, at(0.0, NAN))));
+        w.add_joint(Joint::new("pin", JointKind::Weld, (a, frame), (b, at(0.0, NAN))));
     });
     for length in [0.0, -1.0, NAN] {
         only("joint pin, length: ", join(JointKind::Distance(length), |j| j));
@@ -219,7 +219,15 @@ fn forces() {
     let spring = |stiffness: f64, damping: f64, rest_length: f64| {
         move |w: &mut World, a: BodyId, b: BodyId| {
             let origin = Point2::origin();
-            w.push(Force::Spring { a, point_a: origin, b, point_b: origin, stiffness, damping, rest_length });
+            w.add_force(Force::Spring {
+                a,
+                point_a: origin,
+                b,
+                point_b: origin,
+                stiffness,
+                damping,
+                rest_length,
+            });
         }
     };
     only("force 0 (spring), stiffness: -1", spring(-1.0, 0.0, 0.0));
@@ -236,23 +244,23 @@ fn forces() {
     let rail = |axis: Vector2<f64>, origin: f64, stiffness: f64| {
         move |w: &mut World, _: BodyId, body: BodyId| {
             let point = Point2::origin();
-            w.push(Force::Rail { body, point, axis, origin, stiffness, damping: 0.0 });
+            w.add_force(Force::Rail { body, point, axis, origin, stiffness, damping: 0.0 });
         }
     };
     only("force 0 (rail), axis: must be a unit vector, not of length 0", rail(Vector2::zeros(), 0.0, 1.0));
     only("force 0 (rail): point and origin", rail(Vector2::x(), NAN, 1.0));
     only("force 0 (rail), stiffness: -2", rail(Vector2::x(), 0.0, -2.0));
     only("force 0 (constant): floor does not move by itself", |w, a, _| {
-        w.push(Force::constant(a, Vector2::x()));
+        w.add_force(Force::constant(a, Vector2::x()));
     });
     only("force 0 (constant): there is no body 9", |w, _, _| {
-        w.push(Force::constant(BodyId(9), Vector2::x()));
+        w.add_force(Force::constant(BodyId(9), Vector2::x()));
     });
     only("force 0 (constant): point, force and torque", |w, _, b| {
-        w.push(Force::constant(b, Vector2::new(NAN, 0.0)));
+        w.add_force(Force::constant(b, Vector2::new(NAN, 0.0)));
     });
     only("force 0 (timed): point, force and torque", |w, _, b| {
-        w.push(Force::timed(b, |_| Wrench { force: Vector2::zeros(), torque: NAN }));
+        w.add_force(Force::timed(b, |_| Wrench { force: Vector2::zeros(), torque: NAN }));
     });
 }
 
@@ -261,9 +269,9 @@ fn all_at_once_with_names() {
     let found = mistakes(|w, a, b| {
         w.gravity.y = NAN;
         w.body_mut(b).unwrap().mass = Mass::given(0.0, -1.0);
-        w.add(Body::point("good", 1.0).at(at(20.0, 0.1)).with(rectangle(1.0, 1.0)));
-        w.join(Joint::revolute("pin", w, a, a, Point2::origin()).friction(-1.0));
-        w.push(Force::constant(BodyId(9), Vector2::x()));
+        w.add_body(Body::point("good", 1.0).at(at(20.0, 0.1)).with(rectangle(1.0, 1.0)));
+        w.add_joint(Joint::revolute("pin", w, a, a, Point2::origin()).friction(-1.0));
+        w.add_force(Force::constant(BodyId(9), Vector2::x()));
     });
     let words = [
         "world: time and gravity",

@@ -3,7 +3,7 @@
 use crate::scenes::{G, at, disk, earth, floor, friction, moving, rectangle, run, space, start};
 use nalgebra::{Point2, Vector2};
 use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Path, World};
-use stiction::{Bases, ContactRow, Groups, Material, Near, Scheme, System};
+use stiction::{ContactQuery, ContactRow, Groups, Material, Scheme, SearchCache, System};
 use stiction_geometry::planar::Shape;
 
 #[test]
@@ -11,9 +11,9 @@ fn a_conveyor_carries_a_box_to_its_speed() {
     let (mu, h) = (0.4, 0.01);
     let mut world = earth();
     let belt = Attached::new(Shape::HalfPlane).material(friction(mu)).surface_velocity(1.0);
-    world.add(Body::fixed("belt").with(belt));
+    world.add_body(Body::fixed("belt").with(belt));
     let crate_ = Body::rigid("box", Mass::Density(100.0)).at(at(0.0, 0.1));
-    world.add(crate_.with(rectangle(0.5, 0.1).material(friction(mu))));
+    world.add_body(crate_.with(rectangle(0.5, 0.1).material(friction(mu))));
     let mut simulation = start(world, Scheme::default());
     run(&mut simulation, h, 60, |k, s, _| {
         let expected = (k as f64 * h * mu * G).min(1.0);
@@ -25,9 +25,9 @@ fn a_conveyor_carries_a_box_to_its_speed() {
 fn a_surface_velocity_of_the_second_shape_runs_around_its_own_outline() {
     // the top of a disk runs to the right, so its bottom runs left and the disk is driven to the right
     let mut world = earth();
-    world.add(floor());
+    world.add_body(floor());
     let wheel = disk(0.2).surface_velocity(1.0);
-    world.add(Body::point("wheel", 1.0).at(at(0.0, 0.2)).with(wheel));
+    world.add_body(Body::point("wheel", 1.0).at(at(0.0, 0.2)).with(wheel));
     let mut simulation = start(world, Scheme::default());
     run(&mut simulation, 0.01, 100, |_, _, _| {});
     assert!((simulation.state().v[0] - 1.0).abs() < 1e-9, "{}", simulation.state().v[0]);
@@ -38,8 +38,8 @@ fn a_piston_lifts_a_box() {
     for scheme in [Scheme::ah04(), Scheme::default()] {
         let mut world = earth();
         let path = Path::new(|t| (at(0.0, 0.5 * t), moving(0.0, 0.5, 0.0)));
-        world.add(Body::kinematic("piston", path).with(rectangle(1.0, 0.1)));
-        world.add(Body::rigid("box", Mass::Density(100.0)).at(at(0.0, 0.3)).with(rectangle(0.5, 0.2)));
+        world.add_body(Body::kinematic("piston", path).with(rectangle(1.0, 0.1)));
+        world.add_body(Body::rigid("box", Mass::Density(100.0)).at(at(0.0, 0.3)).with(rectangle(0.5, 0.2)));
         let mut simulation = start(world, scheme);
         run(&mut simulation, 0.01, 100, |k, s, r| {
             let q = &s.state().q;
@@ -54,7 +54,7 @@ fn a_fast_kinematic_body_does_not_keep_post_stabilization_from_mending() {
     // a fly passes far away at 100 m/s while a pendulum is mended after every step
     let mut world = crate::scenes::chain(2).0;
     let path = Path::new(|t| (at(50.0, 100.0 * t), moving(0.0, 100.0, 0.0)));
-    world.add(Body::kinematic("fly", path).with(disk(0.01)));
+    world.add_body(Body::kinematic("fly", path).with(disk(0.01)));
     let mut simulation = start(world, Scheme::default());
     run(&mut simulation, 0.01, 50, |k, _, r| assert!(r.infeasibility < 1e-11, "step {k}"));
 }
@@ -64,8 +64,8 @@ fn a_kinematic_body_is_seen_coming() {
     // a racket at 30 m/s hits a ball at rest, 0.3 m per step and 0.1 m thick
     let mut world = space();
     let path = Path::new(|t| (at(30.0 * t - 1.0, 0.0), moving(30.0, 0.0, 0.0)));
-    world.add(Body::kinematic("racket", path).with(rectangle(0.05, 0.5)));
-    world.add(Body::rigid("ball", Mass::Density(10.0)).with(disk(0.05)));
+    world.add_body(Body::kinematic("racket", path).with(rectangle(0.05, 0.5)));
+    world.add_body(Body::rigid("ball", Mass::Density(10.0)).with(disk(0.05)));
     let mut simulation = start(world, Scheme::default());
     run(&mut simulation, 0.01, 20, |k, s, r| {
         assert!(r.infeasibility < 1e-10, "step {k}");
@@ -77,13 +77,13 @@ fn a_kinematic_body_is_seen_coming() {
 fn two_disks(change: impl Fn(&mut World, BodyId, BodyId)) -> Vec<ContactRow> {
     let mut world = space();
     world.allow_overlap = true;
-    let a = world.add(Body::rigid("a", Mass::given(1.0, 1.0)).with(disk(1.0)));
-    let b = world.add(Body::rigid("b", Mass::given(1.0, 1.0)).at(at(1.5, 0.0)).with(disk(1.0)));
+    let a = world.add_body(Body::rigid("a", Mass::given(1.0, 1.0)).with(disk(1.0)));
+    let b = world.add_body(Body::rigid("b", Mass::given(1.0, 1.0)).at(at(1.5, 0.0)).with(disk(1.0)));
     change(&mut world, a, b);
     let model = world.build().unwrap();
     let state = model.state();
     let mut rows = Vec::new();
-    model.contacts(0.0, &state.q, &Near::within(0.0), &mut Bases::default(), &mut rows);
+    model.contacts(0.0, &state.q, &ContactQuery::within(0.0), &mut SearchCache::default(), &mut rows);
     rows
 }
 
@@ -104,19 +104,19 @@ fn filters_decide_who_meets() {
     let joint = |w: &World, a, b| Joint::revolute("joint", w, a, b, Point2::new(0.75, 0.0));
     let join = |w: &mut World, a, b| {
         let joint = joint(w, a, b);
-        w.join(joint);
+        w.add_joint(joint);
     };
     assert!(two_disks(join).is_empty());
     let join = |w: &mut World, a, b| {
         let joint = joint(w, a, b).colliding();
-        w.join(joint);
+        w.add_joint(joint);
     };
     assert_eq!(two_disks(join).len(), 1);
     // two shapes of one body, and two bodies that cannot move
     let more = |w: &mut World, a, _| {
-        w.attach(a, disk(0.3)).unwrap();
-        w.add(Body::fixed("c").at(at(0.0, 50.0)).with(disk(1.0)));
-        w.add(Body::fixed("d").at(at(0.0, 50.0)).with(disk(1.0)));
+        w.add_shape(a, disk(0.3)).unwrap();
+        w.add_body(Body::fixed("c").at(at(0.0, 50.0)).with(disk(1.0)));
+        w.add_body(Body::fixed("d").at(at(0.0, 50.0)).with(disk(1.0)));
     };
     assert_eq!(two_disks(more).len(), 1);
 }
@@ -124,12 +124,12 @@ fn filters_decide_who_meets() {
 #[test]
 fn sensors_tell_what_they_overlap() {
     let mut world = space();
-    let gate = world.add(Body::fixed("gate"));
-    let gate = world.attach(gate, rectangle(0.5, 0.5).sensor()).unwrap();
+    let gate = world.add_body(Body::fixed("gate"));
+    let gate = world.add_shape(gate, rectangle(0.5, 0.5).sensor()).unwrap();
     let mass = Mass::Density(1.0);
     let ball = Body::rigid("ball", mass).at(at(-2.0, 0.0)).moving(moving(10.0, 0.0, 0.0));
-    let ball = world.add(ball);
-    let ball = world.attach(ball, disk(0.25)).unwrap();
+    let ball = world.add_body(ball);
+    let ball = world.add_shape(ball, disk(0.25)).unwrap();
     let mut simulation = start(world, Scheme::default());
     run(&mut simulation, 0.01, 40, |_, s, r| {
         assert!(r.contacts.is_empty());
@@ -163,17 +163,23 @@ fn materials_combine_or_are_given_per_pair() {
 #[test]
 fn wanted_pairs_are_found_at_any_distance() {
     let mut world = space();
-    world.add(Body::rigid("a", Mass::given(1.0, 1.0)).with(disk(1.0)));
-    world.add(Body::rigid("b", Mass::given(1.0, 1.0)).at(at(100.0, 0.0)).with(disk(1.0)));
+    world.add_body(Body::rigid("a", Mass::given(1.0, 1.0)).with(disk(1.0)));
+    world.add_body(Body::rigid("b", Mass::given(1.0, 1.0)).at(at(100.0, 0.0)).with(disk(1.0)));
     let model = world.build().unwrap();
     let q = model.state().q;
     let mut rows = Vec::new();
-    model.contacts(0.0, &q, &Near::within(97.9), &mut Bases::default(), &mut rows);
+    model.contacts(0.0, &q, &ContactQuery::within(97.9), &mut SearchCache::default(), &mut rows);
     assert!(rows.is_empty());
-    model.contacts(0.0, &q, &Near::within(98.1), &mut Bases::default(), &mut rows);
+    model.contacts(0.0, &q, &ContactQuery::within(98.1), &mut SearchCache::default(), &mut rows);
     assert_eq!(rows.len(), 1);
     let pair = rows[0].id.pair;
-    model.contacts(0.0, &q, &Near { wanted: &[pair], ..Near::within(0.0) }, &mut Bases::default(), &mut rows);
+    model.contacts(
+        0.0,
+        &q,
+        &ContactQuery { wanted: &[pair], ..ContactQuery::within(0.0) },
+        &mut SearchCache::default(),
+        &mut rows,
+    );
     assert_eq!((rows.len(), rows[0].gap), (1, 98.0));
 }
 
@@ -182,9 +188,9 @@ fn a_slider_across_its_axis_has_no_contact() {
     // it lies on the floor and slides along it: nothing it does opens the gap
     let mut world = earth();
     world.allow_overlap = true;
-    world.add(floor());
+    world.add_body(floor());
     let slider = Body::slider("slider", 1.0, Vector2::x()).at(at(0.0, 0.2));
-    world.add(slider.with(rectangle(0.5, 0.3)).moving(moving(1.0, 0.0, 0.0)));
+    world.add_body(slider.with(rectangle(0.5, 0.3)).moving(moving(1.0, 0.0, 0.0)));
     let mut simulation = start(world, Scheme::ah04());
     run(&mut simulation, 0.01, 10, |_, s, r| {
         assert!(r.contacts.is_empty());

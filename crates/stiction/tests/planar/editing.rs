@@ -9,21 +9,21 @@ use stiction_geometry::planar::Shape;
 /// A bit of everything, in motion.
 fn busy() -> World {
     let mut world = chain(3).0;
-    world.add(floor().at(at(0.0, -2.5)));
+    world.add_body(floor().at(at(0.0, -2.5)));
     let composite = Body::rigid("composite", Mass::Density(20.0))
         .at(Isometry2::new(Vector2::new(-2.0, -1.0), 0.4))
         .moving(moving(0.5, 0.0, 3.0))
         .with(rectangle(0.3, 0.1))
         .with(disk(0.15).at(at(0.3, 0.05)));
-    world.add(composite);
+    world.add_body(composite);
     let path = Path::new(|t: f64| (at(-4.0, t.sin() - 2.0), moving(0.0, t.cos(), 0.0)));
-    world.add(Body::kinematic("piston", path).with(rectangle(0.5, 0.1)));
-    world.add(Body::rigid("load", Mass::Density(10.0)).at(at(-4.0, -1.6)).with(rectangle(0.2, 0.3)));
+    world.add_body(Body::kinematic("piston", path).with(rectangle(0.5, 0.1)));
+    world.add_body(Body::rigid("load", Mass::Density(10.0)).at(at(-4.0, -1.6)).with(rectangle(0.2, 0.3)));
     let axis = Vector2::new(1.0, 2.0).normalize();
-    let bead = world.add(Body::slider("bead", 0.3, axis).at(at(4.3, 1.7)));
-    let dot = world.add(Body::point("dot", 0.2).at(at(4.0, 3.0)).with(disk(0.1)));
+    let bead = world.add_body(Body::slider("bead", 0.3, axis).at(at(4.3, 1.7)));
+    let dot = world.add_body(Body::point("dot", 0.2).at(at(4.0, 3.0)).with(disk(0.1)));
     let (point_a, point_b) = (Point2::origin(), Point2::new(0.1, 0.0));
-    world.push(Force::Spring {
+    world.add_force(Force::Spring {
         a: bead,
         point_a,
         b: dot,
@@ -78,7 +78,7 @@ fn loading_a_state_gives_it_back_bit_by_bit() {
         let mut world = s.system().world().clone();
         world.load(s.state()).unwrap();
         assert_eq!(bits(&world.state()), bits(s.state()));
-        let dot = world.find("dot").unwrap();
+        let dot = world.find_body("dot").unwrap();
         assert_eq!(Some(world.body(dot).unwrap().pose), s.system().pose(s.state(), dot));
     });
     let short = State { q: vec![0.0], ..State::default() };
@@ -99,30 +99,30 @@ fn an_edit_that_changes_nothing_changes_nothing() {
 }
 
 fn height(simulation: &Simulation<Model>, name: &str) -> f64 {
-    let id = simulation.system().world().find(name).unwrap();
+    let id = simulation.system().world().find_body(name).unwrap();
     simulation.system().centre(simulation.state(), id).unwrap().y
 }
 
 #[test]
 fn bodies_shapes_and_joints_come_and_go() {
     let mut world = earth();
-    let ground = world.add(floor());
-    world.add(Body::rigid("box", Mass::Density(100.0)).at(at(0.0, 0.2)).with(rectangle(0.5, 0.2)));
+    let ground = world.add_body(floor());
+    world.add_body(Body::rigid("box", Mass::Density(100.0)).at(at(0.0, 0.2)).with(rectangle(0.5, 0.2)));
     let mut simulation = start(world, Scheme::default());
     run(&mut simulation, 0.01, 20, |_, _, _| {});
 
     // a second box on the first
     let second = Body::rigid("second", Mass::Density(100.0)).at(at(0.1, 0.6)).with(rectangle(0.3, 0.2));
-    let second = simulation.edit(|w| w.add(second)).unwrap();
+    let second = simulation.edit(|w| w.add_body(second)).unwrap();
     run(&mut simulation, 0.01, 50, |_, _, _| {});
     assert!((height(&simulation, "second") - 0.6).abs() < 1e-9);
 
     // a hinge holds it while the first goes away
     let hinge = simulation
         .edit(|w| {
-            let hinge = w.join(Joint::weld("hold", w, ground, second, Point2::new(0.1, 0.6)));
-            let first = w.find("box").unwrap();
-            w.remove(first).unwrap();
+            let hinge = w.add_joint(Joint::weld("hold", w, ground, second, Point2::new(0.1, 0.6)));
+            let first = w.find_body("box").unwrap();
+            w.remove_body(first).unwrap();
             hinge
         })
         .unwrap();
@@ -131,19 +131,19 @@ fn bodies_shapes_and_joints_come_and_go() {
     assert!((height(&simulation, "second") - 0.6).abs() < 1e-9);
 
     // then it falls to the floor
-    simulation.edit(|w| w.unjoin(hinge)).unwrap();
+    simulation.edit(|w| w.remove_joint(hinge)).unwrap();
     run(&mut simulation, 0.01, 100, |_, _, _| {});
     assert!((height(&simulation, "second") - 0.2).abs() < 1e-9, "{}", height(&simulation, "second"));
 
     // a longer leg lifts nothing that is there, but shapes may come where there is room and go
-    let leg = simulation.edit(|w| w.attach(second, disk(0.1).at(at(0.0, 0.5)))).unwrap().unwrap();
+    let leg = simulation.edit(|w| w.add_shape(second, disk(0.1).at(at(0.0, 0.5)))).unwrap().unwrap();
     simulation.edit(|w| w.body_mut(second).unwrap().velocity = moving(0.0, 1.0, 0.0)).unwrap();
     assert_eq!(simulation.state().v, [0.0, 1.0, 0.0]);
-    simulation.edit(|w| w.detach(leg)).unwrap().unwrap();
+    simulation.edit(|w| w.remove_shape(leg)).unwrap().unwrap();
     // without its shape it falls through
     let only = simulation.system().world().shapes(second).next().unwrap().0;
     simulation.edit(|w| w.body_mut(second).unwrap().mass = Mass::given(1.0, 1.0)).unwrap();
-    simulation.edit(|w| w.detach(only)).unwrap().unwrap();
+    simulation.edit(|w| w.remove_shape(only)).unwrap().unwrap();
     run(&mut simulation, 0.01, 100, |_, _, _| {});
     assert!(height(&simulation, "second") < -1.0);
 }
@@ -151,18 +151,18 @@ fn bodies_shapes_and_joints_come_and_go() {
 #[test]
 fn forces_come_and_go() {
     let mut world = earth();
-    let body = world.add(Body::point("body", 2.0));
+    let body = world.add_body(Body::point("body", 2.0));
     let mut simulation = start(world, Scheme::default());
-    let lift = simulation.edit(|w| w.push(Force::constant(body, Vector2::new(0.0, 2.0 * G)))).unwrap();
+    let lift = simulation.edit(|w| w.add_force(Force::constant(body, Vector2::new(0.0, 2.0 * G)))).unwrap();
     run(&mut simulation, 0.1, 10, |_, _, _| {});
     assert!(simulation.state().v[1].abs() < 1e-14);
-    simulation.edit(|w| w.unpush(lift)).unwrap().unwrap();
+    simulation.edit(|w| w.remove_force(lift)).unwrap().unwrap();
     run(&mut simulation, 0.1, 10, |_, _, _| {});
     assert!((simulation.state().v[1] + G).abs() < 1e-13);
     // forces go with their body
-    let other = simulation.edit(|w| w.add(Body::point("other", 1.0))).unwrap();
-    let lift = simulation.edit(|w| w.push(Force::constant(other, Vector2::zeros()))).unwrap();
-    simulation.edit(|w| w.remove(other)).unwrap();
+    let other = simulation.edit(|w| w.add_body(Body::point("other", 1.0))).unwrap();
+    let lift = simulation.edit(|w| w.add_force(Force::constant(other, Vector2::zeros()))).unwrap();
+    simulation.edit(|w| w.remove_body(other)).unwrap();
     assert!(simulation.system().world().force(lift).is_none());
 }
 
@@ -172,9 +172,9 @@ fn a_bad_edit_changes_nothing() {
     run(&mut simulation, 0.01, 10, |_, _, _| {});
     let mut untouched = simulation.clone();
     let error = simulation.edit(|w| {
-        w.add(Body::rigid("heavy", Mass::given(-1.0, 1.0)));
-        let dot = w.find("dot").unwrap();
-        w.remove(dot);
+        w.add_body(Body::rigid("heavy", Mass::given(-1.0, 1.0)));
+        let dot = w.find_body("dot").unwrap();
+        w.remove_body(dot);
     });
     assert!(error.unwrap_err().to_string().contains("body heavy, mass"));
     for _ in 0..20 {
@@ -187,27 +187,27 @@ fn a_bad_edit_changes_nothing() {
 #[test]
 fn numbers_are_never_given_again() {
     let mut world = earth();
-    let first = world.add(Body::point("first", 1.0).with(disk(0.1)));
+    let first = world.add_body(Body::point("first", 1.0).with(disk(0.1)));
     let shape = world.shapes(first).next().unwrap().0;
-    world.remove(first).unwrap();
-    let second = world.add(Body::point("second", 1.0).with(disk(0.1)));
+    world.remove_body(first).unwrap();
+    let second = world.add_body(Body::point("second", 1.0).with(disk(0.1)));
     assert_ne!(first, second);
     assert_ne!(shape, world.shapes(second).next().unwrap().0);
     assert!(
         world.body(first).is_none()
-            && world.remove(first).is_none()
-            && world.attach(first, disk(1.0)).is_none()
+            && world.remove_body(first).is_none()
+            && world.add_shape(first, disk(1.0)).is_none()
     );
-    assert!(world.detach(shape).is_none());
+    assert!(world.remove_shape(shape).is_none());
 }
 
 #[test]
 fn an_overlap_of_the_run_is_no_mistake_of_an_edit() {
     // AH04 alone leaves a rolling ellipse a little in the floor
     let mut world = earth();
-    world.add(floor());
+    world.add_body(floor());
     let spinning = Body::rigid("egg", Mass::Density(100.0)).at(at(0.0, 0.8)).moving(moving(0.0, -3.0, 8.0));
-    world.add(spinning.with(Attached::new(Shape::Ellipse { semi_axes: [0.4, 0.3] })));
+    world.add_body(spinning.with(Attached::new(Shape::Ellipse { semi_axes: [0.4, 0.3] })));
     let mut simulation = start(world, Scheme::ah04());
     let mut deepest: f64 = 0.0;
     for _ in 0..60 {
@@ -217,7 +217,7 @@ fn an_overlap_of_the_run_is_no_mistake_of_an_edit() {
     assert!(deepest > 1e-8, "{deepest}");
     // a body that is put into the floor is one
     let error = simulation.edit(|w| {
-        let id = w.find("egg").unwrap();
+        let id = w.find_body("egg").unwrap();
         w.body_mut(id).unwrap().pose = at(0.0, 0.1);
     });
     assert!(error.unwrap_err().to_string().contains("bodies floor and egg: overlap"));

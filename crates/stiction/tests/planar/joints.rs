@@ -12,16 +12,16 @@ fn bar(name: &str, x: f64, y: f64) -> Body {
 /// A pendulum in which this joint has something to hold that turns.
 fn pendulum(kind: JointKind) -> World {
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
-    let first = world.add(bar("first", 0.5, 0.0));
+    let ground = world.add_body(Body::fixed("ground"));
+    let first = world.add_body(bar("first", 0.5, 0.0));
     let joint = match kind {
         JointKind::Revolute => Joint::revolute("joint", &world, ground, first, Point2::origin()),
         JointKind::Distance(_) => {
             Joint::distance("joint", &world, (ground, Point2::origin()), (first, Point2::new(0.8, 0.0)))
         }
         _ => {
-            let second = world.add(bar("second", 1.0, 0.2).moving(moving(0.3, 0.0, 0.0)));
-            world.join(Joint::revolute("hinge", &world, ground, first, Point2::origin()));
+            let second = world.add_body(bar("second", 1.0, 0.2).moving(moving(0.3, 0.0, 0.0)));
+            world.add_joint(Joint::revolute("hinge", &world, ground, first, Point2::origin()));
             let point = Point2::new(0.7, 0.1);
             match kind {
                 JointKind::Prismatic => {
@@ -31,7 +31,7 @@ fn pendulum(kind: JointKind) -> World {
             }
         }
     };
-    world.join(joint);
+    world.add_joint(joint);
     world
 }
 
@@ -59,19 +59,19 @@ fn joints_hold_to_second_order() {
 /// Four bars: ground, crank, coupler, rocker.
 fn four_bar(copies: usize) -> World {
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     let (a, b, c, d) = ([0.0, 0.0], [0.0, 1.0], [2.0, 1.5], [2.0, 0.0]);
     let mut link = |name: &str, p: [f64; 2], q: [f64; 2]| {
         let (p, q) = (Vector2::from(p), Vector2::from(q));
         let d = q - p;
         let pose = Isometry2::new((p + q) / 2.0, d.y.atan2(d.x));
-        world.add(Body::rigid(name, Mass::given(1.0, d.norm_squared() / 12.0)).at(pose))
+        world.add_body(Body::rigid(name, Mass::given(1.0, d.norm_squared() / 12.0)).at(pose))
     };
     let bodies = [ground, link("crank", a, b), link("coupler", b, c), link("rocker", d, c), ground];
     for copy in 0..copies {
         for (i, p) in [a, b, c, d].into_iter().enumerate() {
             let name = format!("hinge {i} {copy}");
-            world.join(Joint::revolute(name, &world, bodies[i], bodies[i + 1], Point2::from(p)));
+            world.add_joint(Joint::revolute(name, &world, bodies[i], bodies[i + 1], Point2::from(p)));
         }
     }
     let crank = world.body_mut(bodies[1]).unwrap();
@@ -104,10 +104,10 @@ fn closed_loops_and_duplicated_joints_just_work() {
 #[test]
 fn projection_closes_joints_and_stops_what_they_forbid() {
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
-    let body = world.add(bar("bar", 0.55, 0.03).moving(moving(1.0, 1.0, 0.0)));
+    let ground = world.add_body(Body::fixed("ground"));
+    let body = world.add_body(bar("bar", 0.55, 0.03).moving(moving(1.0, 1.0, 0.0)));
     let frame = |x: f64| at(x, 0.0);
-    world.join(Joint::new("hinge", JointKind::Revolute, (ground, frame(0.0)), (body, frame(-0.5))));
+    world.add_joint(Joint::new("hinge", JointKind::Revolute, (ground, frame(0.0)), (body, frame(-0.5))));
     let moved = world.project().unwrap();
     assert!(moved > 0.03 && moved < 0.2, "{moved}");
     let pose = world.body(body).unwrap().pose;
@@ -124,11 +124,11 @@ fn projection_closes_joints_and_stops_what_they_forbid() {
 #[test]
 fn joints_that_cannot_close_are_reported() {
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
-    let body = world.add(bar("bar", 0.5, 0.0));
+    let ground = world.add_body(Body::fixed("ground"));
+    let body = world.add_body(bar("bar", 0.5, 0.0));
     for (name, x) in [("left", -1.0), ("right", 1.0)] {
         let own = at(0.5 * x, 0.0);
-        world.join(Joint::new(name, JointKind::Revolute, (ground, at(3.0 * x, 0.0)), (body, own)));
+        world.add_joint(Joint::new(name, JointKind::Revolute, (ground, at(3.0 * x, 0.0)), (body, own)));
     }
     let Err(ProjectError::Apart(left)) = world.project() else { panic!("6 m apart with a bar of 1 m") };
     assert!(left > 1.0);
@@ -137,10 +137,10 @@ fn joints_that_cannot_close_are_reported() {
 /// A body of 2 kg that a joint lets travel along x, without gravity.
 fn sledge(change: impl Fn(Joint) -> Joint) -> (World, BodyId) {
     let mut world = space();
-    let ground = world.add(Body::fixed("ground"));
-    let body = world.add(Body::rigid("sledge", Mass::given(2.0, 1.0)));
+    let ground = world.add_body(Body::fixed("ground"));
+    let body = world.add_body(Body::rigid("sledge", Mass::given(2.0, 1.0)));
     let joint = Joint::prismatic("rail", &world, ground, body, Point2::origin(), Vector2::x());
-    world.join(change(joint));
+    world.add_joint(change(joint));
     (world, body)
 }
 
@@ -228,10 +228,10 @@ fn limits_stop() {
 #[test]
 fn a_rope_goes_taut_and_is_slack_before() {
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
-    let bob = world.add(Body::point("bob", 1.0).at(at(0.0, -0.5)));
+    let ground = world.add_body(Body::fixed("ground"));
+    let bob = world.add_body(Body::point("bob", 1.0).at(at(0.0, -0.5)));
     let rope = Joint::distance("rope", &world, (ground, Point2::origin()), (bob, Point2::new(0.0, -0.5)));
-    world.join(rope.limits(0.0, 1.0));
+    world.add_joint(rope.limits(0.0, 1.0));
     let mut simulation = start(world, Scheme::default());
     let h = 0.01;
     let (mut y, mut v) = (-0.5, 0.0);
@@ -249,13 +249,13 @@ fn a_rope_goes_taut_and_is_slack_before() {
 fn a_compliant_joint_sags_by_its_load() {
     for scheme in [Scheme::ah04(), Scheme::default()] {
         let mut world = earth();
-        let ground = world.add(Body::fixed("ground"));
-        let body = world.add(Body::rigid("load", Mass::given(3.0, 1.0)));
+        let ground = world.add_body(Body::fixed("ground"));
+        let body = world.add_body(Body::rigid("load", Mass::given(3.0, 1.0)));
         let weld = Joint::weld("weld", &world, ground, body, Point2::origin());
-        world.join(weld.compliance(1e-4));
+        world.add_joint(weld.compliance(1e-4));
         // something else that post-stabilization has to mend
-        let bar = world.add(bar("bar", 5.5, 0.0));
-        world.join(Joint::revolute("hinge", &world, ground, bar, Point2::new(5.0, 0.0)));
+        let bar = world.add_body(bar("bar", 5.5, 0.0));
+        world.add_joint(Joint::revolute("hinge", &world, ground, bar, Point2::new(5.0, 0.0)));
         let mut simulation = start(world, scheme);
         run(&mut simulation, 0.01, 300, |_, _, _| {});
         let sag = simulation.state().q[1];
@@ -268,16 +268,16 @@ fn a_compliant_joint_sags_by_its_load() {
 fn sliders_and_points_are_joined_too() {
     // a crank drives a slider along x through a rod
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
-    let crank = world.add(bar("crank", 0.25, 0.0));
-    let piston = world.add(Body::slider("piston", 1.0, Vector2::x()).at(at(1.5, 0.0)));
+    let ground = world.add_body(Body::fixed("ground"));
+    let crank = world.add_body(bar("crank", 0.25, 0.0));
+    let piston = world.add_body(Body::slider("piston", 1.0, Vector2::x()).at(at(1.5, 0.0)));
     let hinge = Joint::revolute("hinge", &world, ground, crank, Point2::origin());
-    let hinge = world.join(hinge.motor(Motor::Velocity { speed: 3.0, force: 1e4 }));
+    let hinge = world.add_joint(hinge.motor(Motor::Velocity { speed: 3.0, force: 1e4 }));
     let on_crank = Point2::new(0.5, 0.0);
-    world.join(Joint::distance("rod", &world, (crank, on_crank), (piston, Point2::new(1.5, 0.0))));
+    world.add_joint(Joint::distance("rod", &world, (crank, on_crank), (piston, Point2::new(1.5, 0.0))));
     // a slider is held across its axis already: one row of this joint says nothing
-    let bead = world.add(Body::slider("bead", 1.0, Vector2::x()).at(at(0.0, 2.0)));
-    world.join(Joint::revolute("pin", &world, ground, bead, Point2::new(0.0, 2.0)));
+    let bead = world.add_body(Body::slider("bead", 1.0, Vector2::x()).at(at(0.0, 2.0)));
+    world.add_joint(Joint::revolute("pin", &world, ground, bead, Point2::new(0.0, 2.0)));
     let mut simulation = start(world, Scheme::default());
     run(&mut simulation, 0.005, 500, |k, s, r| {
         assert!(r.infeasibility < 1e-10, "step {k}: {}", r.infeasibility);

@@ -25,8 +25,8 @@ fn momentum_is_kept_in_collisions() {
                 let material = Material { friction: 0.8, restitution: 0.3, ..Material::default() };
                 let a = Body::rigid("a", Mass::Density(1.0)).at(Isometry2::new(Vector2::new(-1.0, 2.0), 0.3));
                 let b = Body::rigid("b", Mass::Density(3.0)).at(Isometry2::new(Vector2::new(1.0, 2.2), 1.0));
-                world.add(a.with(first().material(material)).moving(moving(2.0, 0.1, 3.0)));
-                world.add(b.with(second().material(material)).moving(moving(-1.0, 0.0, -5.0)));
+                world.add_body(a.with(first().material(material)).moving(moving(2.0, 0.1, 3.0)));
+                world.add_body(b.with(second().material(material)).moving(moving(-1.0, 0.0, -5.0)));
                 let mut simulation = start(world, scheme);
                 let model = simulation.system();
                 let state = simulation.state();
@@ -53,8 +53,8 @@ fn surface_friction_points_do_not_keep_angular_momentum() {
     world.friction_point = stiction::FrictionPoint::Surface;
     let a = Body::rigid("a", Mass::Density(1.0)).at(at(-1.0, 0.0)).with(disk(0.4));
     let b = Body::rigid("b", Mass::Density(1.0)).at(at(1.0, 0.1)).with(disk(0.4));
-    world.add(a.moving(moving(2.0, 0.0, 9.0)));
-    world.add(b.moving(moving(-2.0, 0.0, 9.0)));
+    world.add_body(a.moving(moving(2.0, 0.0, 9.0)));
+    world.add_body(b.moving(moving(-2.0, 0.0, 9.0)));
     let mut simulation = start(world, Scheme::ah04());
     let state = simulation.state();
     let before = simulation.system().momentum(&state.q, &state.v).1[2];
@@ -66,7 +66,7 @@ fn surface_friction_points_do_not_keep_angular_momentum() {
 /// Bodies side by side above a floor, some hinged to the next, nothing overlapping.
 fn random_scene(rng: &mut ChaCha8Rng) -> World {
     let mut world = earth();
-    world.add(floor());
+    world.add_body(floor());
     let mut last = None;
     for i in 0..rng.random_range(1..6) {
         let x = f64::from(i);
@@ -80,10 +80,10 @@ fn random_scene(rng: &mut ChaCha8Rng) -> World {
         let speed = |rng: &mut ChaCha8Rng| rng.random_range(-30.0..30.0);
         let velocity = Twist::new(Vector2::new(speed(rng), speed(rng)), speed(rng));
         let body = Body::rigid(format!("body {i}"), Mass::Density(rng.random_range(0.1..10.0)));
-        let body = world.add(body.at(pose).moving(velocity).with(shape.material(material)));
+        let body = world.add_body(body.at(pose).moving(velocity).with(shape.material(material)));
         if let Some(last) = last.filter(|_| rng.random_range(0..3) == 0) {
             let point = Point2::new(x - 0.5, rng.random_range(0.0..1.0));
-            world.join(
+            world.add_joint(
                 Joint::revolute(format!("joint {i}"), &world, last, body, point)
                     .limits(-1.0, 1.0)
                     .friction(0.5),

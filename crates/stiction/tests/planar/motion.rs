@@ -10,10 +10,11 @@ use stiction_geometry::planar::Shape;
 #[test]
 fn free_fall_is_the_recurrence() {
     let mut world = earth();
-    world.add(Body::rigid("body", Mass::given(2.0, 3.0)).at(at(1.0, 2.0)).moving(moving(0.5, 4.0, -2.0)));
-    world.add(Body::point("point", 0.1).moving(moving(1.0, 0.0, 0.0)));
+    world
+        .add_body(Body::rigid("body", Mass::given(2.0, 3.0)).at(at(1.0, 2.0)).moving(moving(0.5, 4.0, -2.0)));
+    world.add_body(Body::point("point", 0.1).moving(moving(1.0, 0.0, 0.0)));
     let axis = Vector2::new(0.6, 0.8);
-    world.add(Body::slider("slider", 5.0, axis));
+    world.add_body(Body::slider("slider", 5.0, axis));
     let mut simulation = start(world, Scheme::default());
     let h = 0.01;
     let (mut q, mut v) = ([1.0, 2.0, 0.0, 0.0, 0.0, 0.0], [0.5, 4.0, -2.0, 1.0, 0.0, 0.0]);
@@ -39,10 +40,10 @@ fn incline(
 ) -> (stiction::Simulation<stiction::planar::Model>, Vector2<f64>) {
     let mut world = earth();
     let plane = Attached::new(Shape::HalfPlane).material(friction(mu));
-    world.add(Body::fixed("plane").at(Isometry2::rotation(-slope)).with(plane));
+    world.add_body(Body::fixed("plane").at(Isometry2::rotation(-slope)).with(plane));
     let normal = Vector2::new(slope.sin(), slope.cos());
     let pose = Isometry2::new(height * normal, -slope);
-    world.add(body.at(pose).with(shape.material(friction(mu))));
+    world.add_body(body.at(pose).with(shape.material(friction(mu))));
     (start(world, Scheme::default()), Vector2::new(slope.cos(), -slope.sin()))
 }
 
@@ -88,8 +89,8 @@ fn a_box_sticks_or_slides_on_an_incline() {
 fn a_box_on_the_floor_stays_exactly_put() {
     for scheme in [Scheme::ah04(), Scheme::default(), Scheme::ap97(), Scheme::st00()] {
         let mut world = earth();
-        world.add(floor());
-        world.add(Body::rigid("box", Mass::Density(100.0)).at(at(0.25, 0.5)).with(rectangle(1.0, 0.5)));
+        world.add_body(floor());
+        world.add_body(Body::rigid("box", Mass::Density(100.0)).at(at(0.25, 0.5)).with(rectangle(1.0, 0.5)));
         let mut simulation = start(world, scheme);
         let before = simulation.state().q.clone();
         run(&mut simulation, 0.01, 500, |_, s, report| {
@@ -107,15 +108,15 @@ fn a_composite_body_swings_like_the_compound() {
     // a bar with a disk at its end, hinged at the other end, its frame at the hinge
     let (half, thick, r, density) = (0.5, 0.02, 0.1, 50.0);
     let mut world = earth();
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     let amplitude: f64 = 0.01;
     let hanging = Isometry2::rotation(amplitude - std::f64::consts::FRAC_PI_2);
     let pendulum = Body::rigid("pendulum", Mass::Density(density))
         .at(hanging)
         .with(rectangle(half, thick).at(at(half, 0.0)))
         .with(disk(r).at(at(2.0 * half, 0.0)));
-    let pendulum = world.add(pendulum);
-    world.join(Joint::revolute("hinge", &world, ground, pendulum, Point2::origin()));
+    let pendulum = world.add_body(pendulum);
+    world.add_joint(Joint::revolute("hinge", &world, ground, pendulum, Point2::origin()));
 
     // m, first and second moment about the hinge, by hand
     let (bar, bob) = (density * 4.0 * half * thick, density * std::f64::consts::PI * r * r);

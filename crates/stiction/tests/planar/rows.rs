@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use stiction::planar::{
     Attached, Body, BodyId, Joint, JointId, JointKind, Mass, Model, Motion, Motor, Path, World,
 };
-use stiction::{Bases, ContactRow, FrictionPoint, JointRow, Near, RowKind, System};
+use stiction::{ContactQuery, ContactRow, FrictionPoint, JointRow, RowKind, SearchCache, System};
 use stiction_geometry::planar::Shape;
 
 /// Step of the differences [s]: ε² times third derivatives of order 10 and 1e-16/ε both stay below 1e-9.
@@ -53,7 +53,7 @@ fn bodies(world: &mut World, rng: &mut ChaCha8Rng) -> Vec<BodyId> {
         Body::kinematic("kinematic", path),
     ]
     .into_iter()
-    .map(|body| world.add(body))
+    .map(|body| world.add_body(body))
     .collect()
 }
 
@@ -139,7 +139,7 @@ fn joint_rows_are_gradients() {
                 joint = joint.limits(0.5, 2.5).friction(1.0);
                 joint = joint.motor(Motor::Velocity { speed: 1.0, force: 2.0 });
             }
-            let id = world.join(joint);
+            let id = world.add_joint(joint);
             // the same body twice, or two that do not move
             let Ok(model) = world.build() else { continue };
             let turns = [a, b]
@@ -161,7 +161,7 @@ fn joint_rows_are_gradients() {
 
 fn contacts(model: &Model, t: f64, q: &[f64]) -> Vec<ContactRow> {
     let mut rows = Vec::new();
-    model.contacts(t, q, &Near::within(f64::INFINITY), &mut Bases::default(), &mut rows);
+    model.contacts(t, q, &ContactQuery::within(f64::INFINITY), &mut SearchCache::default(), &mut rows);
     rows
 }
 
@@ -182,7 +182,7 @@ fn contact_rows_are_gradients() {
                 (_, 1) => rectangle(0.3, 0.2),
                 _ => Attached::new(Shape::Capsule { half_length: 0.3, radius: 0.1 }),
             };
-            world.attach(body, shape.at(pose));
+            world.add_shape(body, shape.at(pose));
         }
         let model = world.build().unwrap();
         let starts = starts(&model);
@@ -212,8 +212,8 @@ fn tangent_rows_are_slip_velocities() {
         world.friction_point = point;
         let floor = Path::new(|t| (at(3.0 * t, 0.0), crate::scenes::moving(3.0, 0.0, 0.0)));
         let belt = Attached::new(Shape::HalfPlane).surface_velocity(0.5);
-        world.add(Body::kinematic("floor", floor).with(belt));
-        world.add(Body::rigid("disk", Mass::given(1.0, 1.0)).at(at(0.0, 1.25)).with(disk(1.0)));
+        world.add_body(Body::kinematic("floor", floor).with(belt));
+        world.add_body(Body::rigid("disk", Mass::given(1.0, 1.0)).at(at(0.0, 1.25)).with(disk(1.0)));
         let model = world.build().unwrap();
         let rows = contacts(&model, 0.0, &[0.0, 1.25, 0.0]);
         let tangent = &rows[0].tangents[0];
@@ -230,11 +230,11 @@ fn tangent_rows_are_slip_velocities() {
 #[test]
 fn lengths_of_joints_make_turning_rows_speeds() {
     let mut world = space();
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     // lever 2, radius of gyration 3
-    let body = world.add(Body::rigid("body", Mass::given(1.0, 9.0)).at(at(2.0, 0.0)));
+    let body = world.add_body(Body::rigid("body", Mass::given(1.0, 9.0)).at(at(2.0, 0.0)));
     let joint = Joint::revolute("joint", &world, ground, body, Point2::origin());
-    let joint = world.join(joint.motor(Motor::Position { target: 1.0, gain: 4.0, force: 6.0 }));
+    let joint = world.add_joint(joint.motor(Motor::Position { target: 1.0, gain: 4.0, force: 6.0 }));
     let model = world.build().unwrap();
     assert_eq!(model.joint_length(joint), Some(3.0));
     let rows = joint_rows(&model, 0.0, &[2.0, 0.0, 0.25]);
@@ -245,12 +245,12 @@ fn lengths_of_joints_make_turning_rows_speeds() {
 #[test]
 fn coincident_points_of_a_distance_joint_give_finite_rows() {
     let mut world = space();
-    let ground = world.add(Body::fixed("ground"));
-    let body = world.add(Body::point("body", 1.0));
+    let ground = world.add_body(Body::fixed("ground"));
+    let body = world.add_body(Body::point("body", 1.0));
     let frame = Isometry2::identity();
-    world.join(Joint::new("rod", JointKind::Distance(1.0), (ground, frame), (body, frame)));
+    world.add_joint(Joint::new("rod", JointKind::Distance(1.0), (ground, frame), (body, frame)));
     let rope = Joint::new("rope", JointKind::Distance(1.0), (ground, frame), (body, frame));
-    world.join(rope.limits(0.0, 2.0));
+    world.add_joint(rope.limits(0.0, 2.0));
     let model = world.build().unwrap();
     let rows = joint_rows(&model, 0.0, &[0.0, 0.0]);
     // the rope has no lower row: a length is never negative

@@ -64,13 +64,13 @@ pub(crate) fn run(
 /// A pendulum of `links` equal bars hinged in a row, the first to the ground, all level at the start.
 pub(crate) fn chain(links: usize) -> (World, Vec<BodyId>) {
     let mut world = earth();
-    let mut last = world.add(Body::fixed("ground"));
+    let mut last = world.add_body(Body::fixed("ground"));
     let mut bars = Vec::new();
     for i in 0..links {
         let x = i as f64;
         let bar = Body::rigid(format!("bar {i}"), Mass::given(1.0, 1.0 / 12.0)).at(at(x + 0.5, 0.0));
-        let bar = world.add(bar);
-        world.join(Joint::revolute(format!("hinge {i}"), &world, last, bar, Point2::new(x, 0.0)));
+        let bar = world.add_body(bar);
+        world.add_joint(Joint::revolute(format!("hinge {i}"), &world, last, bar, Point2::new(x, 0.0)));
         bars.push(bar);
         last = bar;
     }

@@ -2,7 +2,8 @@
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
 use stiction::{
-    Bases, ContactRow, Material, Near, Reduction, Scheme, Simulation, StepReport, System, planar, spatial,
+    ContactQuery, ContactRow, Material, Reduction, Scheme, SearchCache, Simulation, StepReport, System,
+    planar, spatial,
 };
 use stiction_lcp::Row;
 
@@ -19,7 +20,7 @@ pub(crate) fn material(friction: f64) -> Material {
 pub(crate) fn floor(friction: f64) -> spatial::World {
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
     let plane = spatial::Attached::new(spatial::Shape::HalfSpace).material(material(friction));
-    world.add(spatial::Body::fixed("floor").with(plane));
+    world.add_body(spatial::Body::fixed("floor").with(plane));
     world
 }
 
@@ -39,7 +40,7 @@ pub(crate) fn tiled(material: Material) -> spatial::Body {
 /// The slab in this pose and motion on a floor.
 pub(crate) fn slab(friction: f64, pose: Isometry3<f64>, velocity: spatial::Twist) -> spatial::World {
     let mut world = floor(friction);
-    world.add(tiled(material(friction)).at(pose).moving(velocity));
+    world.add_body(tiled(material(friction)).at(pose).moving(velocity));
     world
 }
 
@@ -52,14 +53,14 @@ pub(crate) fn sliding(friction: f64, velocity: Vector3<f64>) -> spatial::World {
 pub(crate) fn bar(friction: f64, height: f64, velocity: planar::Twist) -> planar::World {
     let mut world = planar::World::new(Vector2::new(0.0, -G));
     let plane = planar::Attached::new(planar::Shape::HalfPlane).material(material(friction));
-    world.add(planar::Body::fixed("floor").with(plane));
+    world.add_body(planar::Body::fixed("floor").with(plane));
     let mut body = planar::Body::rigid("bar", planar::Mass::Density(100.0));
     for k in 0..TILES {
         let square = planar::Polygon::rectangle([HALF; 2]).expect("a square");
         let shape = planar::Attached::new(planar::Shape::Polygon(square)).material(material(friction));
         body = body.with(shape.at(Isometry2::translation(2.0 * HALF * f64::from(k), 0.0)));
     }
-    world.add(body.at(Isometry2::translation(0.0, HALF + height)).moving(velocity));
+    world.add_body(body.at(Isometry2::translation(0.0, HALF + height)).moving(velocity));
     world
 }
 
@@ -87,7 +88,13 @@ pub(crate) fn step<S: System>(simulation: &mut Simulation<S>) -> StepReport {
 pub(crate) fn all_contacts<S: System>(simulation: &Simulation<S>) -> Vec<ContactRow> {
     let mut rows = Vec::new();
     let state = simulation.state();
-    simulation.system().contacts(state.t, &state.q, &Near::within(10.0), &mut Bases::default(), &mut rows);
+    simulation.system().contacts(
+        state.t,
+        &state.q,
+        &ContactQuery::within(10.0),
+        &mut SearchCache::default(),
+        &mut rows,
+    );
     rows
 }
 

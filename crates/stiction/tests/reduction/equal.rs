@@ -75,7 +75,7 @@ fn bounces() {
     let velocity = Twist::new(Vector3::new(0.4, 0.1, -2.0), Vector3::new(0.3, -0.2, 0.5));
     let pose = Isometry3::new(Vector3::new(0.0, 0.0, 0.16), Vector3::new(0.02, 0.05, 0.3));
     let mut world = crate::common::floor(0.0);
-    world.add(tiled(material).at(pose).moving(velocity));
+    world.add_body(tiled(material).at(pose).moving(velocity));
     assert_equal_in_space(&world, 20, "bouncing");
 }
 
@@ -85,7 +85,7 @@ fn pushes() {
     let mut world = sliding(0.3, Vector3::zeros());
     let shape = Attached::new(Shape::Cuboid { half_extents: [0.1; 3] }).material(material(0.3));
     let pusher = Body::rigid("pusher", Mass::Density(1000.0)).at(Isometry3::translation(-0.61, 0.0, HALF));
-    world.add(pusher.moving(Twist::new(Vector3::new(2.0, 0.0, 0.0), Vector3::zeros())).with(shape));
+    world.add_body(pusher.moving(Twist::new(Vector3::new(2.0, 0.0, 0.0), Vector3::zeros())).with(shape));
     for scheme in [Scheme::default, Scheme::ah04] {
         let (reduced, whole) = (in_space(&world, scheme()), in_space(&world, scheme()));
         assert!(assert_equal(reduced, whole, 15, "pushed") > 0);
@@ -124,7 +124,7 @@ fn problem(simulation: &Simulation<spatial::Model>, contacts: &[ContactRow]) -> 
         set: c.set.clone(),
         mu: c.mu,
         kappa: 0.0,
-        bearer: None,
+        bound_by: None,
     };
     StepProblem {
         bodies: vec![Block { velocities: 6, mass, momentum }],

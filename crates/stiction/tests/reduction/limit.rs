@@ -19,7 +19,7 @@ fn prism(corners: u32, tilt: f64, scheme: Scheme) -> StepReport {
     let mut world = floor(0.5);
     let pose = Isometry3::new(Vector3::new(0.0, 0.0, 0.1 + 0.5 * tilt), Vector3::new(0.0, tilt, 0.0));
     let body = Body::rigid("prism", Mass::Density(100.0)).at(pose);
-    world.add(body.with(Attached::new(shape).material(material(0.5))));
+    world.add_body(body.with(Attached::new(shape).material(material(0.5))));
     let mut simulation = in_space(&world, scheme);
     let rows = all_contacts(&simulation);
     let report = step(&mut simulation);

@@ -60,11 +60,11 @@ fn points_in_faces_are_no_contacts() {
         let mut height = 0.5;
         if on_cuboid {
             let slab = Attached::new(Shape::Cuboid { half_extents: [2.0, 2.0, 0.5] }).material(material(0.5));
-            world.add(Body::fixed("slab").at(Isometry3::translation(0.0, 0.0, 0.5)).with(slab));
+            world.add_body(Body::fixed("slab").at(Isometry3::translation(0.0, 0.0, 0.5)).with(slab));
             height = 1.5;
         }
         let body = Body::rigid("box", Mass::Density(100.0)).at(Isometry3::translation(0.0, 0.0, height));
-        world.add(body.with(Attached::new(shape.clone()).material(material(0.5))));
+        world.add_body(body.with(Attached::new(shape.clone()).material(material(0.5))));
         let mut simulation = in_space(&world, Scheme::default());
         assert_eq!(step(&mut simulation).contacts.len(), 4, "on a cuboid: {on_cuboid}");
     }
@@ -81,8 +81,8 @@ fn prescribed_motion_is_combined() {
         (Isometry3::from_parts(at.into(), turn), Twist::new(Vector3::new(0.0, 0.0, 0.2), spin))
     });
     let table = Attached::new(Shape::HalfSpace).material(material(0.5));
-    world.add(Body::kinematic("table", path).with(table));
-    world.add(crate::common::tiled(material(0.5)).at(Isometry3::translation(0.0, 0.0, HALF)));
+    world.add_body(Body::kinematic("table", path).with(table));
+    world.add_body(crate::common::tiled(material(0.5)).at(Isometry3::translation(0.0, 0.0, HALF)));
     let mut simulation = in_space(&world, Scheme::default());
     for _ in 0..20 {
         let rows = all_contacts(&simulation);
@@ -247,7 +247,7 @@ fn piles_keep_what_is_not_proven() {
             let turn = Vector3::new(number(1.0), number(1.0), number(1.0));
             let at = Vector3::new(number(0.3), number(0.3), 0.5 + 0.5 * f64::from(i));
             let body = Body::rigid(format!("box {i}"), Mass::Density(100.0)).at(Isometry3::new(at, turn));
-            world.add(body.with(Attached::new(shape).material(material(0.5))));
+            world.add_body(body.with(Attached::new(shape).material(material(0.5))));
         }
         let mut simulation = in_space(&world, Scheme::default());
         for _ in 0..80 {

@@ -10,7 +10,7 @@ fn pendulum(g: f64) -> Model {
     let material = Material { friction: 0.0, restitution: 0.1, ..Material::default() };
     let wall = Isometry2::new(Vector2::zeros(), -std::f64::consts::FRAC_PI_2);
     let frame =
-        world.add(Body::fixed("wall").at(wall).with(Attached::new(Shape::HalfPlane).material(material)));
+        world.add_body(Body::fixed("wall").at(wall).with(Attached::new(Shape::HalfPlane).material(material)));
     let (a, b) = (std::f64::consts::PI / 3.0, std::f64::consts::PI / 5.0);
     let first = Point2::new(a.sin(), -a.cos());
     let second = first + Vector2::new(b.sin(), -b.cos());
@@ -19,13 +19,13 @@ fn pendulum(g: f64) -> Model {
             .at(Isometry2::translation(at.x, at.y))
             .with(Attached::new(Shape::Disk { radius: 0.0 }).material(material))
     };
-    let one = world.add(bob("one", first));
-    let two = world.add(bob("two", second));
+    let one = world.add_body(bob("one", first));
+    let two = world.add_body(bob("two", second));
     let o = Point2::origin();
     let rod = Joint::distance("first rod", &world, (frame, o), (one, first)).colliding();
-    world.join(rod);
+    world.add_joint(rod);
     let rod = Joint::distance("second rod", &world, (one, first), (two, second)).colliding();
-    world.join(rod);
+    world.add_joint(rod);
     world.build().unwrap()
 }
 
@@ -45,7 +45,7 @@ fn a_double_pendulum_with_a_wall() {
             let mut simulation = Simulation::new(model, state, Scheme::pagt06());
             let accuracy = Accuracy { method, ..Accuracy::of(tolerance) };
             let followed = simulation
-                .follow(2.5, &accuracy, &times, |_, s| off_the_rods(&s.q))
+                .run_to_accuracy(2.5, &accuracy, &times, |_, s| off_the_rods(&s.q))
                 .unwrap_or_else(|e| panic!("{e}"));
             let error =
                 simulation.state().q.iter().zip(exact).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
@@ -98,7 +98,7 @@ fn the_error_follows_the_accuracy() {
             let model = model();
             let state = model.state();
             let mut simulation = Simulation::new(model, state, Scheme::pagt06());
-            let followed = simulation.follow(until, &Accuracy::of(tolerance), &[], |_, _| ());
+            let followed = simulation.run_to_accuracy(until, &Accuracy::of(tolerance), &[], |_, _| ());
             let report = followed.unwrap_or_else(|e| panic!("{name} {tolerance:e}: {e}")).report;
             assert_eq!(report.forced, 0, "{name} {tolerance:e}");
             let q = &simulation.state().q;
@@ -119,9 +119,9 @@ type Scene<'a> = (&'a str, &'a dyn Fn() -> Model, f64, Vec<(usize, f64)>);
 fn bouncing() -> Model {
     let mut world = World::new(Vector2::new(0.0, -9.81));
     let material = Material { friction: 0.0, restitution: 0.5, ..Material::default() };
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
     let ball = Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 1.1));
-    world.add(ball.with(Attached::new(Shape::Disk { radius: 0.1 }).material(material)));
+    world.add_body(ball.with(Attached::new(Shape::Disk { radius: 0.1 }).material(material)));
     world.build().unwrap()
 }
 
@@ -142,7 +142,7 @@ fn an_accuracy_that_is_none_is_refused() {
         let model = bouncing();
         let state = model.state();
         let mut simulation = Simulation::new(model, state.clone(), Scheme::pagt06());
-        let refused = simulation.follow(1.0, &Accuracy::of(tolerance), &[], |_, _| ()).unwrap_err();
+        let refused = simulation.run_to_accuracy(1.0, &Accuracy::of(tolerance), &[], |_, _| ()).unwrap_err();
         assert!(refused.to_string().contains("must be positive and finite"), "{refused}");
         assert_eq!(*simulation.state(), state);
     }
@@ -157,7 +157,7 @@ fn an_accuracy_finer_than_the_numbers_is_refused() {
     state.v.clone_from(&[cos, sin, cos, sin].map(|v| 1e12 * v).to_vec());
     let mut simulation = Simulation::new(model, state.clone(), Scheme::pagt06());
     let accuracy = Accuracy { first_step: 1e-12, ..Accuracy::of(1e-7) };
-    let refused = simulation.follow(1e-3, &accuracy, &[], |_, _| ()).unwrap_err();
+    let refused = simulation.run_to_accuracy(1e-3, &accuracy, &[], |_, _| ()).unwrap_err();
     assert!(matches!(refused, StepError::Rounding { .. }), "{refused}");
     assert_eq!(*simulation.state(), state);
 }
@@ -168,7 +168,7 @@ fn a_run_ends_after_so_many_steps() {
     let state = model.state();
     let mut simulation = Simulation::new(model, state.clone(), Scheme::pagt06());
     let accuracy = Accuracy { step_limit: 7, ..Accuracy::of(1e-9) };
-    let ended = simulation.follow(1.0, &accuracy, &[], |_, _| ()).unwrap_err();
+    let ended = simulation.run_to_accuracy(1.0, &accuracy, &[], |_, _| ()).unwrap_err();
     assert!(ended.to_string().contains("more than 7 steps"), "{ended}");
     assert_eq!(*simulation.state(), state);
 }

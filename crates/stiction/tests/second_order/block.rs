@@ -12,11 +12,11 @@ const G: f64 = 9.81;
 pub(crate) fn block(mu: f64, load: impl Fn(f64) -> f64 + Send + Sync + 'static) -> (Model, BodyId) {
     let mut world = World::new(Vector2::new(0.0, -G));
     let material = Material { friction: mu, restitution: 0.0, ..Material::default() };
-    world.add(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
+    world.add_body(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
     let body = Body::point("block", 1.0).at(Isometry2::translation(3.0, 0.0));
-    let block = world.add(body.with(Attached::new(Shape::Disk { radius: 0.0 }).material(material)));
+    let block = world.add_body(body.with(Attached::new(Shape::Disk { radius: 0.0 }).material(material)));
     let load = Arc::new(move |t: f64| Wrench { force: Vector2::new(load(t), 0.0), torque: 0.0 });
-    world.push(Force::Timed { body: block, point: None, load });
+    world.add_force(Force::Timed { body: block, point: None, load });
     (world.build().unwrap(), block)
 }
 

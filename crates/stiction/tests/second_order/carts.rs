@@ -11,15 +11,22 @@ fn carts(place: f64, speed: f64, stiffness: f64, damping: f64) -> Model {
     floor(&mut world, rough(0.05));
     let bouncy = Material { friction: 0.0, restitution: 0.3, ..Material::default() };
     let stop = Attached::new(Shape::HalfPlane).at(Isometry2::rotation(-PI / 2.0)).material(bouncy);
-    world.add(Body::fixed("stop").with(stop));
+    world.add_body(Body::fixed("stop").with(stop));
     let [one, two] = [("one", place), ("two", place + 5.0)].map(|(name, x)| {
         let moving = Twist::new(Vector2::new(speed, 0.0), 0.0);
         let cart = Body::point(name, 1.0).at(Isometry2::translation(x, 0.0)).moving(moving);
-        world.add(cart.with(tip(0.0, 0.0, rough(0.05))))
+        world.add_body(cart.with(tip(0.0, 0.0, rough(0.05))))
     });
     let point = Point2::origin();
-    world.push(Force::Rail { body: one, point, axis: Vector2::x(), origin: 0.2, stiffness, damping: 0.0 });
-    world.push(Force::Spring {
+    world.add_force(Force::Rail {
+        body: one,
+        point,
+        axis: Vector2::x(),
+        origin: 0.2,
+        stiffness,
+        damping: 0.0,
+    });
+    world.add_force(Force::Spring {
         a: one,
         point_a: point,
         b: two,

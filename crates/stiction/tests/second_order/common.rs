@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use stiction::planar::{Attached, Body, Model, Shape, World};
 
 use stiction::{
-    Bases, Event, EventKind, EventPlace, Level, Material, Near, RowKind, Scheme, Simulation, State, System,
-    Trapezoidal,
+    ConstraintId, ContactQuery, Event, EventKind, Level, Material, RowKind, Scheme, SearchCache, Simulation,
+    State, System, Trapezoidal,
 };
 
 pub(crate) const G: f64 = 9.81;
@@ -50,9 +50,9 @@ impl Made {
                 EventKind::Stick => 'S',
                 EventKind::Reversal => 'R',
             };
-            let place = match event.place {
-                EventPlace::Contact(id) => id.pair.b as usize,
-                EventPlace::Joint(row) => row,
+            let place = match event.constraint {
+                ConstraintId::Contact(id) => id.pair.b as usize,
+                ConstraintId::Joint(row) => row,
             };
             let told = format!("{letter}{place}");
             match story.last_mut() {
@@ -141,16 +141,16 @@ fn projected<S: System>(system: &S, state: &State) -> Vec<f64> {
             inverse[(starts[i] + k, starts[i] + k)] = 1.0 / system.mass(i)[(k, k)];
         }
     }
-    let bearing = state.memory.bearing.clone().unwrap_or_default();
+    let active = state.memory.active.clone().unwrap_or_default();
     for _ in 0..4 {
         let (mut joints, mut contacts) = (Vec::new(), Vec::new());
         system.joints(state.t, &q, &mut joints);
-        let pairs: Vec<_> = bearing
+        let pairs: Vec<_> = active
             .iter()
-            .filter_map(|b| if let EventPlace::Contact(id) = b.place { Some(id.pair) } else { None })
+            .filter_map(|b| if let ConstraintId::Contact(id) = b.constraint { Some(id.pair) } else { None })
             .collect();
-        let near = Near { wanted: &pairs, ..Near::within(f64::NEG_INFINITY) };
-        system.contacts(state.t, &q, &near, &mut Bases::default(), &mut contacts);
+        let near = ContactQuery { wanted: &pairs, ..ContactQuery::within(f64::NEG_INFINITY) };
+        system.contacts(state.t, &q, &near, &mut SearchCache::default(), &mut contacts);
         let rigid = joints.iter().filter(|j| matches!(j.kind, RowKind::Rigid(_)));
         let rows = rigid.map(|j| (&j.row, j.error)).chain(contacts.iter().map(|c| (&c.normal, c.gap)));
         let rows: Vec<_> = rows.collect();
@@ -222,7 +222,7 @@ pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 pub(crate) fn floor(world: &mut World, material: Material) {
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
 }
 
 pub(crate) fn rough(friction: f64) -> Material {

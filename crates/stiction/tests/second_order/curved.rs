@@ -7,11 +7,11 @@ use stiction::{Form, Locate, Rows, Trapezoidal};
 
 pub(crate) fn bump() -> Model {
     let mut world = World::new(down());
-    world.add(Body::fixed("bump").with(Attached::new(Shape::Disk { radius: 1.0 }).material(rough(0.3))));
+    world.add_body(Body::fixed("bump").with(Attached::new(Shape::Disk { radius: 1.0 }).material(rough(0.3))));
     let (s, c) = 0.1f64.sin_cos();
     let disk = Body::rigid("disk", Mass::given(1.0, 0.5 * 0.09)).at(Isometry2::translation(1.3 * s, 1.3 * c));
     let disk = disk.moving(Twist::new(Vector2::new(0.3 * c, -0.3 * s), -4.0));
-    world.add(disk.with(Attached::new(Shape::Disk { radius: 0.3 }).material(rough(0.3))));
+    world.add_body(disk.with(Attached::new(Shape::Disk { radius: 0.3 }).material(rough(0.3))));
     world.build().unwrap()
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn ellipse(height: f64, angle: f64, spin: f64) -> Model {
     let body = Body::rigid("ellipse", Mass::given(1.0, 5.0));
     let body = body.at(Isometry2::new(Vector2::new(0.0, height), angle));
     let body = body.moving(Twist::new(Vector2::zeros(), spin));
-    world.add(body.with(Attached::new(Shape::Ellipse { semi_axes: [4.0, 2.0] }).material(rough(0.3))));
+    world.add_body(body.with(Attached::new(Shape::Ellipse { semi_axes: [4.0, 2.0] }).material(rough(0.3))));
     world.build().unwrap()
 }
 

@@ -13,11 +13,11 @@ fn tipping() -> Simulation<Model> {
     };
     let slope = -20_f64.to_radians();
     let mut world = World::new(Vector2::new(0.0, -9.81));
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
     let ramp = Body::fixed("ramp").at(Isometry2::new(Vector2::new(-1.0, 1.0), slope));
-    world.add(ramp.with(shape([1.0, 0.05])));
+    world.add_body(ramp.with(shape([1.0, 0.05])));
     let body = Body::rigid("crate", Mass::Density(300.0)).at(Isometry2::new(Vector2::new(-1.4, 1.37), slope));
-    world.add(body.with(shape([0.15, 0.1])));
+    world.add_body(body.with(shape([0.15, 0.1])));
     let model = world.build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let state = model.state();
     Simulation::new(model, state, Scheme::pagt06())
@@ -30,7 +30,7 @@ fn followed(tolerance: f64) -> f64 {
 fn followed_by(method: AccurateMethod, tolerance: f64) -> f64 {
     let mut simulation = tipping();
     let accuracy = Accuracy { method, ..Accuracy::of(tolerance) };
-    let followed = simulation.follow(3.0, &accuracy, &[], |_, _| ());
+    let followed = simulation.run_to_accuracy(3.0, &accuracy, &[], |_, _| ());
     let report = followed.unwrap_or_else(|error| panic!("{error}")).report;
     assert!(report.penetration < 1e-9, "{:e} m deep", report.penetration);
     assert_eq!(report.forced, 0);

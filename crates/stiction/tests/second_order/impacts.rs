@@ -9,9 +9,9 @@ const G: f64 = 9.81;
 fn ball(height: f64, restitution: f64) -> Simulation<Model> {
     let mut world = World::new(Vector2::new(0.0, -G));
     let material = Material { friction: 0.0, restitution, ..Material::default() };
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material)));
     let body = Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 0.1 + height));
-    world.add(body.with(Attached::new(Shape::Disk { radius: 0.1 }).material(material)));
+    world.add_body(body.with(Attached::new(Shape::Disk { radius: 0.1 }).material(material)));
     let model = world.build().unwrap();
     let state = model.state();
     Simulation::new(model, state, Scheme::pagt06())

@@ -15,12 +15,12 @@ fn ladder() -> Model {
     // μ is the root of the product
     floor(&mut world, rough(1.0));
     let wall = Attached::new(Shape::HalfPlane).at(Isometry2::rotation(-PI / 2.0)).material(rough(1.0));
-    world.add(Body::fixed("wall").with(wall));
+    world.add_body(Body::fixed("wall").with(wall));
     let (s, c) = LEAN.sin_cos();
     let body =
         Body::rigid("ladder", Mass::given(1.0, 1.0 / 3.0)).at(Isometry2::new(Vector2::new(s, c), LEAN));
     let [foot, head] = [(-1.0, MU[0]), (1.0, MU[1])].map(|(y, mu): (f64, f64)| tip(0.0, y, rough(mu * mu)));
-    world.add(body.with(foot).with(head));
+    world.add_body(body.with(foot).with(head));
     world.build().unwrap()
 }
 

@@ -31,20 +31,20 @@ impl Linkage {
     fn model(&self, load: impl Fn(f64) -> Vector2<f64> + Send + Sync + 'static) -> Model {
         let mut world = World::new(down());
         floor(&mut world, rough(self.mu));
-        let pivot = world.add(Body::fixed("pivot"));
+        let pivot = world.add_body(Body::fixed("pivot"));
         let At { q, v, .. } = self.start();
         let body = |name: &str, i: usize| {
             let moving = Twist::new(Vector2::new(v[i], v[i + 1]), 0.0);
             Body::point(name, 1.0).at(Isometry2::translation(q[i], q[i + 1])).moving(moving)
         };
-        let pin = world.add(body("pin", 0));
-        let end = world.add(body("end", 2).with(tip(0.0, 0.0, rough(self.mu))));
+        let pin = world.add_body(body("pin", 0));
+        let end = world.add_body(body("end", 2).with(tip(0.0, 0.0, rough(self.mu))));
         let (p, e) = (Point2::new(q[0], q[1]), Point2::new(q[2], q[3]));
         let first = Joint::distance("first", &world, (pivot, Point2::new(0.0, self.height)), (pin, p));
-        world.join(first);
+        world.add_joint(first);
         let second = Joint::distance("second", &world, (pin, p), (end, e));
-        world.join(second);
-        world.push(Force::timed(end, move |t| Wrench { force: load(t), torque: 0.0 }));
+        world.add_joint(second);
+        world.add_force(Force::timed(end, move |t| Wrench { force: load(t), torque: 0.0 }));
         world.build().unwrap()
     }
 
@@ -132,20 +132,20 @@ pub(crate) fn pendulum(walled: bool) -> Model {
     let bouncy = Material { friction: 0.0, restitution: 0.1, ..Material::default() };
     if walled {
         let wall = Attached::new(Shape::HalfPlane).at(Isometry2::rotation(-PI / 2.0)).material(bouncy);
-        world.add(Body::fixed("wall").with(wall));
+        world.add_body(Body::fixed("wall").with(wall));
     }
-    let pivot = world.add(Body::fixed("pivot"));
+    let pivot = world.add_body(Body::fixed("pivot"));
     let hanging = |angle: f64| Vector2::new(angle.sin(), -angle.cos());
     let upper = Point2::from(hanging(PI / 3.0));
     let lower = upper + hanging(PI / 5.0);
     let [one, two] = [("upper", upper), ("lower", lower)].map(|(name, p)| {
         let body = Body::point(name, 1.0).at(Isometry2::translation(p.x, p.y));
-        world.add(body.with(tip(0.0, 0.0, bouncy)))
+        world.add_body(body.with(tip(0.0, 0.0, bouncy)))
     });
     let first = Joint::distance("first", &world, (pivot, Point2::origin()), (one, upper));
-    world.join(first);
+    world.add_joint(first);
     let second = Joint::distance("second", &world, (one, upper), (two, lower));
-    world.join(second);
+    world.add_joint(second);
     world.build().unwrap()
 }
 

@@ -10,8 +10,8 @@ pub(crate) fn rod() -> Model {
     // μ is the root of the product
     floor(&mut world, rough(1.0));
     let body = Body::rigid("rod", Mass::given(1.0, 1.0 / 3.0));
-    let rod = world.add(body.with(tip(-1.0, 0.0, rough(0.16))).with(tip(1.0, 0.0, rough(0.04))));
-    world.push(Force::timed(rod, |t| {
+    let rod = world.add_body(body.with(tip(-1.0, 0.0, rough(0.16))).with(tip(1.0, 0.0, rough(0.04))));
+    world.add_force(Force::timed(rod, |t| {
         let f = 5.0 * (2.0 * t).cos();
         Wrench { force: Vector2::new(f, 0.0), torque: -0.5 * f }
     }));

@@ -20,11 +20,11 @@ pub(crate) fn stack(mu: [f64; 2]) -> Model {
     let (above, below) = (Groups { member: 2, collides: 4 }, Groups { member: 4, collides: 2 });
     let top = Attached::new(Shape::HalfPlane).at(Isometry2::translation(0.0, 1.0)).material(rough(mu[1]));
     let lower = Body::point("lower", MASS[0]).with(tip(0.0, 0.0, rough(mu[0]))).with(top.groups(above));
-    let lower = world.add(lower);
+    let lower = world.add_body(lower);
     let upper = Body::point("upper", MASS[1]).at(Isometry2::translation(0.0, 1.0));
-    world.add(upper.with(tip(0.0, 0.0, rough(mu[1])).groups(below)));
+    world.add_body(upper.with(tip(0.0, 0.0, rough(mu[1])).groups(below)));
     let load = |t| Wrench { force: Vector2::new(push(t), 0.0), torque: 0.0 };
-    world.push(Force::timed(lower, load));
+    world.add_force(Force::timed(lower, load));
     world.build().unwrap()
 }
 

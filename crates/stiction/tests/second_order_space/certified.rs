@@ -17,7 +17,7 @@ fn table(t: f64) -> (Isometry3<f64>, Twist) {
 fn box_on_a_table() -> (Simulation<Model>, BodyId) {
     let mut world = World::new(-G * Vector3::z());
     let material = Material { friction: 0.8, restitution: 0.0, ..Material::default() };
-    world.add(
+    world.add_body(
         Body::kinematic("table", Path::new(table)).with(Attached::new(Shape::HalfSpace).material(material)),
     );
     let shape = Attached::new(Shape::Cuboid { half_extents: [0.2, 0.15, 0.1] }).material(material);
@@ -25,7 +25,7 @@ fn box_on_a_table() -> (Simulation<Model>, BodyId) {
     let spin = table(0.0).1.angular;
     let body =
         Body::rigid("box", Mass::Density(100.0)).with(shape).at(Isometry3::translation(at.x, at.y, at.z));
-    let id = world.add(body.moving(Twist::new(spin.cross(&at), spin)));
+    let id = world.add_body(body.moving(Twist::new(spin.cross(&at), spin)));
     (spatial(world), id)
 }
 
@@ -52,15 +52,15 @@ fn redundant_corners_that_stick_agree() {
 #[test]
 fn a_part_that_does_not_hold_is_refused() {
     let mut world = World::new(-G * Vector3::z());
-    let mut before = world.add(Body::fixed("ground"));
+    let mut before = world.add_body(Body::fixed("ground"));
     for i in 0..5 {
         let mass = if i == 4 { 1e6 } else { 1.0 };
         let along = 0.1 * f64::from(i);
         let body = Body::rigid(format!("link {i}"), Mass::given(mass, [1e-3 * mass; 3]));
-        let body = world.add(body.at(Isometry3::translation(along + 0.05, 0.0, 0.0)));
+        let body = world.add_body(body.at(Isometry3::translation(along + 0.05, 0.0, 0.0)));
         let at = Point3::new(along, 0.0, 0.0);
         let joint = Joint::revolute(format!("joint {i}"), &world, before, body, at, Vector3::y());
-        world.join(joint);
+        world.add_joint(joint);
         before = body;
     }
     let mut simulation = spatial(world);

@@ -11,11 +11,11 @@ const MU: f64 = 0.3;
 fn cube(height: f64, yaw: f64, speed: f64) -> Simulation<Model> {
     let mut world = World::new(Vector3::new(0.0, 0.0, -G));
     let material = Material { friction: MU, restitution: 0.0, ..Material::default() };
-    world.add(Body::fixed("ground").with(Attached::new(Shape::HalfSpace).material(material)));
+    world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfSpace).material(material)));
     let pose = Isometry3::new(Vector3::new(0.0, 0.0, height), Vector3::z() * yaw);
     let shape = Attached::new(Shape::Cuboid { half_extents: [0.5; 3] }).material(material);
     let velocity = Twist::new(Vector3::new(speed, 0.0, 0.0), Vector3::zeros());
-    world.add(Body::rigid("cube", Mass::Density(100.0)).at(pose).with(shape).moving(velocity));
+    world.add_body(Body::rigid("cube", Mass::Density(100.0)).at(pose).with(shape).moving(velocity));
     let model = world.build().unwrap();
     let state = model.state();
     Simulation::new(model, state, Scheme::pagt06())

@@ -73,10 +73,11 @@ fn exact() -> Exact {
 fn block() -> (Simulation<Model>, BodyId) {
     let mut world = World::new(-G * Vector3::z());
     let material = Material { friction: MU, restitution: 0.0, ..Material::default() };
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
     let shape = Attached::new(Shape::Sphere { radius: 0.1 }).material(material);
-    let block = world.add(Body::point("block", 1.0).at(Isometry3::translation(0.0, 0.0, 0.1)).with(shape));
-    world.push(Force::timed(block, |t| Wrench { force: load(t).push(0.0), torque: Vector3::zeros() }));
+    let block =
+        world.add_body(Body::point("block", 1.0).at(Isometry3::translation(0.0, 0.0, 0.1)).with(shape));
+    world.add_force(Force::timed(block, |t| Wrench { force: load(t).push(0.0), torque: Vector3::zeros() }));
     (spatial(world), block)
 }
 
@@ -115,10 +116,10 @@ fn a_ball_that_spins_obliquely_slides_and_rolls() {
     for h in [0.04, 0.02, 0.01, 0.005] {
         let mut world = World::new(-G * Vector3::z());
         let material = Material { friction: MU, restitution: 0.0, ..Material::default() };
-        world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
+        world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
         let shape = Attached::new(Shape::Sphere { radius: r }).material(material);
         let ball = Body::rigid("ball", Mass::Density(300.0)).with(shape).moving(Twist::new(v, w));
-        let ball = world.add(ball.at(Isometry3::translation(0.0, 0.0, r)));
+        let ball = world.add_body(ball.at(Isometry3::translation(0.0, 0.0, r)));
         let mut simulation = spatial(world);
         let told = run(&mut simulation, h, until);
         assert_eq!(told.events.len(), 1, "{:?}", told.events);

@@ -23,10 +23,10 @@ fn a_ball_bounces_at_closed_form_times_until_the_stated_speed_and_rests() {
         for h in [0.02, 0.005] {
             let mut world = space::World::new(-G * Vector3::z());
             let floor = space::Attached::new(space::Shape::HalfSpace).material(material(0.0, e));
-            world.add(space::Body::fixed("floor").with(floor));
+            world.add_body(space::Body::fixed("floor").with(floor));
             let ball = space::Attached::new(space::Shape::Sphere { radius: 0.1 }).material(material(0.0, e));
             let ball = space::Body::rigid("ball", space::Mass::Density(1000.0)).with(ball);
-            let ball = world.add(ball.at(Isometry3::translation(0.0, 0.0, 0.1 + height)));
+            let ball = world.add_body(ball.at(Isometry3::translation(0.0, 0.0, 0.1 + height)));
             let mut simulation = spatial(world);
             simulation.scheme.restitution_speed = Some(slowest);
             let told = run(&mut simulation, h, 1.6);
@@ -71,7 +71,7 @@ fn row(gap: f64) -> (Simulation<Model>, Vec<BodyId>) {
     };
     let second = 0.5;
     let balls = [("one", 0.0, 2.0), ("two", second, 0.0), ("three", second + 0.2 + gap, 0.0)];
-    let balls = balls.into_iter().map(|(name, x, v)| world.add(ball(name, x, v))).collect();
+    let balls = balls.into_iter().map(|(name, x, v)| world.add_body(ball(name, x, v))).collect();
     (planar(world), balls)
 }
 
@@ -100,12 +100,12 @@ fn a_ball_strikes_two_that_touch() {
 /// A box that comes down flat on two corners.
 fn flat(mirror: f64, speed: f64, spin: f64, e: f64) -> ([f64; 3], Told) {
     let mut world = World::new(Vector2::new(0.0, -G));
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material(0.4, e))));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material(0.4, e))));
     let shape = stiction::planar::Polygon::rectangle([0.3, 0.2]).expect("a box");
     let shape = Attached::new(Shape::Polygon(shape)).material(material(0.4, e));
     let twist = Twist::new(Vector2::new(mirror * speed, -1.0), mirror * spin);
     let body = Body::rigid("box", Mass::given(2.0, 0.1)).with(shape);
-    let body = world.add(body.at(Isometry2::translation(0.0, 0.2)).moving(twist));
+    let body = world.add_body(body.at(Isometry2::translation(0.0, 0.2)).moving(twist));
     let mut simulation = planar(world);
     // later impacts on one corner after the other amplify round-off
     let told = run(&mut simulation, 1e-3, 1e-3);
@@ -142,7 +142,7 @@ fn kane(
     let mut world = World::new(Vector2::zeros());
     let tip = Vector2::new(angles[0].sin() + angles[1].sin(), -angles[0].cos() - angles[1].cos());
     let floor = Attached::new(Shape::HalfPlane).material(material(friction, e));
-    let ground = world.add(Body::fixed("floor").at(Isometry2::translation(0.0, tip.y)).with(floor));
+    let ground = world.add_body(Body::fixed("floor").at(Isometry2::translation(0.0, tip.y)).with(floor));
     let down = |angle: f64| Vector2::new(angle.sin(), -angle.cos());
     let across = |angle: f64| Vector2::new(angle.cos(), angle.sin());
     let rod = |name: &str, at: Vector2<f64>, angle: f64, v: Vector2<f64>, rate: f64| {
@@ -151,15 +151,15 @@ fn kane(
     };
     let [a, b] = angles;
     let elbow = down(a);
-    let one = world.add(rod("upper", 0.5 * down(a), a, 0.5 * rates[0] * across(a), rates[0]));
+    let one = world.add_body(rod("upper", 0.5 * down(a), a, 0.5 * rates[0] * across(a), rates[0]));
     let speed = rates[0] * across(a) + 0.5 * rates[1] * across(b);
     let point = Attached::new(Shape::Disk { radius: 0.0 }).material(material(friction, e));
     let point = point.at(Isometry2::translation(0.0, -0.5));
-    let two = world.add(rod("lower", elbow + 0.5 * down(b), b, speed, rates[1]).with(point));
+    let two = world.add_body(rod("lower", elbow + 0.5 * down(b), b, speed, rates[1]).with(point));
     let joint = Joint::revolute("shoulder", &world, ground, one, Point2::origin());
-    world.join(joint);
+    world.add_joint(joint);
     let joint = Joint::revolute("elbow", &world, one, two, elbow.into());
-    world.join(joint);
+    world.add_joint(joint);
     let mut simulation = planar(world);
     simulation.scheme = Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() };
     let report = step(&mut simulation, 1e-4);
@@ -176,12 +176,12 @@ fn rod(
     inertia: f64,
 ) -> Option<ImpactReport> {
     let mut world = World::new(Vector2::zeros());
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material(mu, e))));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material(mu, e))));
     let point = Attached::new(Shape::Disk { radius: 0.0 }).material(material(mu, e));
     let body =
         Body::rigid("rod", Mass::given(1.0, inertia)).with(point.at(Isometry2::translation(0.0, -0.5)));
     let body = body.at(Isometry2::new(Vector2::new(0.0, 0.5 * angle.cos()), angle));
-    world.add(body.moving(Twist::new(Vector2::new(v[0], v[1]), v[2])));
+    world.add_body(body.moving(Twist::new(Vector2::new(v[0], v[1]), v[2])));
     let mut simulation = planar(world);
     simulation.scheme = Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() };
     let report = step(&mut simulation, 1e-4);
@@ -237,13 +237,13 @@ fn a_pendulum_that_strikes_a_rough_floor_loses_energy() {
 fn each_contact_has_its_own_restitution() {
     let mut world = space::World::new(-G * Vector3::z());
     let floor = space::Attached::new(space::Shape::HalfSpace).material(material(0.0, 0.0));
-    world.add(space::Body::fixed("floor").with(floor));
+    world.add_body(space::Body::fixed("floor").with(floor));
     let coefficients = [0.0, 0.5, 1.0];
     let balls = coefficients.map(|e| {
         let shape = space::Attached::new(space::Shape::Sphere { radius: 0.1 }).material(material(0.0, e));
         let ball = space::Body::rigid(format!("ball {e}"), space::Mass::given(1.0, [0.004; 3])).with(shape);
         let down = space::Twist::new(-Vector3::z(), Vector3::zeros());
-        world.add(ball.at(Isometry3::translation(e, 0.0, 0.1)).moving(down))
+        world.add_body(ball.at(Isometry3::translation(e, 0.0, 0.1)).moving(down))
     });
     let mut simulation = spatial(world);
     let h = 1e-3;
@@ -264,13 +264,13 @@ fn a_box_in_space_on_two_corners_is_its_mirror_image() {
     for (e, spin) in [(0.0, 0.7), (0.5, 0.7), (1.0, 0.7), (0.5, -1.3)] {
         let mut world = space::World::new(-G * Vector3::z());
         let floor = space::Attached::new(space::Shape::HalfSpace).material(material(0.3, e));
-        world.add(space::Body::fixed("floor").with(floor));
+        world.add_body(space::Body::fixed("floor").with(floor));
         let shape = space::Shape::Cuboid { half_extents: [0.3, 0.2, 0.1] };
         let tilt = nalgebra::UnitQuaternion::from_axis_angle(&Vector3::x_axis(), 0.4);
         let pose = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.5).into(), tilt);
         let twist = space::Twist::new(Vector3::new(0.0, 0.2, 0.0), Vector3::new(spin, 0.0, 0.0));
         let body = space::Body::rigid("box", space::Mass::Density(500.0)).at(pose).moving(twist);
-        world.add(body.with(space::Attached::new(shape).material(material(0.3, e))));
+        world.add_body(body.with(space::Attached::new(shape).material(material(0.3, e))));
         let mut simulation = spatial(world);
         // up to a little after the first impact
         let told = run(&mut simulation, 0.005, 0.32);

@@ -27,7 +27,7 @@ fn ball(radius: f64, material: Material, speed: Vector3<f64>) -> Body {
 fn restitution_beyond_one_is_a_mistake_with_a_name() {
     for e in [-0.1, 1.1, f64::NAN] {
         let mut world = World::new(Vector3::zeros());
-        world.add(wall("floor", Vector3::z(), 0.0, bouncy(e)));
+        world.add_body(wall("floor", Vector3::z(), 0.0, bouncy(e)));
         let mistakes = world.build().expect_err("a wrong coefficient").to_string();
         assert!(mistakes.contains("floor") && mistakes.contains("restitution"), "{mistakes}");
     }
@@ -36,9 +36,9 @@ fn restitution_beyond_one_is_a_mistake_with_a_name() {
 #[test]
 fn hundreds_of_bounces_in_a_step_are_cut_and_told() {
     let mut world = World::new(Vector3::zeros());
-    world.add(wall("left", Vector3::x(), -0.1 - 5e-5, bouncy(1.0)));
-    world.add(wall("right", -Vector3::x(), -0.1 - 5e-5, bouncy(1.0)));
-    let ball = world.add(ball(0.1, bouncy(1.0), Vector3::new(10.0, 0.0, 0.0)));
+    world.add_body(wall("left", Vector3::x(), -0.1 - 5e-5, bouncy(1.0)));
+    world.add_body(wall("right", -Vector3::x(), -0.1 - 5e-5, bouncy(1.0)));
+    let ball = world.add_body(ball(0.1, bouncy(1.0), Vector3::new(10.0, 0.0, 0.0)));
     let mut simulation = spatial(world);
     for k in 0..5 {
         let report = step(&mut simulation, 0.01);
@@ -48,7 +48,7 @@ fn hundreds_of_bounces_in_a_step_are_cut_and_told() {
         assert!(report.impacts.len() <= 70, "{}", report.impacts.len());
         assert!(report.kinetic <= 50.0 * (1.0 + 1e-9), "{}", report.kinetic);
         // what was not located is told, and does not end inside a wall
-        assert_eq!((how.coarse > 0.009, report.post.is_some()), (how.cut, how.cut));
+        assert_eq!((how.coarse > 0.009, report.stabilization.is_some()), (how.cut, how.cut));
         assert!(report.certificate.passes(1e-10), "{:?}", report.certificate);
         let x = simulation.system().centre(simulation.state(), ball).expect("the ball").x;
         assert!(x.abs() - 5e-5 < 1e-9, "{x}");
@@ -65,14 +65,14 @@ fn a_storm_ends_outside_its_walls() {
         [Vector3::x(), -Vector3::x(), Vector3::y(), -Vector3::y(), Vector3::z()].iter().enumerate()
     {
         let at = if i == 4 { 0.0 } else { -0.5 };
-        world.add(wall(&format!("wall {i}"), *normal, at, bouncy(0.9)));
+        world.add_body(wall(&format!("wall {i}"), *normal, at, bouncy(0.9)));
     }
     for i in 0..12u32 {
         let [x, y, z] = [i % 2, (i / 2) % 2, i / 4].map(|k| 0.4 * f64::from(k) - 0.2);
         let speed = 8.0 * Vector3::new(f64::from(i).sin(), (2.0 * f64::from(i)).cos(), -1.0);
         let mut body = ball(0.1, bouncy(0.9), speed).at(Isometry3::translation(x, y, z + 0.35));
         body.name = format!("ball {i}");
-        world.add(body);
+        world.add_body(body);
     }
     let model = world.build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let state = model.state();
@@ -96,8 +96,8 @@ fn a_graze_within_a_step_is_found() {
         let (h, rise): (f64, f64) = (0.1, 0.003);
         let speed = (2.0 * G * (rise + depth)).sqrt();
         let mut world = World::new(-G * Vector3::z());
-        world.add(wall("ceiling", -Vector3::z(), -0.1 - rise, bouncy(0.5)));
-        world.add(ball(0.1, bouncy(0.5), Vector3::new(0.3, 0.2, speed)));
+        world.add_body(wall("ceiling", -Vector3::z(), -0.1 - rise, bouncy(0.5)));
+        world.add_body(ball(0.1, bouncy(0.5), Vector3::new(0.3, 0.2, speed)));
         let report = step(&mut spatial(world), h);
         assert_eq!(report.impacts.len(), 1, "depth {depth}");
         let closing = (2.0 * G * depth).sqrt();
@@ -110,8 +110,8 @@ fn a_graze_within_a_step_is_found() {
 #[test]
 fn a_force_that_is_not_a_number_stops_the_run_where_it_was() {
     let mut world = World::new(-G * Vector3::z());
-    let body = world.add(ball(0.1, bouncy(0.0), Vector3::zeros()));
-    world.push(Force::timed(body, |t| Wrench {
+    let body = world.add_body(ball(0.1, bouncy(0.0), Vector3::zeros()));
+    world.add_force(Force::timed(body, |t| Wrench {
         force: Vector3::new(if t > 0.105 { f64::NAN } else { 1.0 }, 0.0, 0.0),
         torque: Vector3::zeros(),
     }));
@@ -128,11 +128,11 @@ fn a_force_that_is_not_a_number_stops_the_run_where_it_was() {
 /// A pendulum on a ball joint that is this far apart and goes apart at this speed.
 fn pendulum(apart: f64, speed: f64) -> World {
     let mut world = World::new(-G * Vector3::z());
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     let bob = Body::rigid("bob", Mass::given(1.0, [0.01; 3])).at(Isometry3::translation(1.0, 0.0, 0.0));
-    let bob = world.add(bob.with(Attached::new(Shape::Sphere { radius: 0.1 })));
+    let bob = world.add_body(bob.with(Attached::new(Shape::Sphere { radius: 0.1 })));
     let joint = Joint::spherical("hook", &world, ground, bob, Point3::origin());
-    world.join(joint);
+    world.add_joint(joint);
     let body = world.body_mut(bob).expect("the bob");
     body.pose.translation.vector.x += apart;
     body.velocity.linear.x = speed;
@@ -156,14 +156,14 @@ fn a_start_off_its_joints_is_refused_until_it_is_projected() {
 fn scene() -> (Simulation<Model>, BodyId) {
     let mut world = pendulum(0.0, 0.0);
     let rough = Material { friction: 0.3, restitution: 0.6, ..Material::default() };
-    world.add(wall("floor", Vector3::z(), -2.0, rough));
+    world.add_body(wall("floor", Vector3::z(), -2.0, rough));
     let mut thrown = ball(0.1, rough, Vector3::new(0.5, 0.3, 0.0));
     thrown.pose = Isometry3::translation(2.0, 0.0, -1.5);
-    world.add(thrown);
+    world.add_body(thrown);
     let shape = Attached::new(Shape::Sphere { radius: 0.1 }).material(rough);
     let block = Body::point("block", 1.0).with(shape).at(Isometry3::translation(-2.0, 0.0, -1.9));
-    let block = world.add(block);
-    world.push(Force::timed(block, |t| Wrench {
+    let block = world.add_body(block);
+    world.add_force(Force::timed(block, |t| Wrench {
         force: Vector3::new(5.0 * (6.0 * t).cos(), 1.0, 0.0),
         torque: Vector3::zeros(),
     }));
@@ -191,13 +191,13 @@ fn a_snapshot_goes_on_bit_by_bit() {
 fn a_world_that_is_edited_goes_on() {
     let (mut simulation, block) = scene();
     run(&mut simulation, 0.01, 0.5);
-    let floor = simulation.system().world().find("floor").expect("the floor");
-    simulation.edit(|world| world.remove(floor)).expect("no mistake");
+    let floor = simulation.system().world().find_body("floor").expect("the floor");
+    simulation.edit(|world| world.remove_body(floor)).expect("no mistake");
     run(&mut simulation, 0.01, 0.3);
     let z = simulation.system().centre(simulation.state(), block).expect("the block").z;
     // free fall for 0.3 s
     assert!((z - (-1.9 - 0.5 * G * 0.09)).abs() < 1e-9, "{z}");
-    let bob = simulation.system().world().find("bob").expect("the bob");
-    simulation.edit(|world| world.remove(bob)).expect("no mistake");
+    let bob = simulation.system().world().find_body("bob").expect("the bob");
+    simulation.edit(|world| world.remove_body(bob)).expect("no mistake");
     run(&mut simulation, 0.01, 0.1);
 }

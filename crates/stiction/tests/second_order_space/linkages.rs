@@ -76,7 +76,7 @@ fn body(name: &str, rod: &Rod, rate: f64) -> Body {
 
 fn hinge(world: &mut World, name: &str, a: BodyId, b: BodyId, at: Vector2<f64>) {
     let joint = Joint::revolute(name, world, a, b, Point3::new(at.x, 0.0, at.y), Vector3::y());
-    world.join(joint);
+    world.add_joint(joint);
 }
 
 /// How far the middles of the parts are from where the crank angle puts them.
@@ -147,20 +147,20 @@ const SLIDER_CRANK: Machine =
 
 fn bodies(world: &mut World, parts: &[Rod], rate: f64) -> Vec<BodyId> {
     let names = ["first", "second", "third"];
-    parts.iter().zip(names).map(|(part, name)| world.add(body(name, part, rate))).collect()
+    parts.iter().zip(names).map(|(part, name)| world.add_body(body(name, part, rate))).collect()
 }
 
 fn slider_crank_of_hinges(start: f64, rate: f64) -> (World, Vec<BodyId>) {
     let parts = slider_crank(start);
     let mut world = World::new(-G * Vector3::z());
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     let bodies = bodies(&mut world, &parts, rate);
     hinge(&mut world, "main", ground, bodies[0], Vector2::zeros());
     hinge(&mut world, "pin", bodies[0], bodies[1], polar(CRANK, start));
     hinge(&mut world, "wrist", bodies[1], bodies[2], parts[2].at);
     let at = Point3::new(parts[2].at.x, 0.0, 0.0);
     let guide = Joint::prismatic("guide", &world, ground, bodies[2], at, Vector3::x());
-    world.join(guide);
+    world.add_joint(guide);
     (world, bodies)
 }
 
@@ -212,7 +212,7 @@ const FOUR_BAR: Machine =
 fn four_bar_of_hinges(start: f64, rate: f64) -> (World, Vec<BodyId>) {
     let parts = four_bar(start);
     let mut world = World::new(-G * Vector3::z());
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     let bodies = bodies(&mut world, &parts, rate);
     let joint = parts[1].at + 0.5 * polar(BARS[1], parts[1].angle);
     hinge(&mut world, "main", ground, bodies[0], Vector2::zeros());
@@ -254,7 +254,7 @@ fn ringing_grows_in_the_printed_middle() {
 fn loop_in_space() -> (World, Vec<BodyId>) {
     let (start, aside, height): (f64, f64, f64) = (0.5, 0.1, 0.3);
     let mut world = World::new(-G * Vector3::y());
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     let pin = Vector3::new(CRANK * start.cos(), CRANK * start.sin(), 0.0);
     let along = (ROD * ROD - (pin.y - aside).powi(2) - height * height).sqrt();
     let slider = Vector3::new(pin.x + along, aside, height);
@@ -265,18 +265,21 @@ fn loop_in_space() -> (World, Vec<BodyId>) {
         Body::rigid(name, mass).at(Isometry3::from_parts(at.into(), turn))
     };
     let bodies = [
-        world.add(rigid("first", 1.0, CRANK, 0.5 * pin, pin)),
-        world.add(rigid("second", 1.0, ROD, 0.5 * (pin + slider), slider - pin)),
-        world.add(rigid("third", 2.0, 0.2, slider, Vector3::x())),
+        world.add_body(rigid("first", 1.0, CRANK, 0.5 * pin, pin)),
+        world.add_body(rigid("second", 1.0, ROD, 0.5 * (pin + slider), slider - pin)),
+        world.add_body(rigid("third", 2.0, 0.2, slider, Vector3::x())),
     ];
     let main = Joint::revolute("main", &world, ground, bodies[0], Point3::origin(), Vector3::z());
-    world.join(main);
-    world.join(Joint::spherical("ball", &world, bodies[0], bodies[1], pin.into()));
+    world.add_joint(main);
+    world.add_joint(Joint::spherical("ball", &world, bodies[0], bodies[1], pin.into()));
     let across = (slider - pin).cross(&Vector3::y());
     let cross = (bodies[2], Vector3::y());
-    world.join(Joint::universal("cross", &world, cross, (bodies[1], across), slider.into()));
-    world.join(Joint::prismatic("guide", &world, ground, bodies[2], slider.into(), Vector3::x()));
-    world.push(Force::timed(bodies[0], |_| Wrench { force: Vector3::zeros(), torque: 6.0 * Vector3::z() }));
+    world.add_joint(Joint::universal("cross", &world, cross, (bodies[1], across), slider.into()));
+    world.add_joint(Joint::prismatic("guide", &world, ground, bodies[2], slider.into(), Vector3::x()));
+    world.add_force(Force::timed(bodies[0], |_| Wrench {
+        force: Vector3::zeros(),
+        torque: 6.0 * Vector3::z(),
+    }));
     (world, bodies.to_vec())
 }
 
@@ -290,7 +293,9 @@ fn a_loop_in_space_is_of_second_order() {
     };
     let (world, bodies) = loop_in_space();
     let mut simulation = spatial(world);
-    simulation.follow(until, &Accuracy::of(1e-10), &[], |_, _| ()).unwrap_or_else(|error| panic!("{error}"));
+    simulation
+        .run_to_accuracy(until, &Accuracy::of(1e-10), &[], |_, _| ())
+        .unwrap_or_else(|error| panic!("{error}"));
     let exact = places(&simulation, &bodies);
     second_order("a loop in space", 8..=11, |h| {
         let (world, bodies) = loop_in_space();

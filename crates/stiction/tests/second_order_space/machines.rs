@@ -23,12 +23,15 @@ fn carriage(
 ) -> World {
     let mut world = World::new(Vector3::zeros());
     let axis = Vector3::new(2.0, 1.0, -2.0) / 3.0;
-    let rail = world.add(Body::fixed("rail"));
+    let rail = world.add_body(Body::fixed("rail"));
     let body = Body::rigid("carriage", Mass::given(1.0, [0.1, 0.2, 0.15]));
-    let carriage = world.add(body.moving(Twist::new(speed * axis, Vector3::zeros())));
+    let carriage = world.add_body(body.moving(Twist::new(speed * axis, Vector3::zeros())));
     let joint = fitted(Joint::prismatic("guide", &world, rail, carriage, Point3::origin(), axis));
-    world.join(joint);
-    world.push(Force::timed(carriage, move |t| Wrench { force: load(t) * axis, torque: Vector3::zeros() }));
+    world.add_joint(joint);
+    world.add_force(Force::timed(carriage, move |t| Wrench {
+        force: load(t) * axis,
+        torque: Vector3::zeros(),
+    }));
     world
 }
 
@@ -76,7 +79,7 @@ fn a_motor_starts_from_rest_without_gravity() {
     for tolerance in [1e-3, 1e-5, 1e-8] {
         let motor = Motor::Velocity { speed: 1.0, force: 3.0 };
         let mut simulation = spatial(carriage(0.0, |_| 0.0, |j| j.motor(motor)));
-        let followed = simulation.follow(1.0, &Accuracy::of(tolerance), &[], |_, _| ()).unwrap();
+        let followed = simulation.run_to_accuracy(1.0, &Accuracy::of(tolerance), &[], |_, _| ()).unwrap();
         let [stick] = &followed.report.events[..] else { panic!("{:?}", followed.report.events) };
         assert!(stick.kind == EventKind::Stick && (stick.t - 1.0 / 3.0).abs() < 1e-12, "{stick:?}");
         let position = Vector3::from_column_slice(&simulation.state().q[..3]);
@@ -112,10 +115,10 @@ fn a_block_takes_the_speed_of_a_belt_and_loses_it() {
             (Isometry3::translation(at.x, at.y, at.z), Twist::new(belt(t) * along, Vector3::zeros()))
         });
         let surface = Attached::new(Shape::HalfSpace).material(material);
-        world.add(Body::kinematic("belt", path).with(surface));
+        world.add_body(Body::kinematic("belt", path).with(surface));
         let shape = Attached::new(Shape::Sphere { radius: 0.1 }).material(material);
         let block = Body::point("block", 1.0).with(shape).at(Isometry3::translation(0.0, 0.0, 0.1));
-        let block = world.add(block);
+        let block = world.add_body(block);
         let mut simulation = spatial(world);
         let told = run(&mut simulation, h, 1.2);
         println!("{:?}", told.events);

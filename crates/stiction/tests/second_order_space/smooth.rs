@@ -129,7 +129,7 @@ fn a_top_without_torque_is_of_second_order() {
         let body = Body::rigid("top", Mass::given(1.0, inertia.into()));
         // near the middle axis, which it tumbles about
         let spin = Twist::new(Vector3::zeros(), Vector3::new(0.1, 4.0, 0.2));
-        let body = world.add(body.moving(spin));
+        let body = world.add_body(body.moving(spin));
         (spatial(world), body)
     };
     let (simulation, body) = top();
@@ -152,14 +152,14 @@ fn samples_of_an_accurate_run_are_as_accurate_as_its_steps() {
     let inertia = Vector3::new(0.2, 0.35, 0.5);
     let mut world = World::new(Vector3::zeros());
     let body = Body::rigid("top", Mass::given(1.0, inertia.into()));
-    world.add(body.moving(Twist::new(Vector3::zeros(), Vector3::new(0.1, 4.0, 0.2))));
+    world.add_body(body.moving(Twist::new(Vector3::zeros(), Vector3::new(0.1, 4.0, 0.2))));
     let mut simulation = spatial(world);
     let energy = |spin: &[f64]| 0.5 * (0..3).map(|i| inertia[i] * spin[i] * spin[i]).sum::<f64>();
     let at_start = energy(&simulation.state().v[3..]);
     // none of them is asked for in order, and one is before the start
     let times: Vec<f64> = (0..400_u32).rev().map(|k| 0.01 * f64::from(k) - 0.005).collect();
     let followed = simulation
-        .follow(4.0, &Accuracy::of(1e-9), &times, |_, state| (state.t, energy(&state.v[3..])))
+        .run_to_accuracy(4.0, &Accuracy::of(1e-9), &times, |_, state| (state.t, energy(&state.v[3..])))
         .unwrap_or_else(|error| panic!("{error}"));
     assert!(followed.report.steps < 200, "samples are between the ends of {} steps", followed.report.steps);
     assert_eq!(followed.trajectory.values.len(), 399);
@@ -177,7 +177,7 @@ fn a_double_pendulum_on_ball_joints_is_of_second_order() {
     let levers = [Vector3::new(-0.5, 0.0, 0.0), Vector3::new(0.5, 0.0, 0.1)];
     let pendulum = || {
         let mut world = World::new(-G * Vector3::z());
-        let ground = world.add(Body::fixed("ground"));
+        let ground = world.add_body(Body::fixed("ground"));
         let mass = || Mass::given(1.5, inertia.into());
         let turns = [Vector3::new(0.3, 0.4, -0.2), Vector3::new(-0.5, 0.9, 0.6)];
         let [one, two] = turns.map(UnitQuaternion::from_scaled_axis);
@@ -191,12 +191,12 @@ fn a_double_pendulum_on_ball_joints_is_of_second_order() {
             let pose = Isometry3::from_parts(at.into(), turn);
             Body::rigid(name, mass()).at(pose).moving(Twist::new(linear, angular))
         };
-        let a = world.add(body("upper", first, one, speed_one, spin_one));
-        let b = world.add(body("lower", second, two, speed_two, spin_two));
+        let a = world.add_body(body("upper", first, one, speed_one, spin_one));
+        let b = world.add_body(body("lower", second, two, speed_two, spin_two));
         let joint = Joint::spherical("shoulder", &world, ground, a, Point3::origin());
-        world.join(joint);
+        world.add_joint(joint);
         let joint = Joint::spherical("elbow", &world, a, b, elbow.into());
-        world.join(joint);
+        world.add_joint(joint);
         (spatial(world), [a, b])
     };
     let (simulation, bodies) = pendulum();

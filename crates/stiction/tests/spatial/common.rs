@@ -61,7 +61,7 @@ pub(crate) fn gravity() -> Vector3<f64> {
 /// A floor at z = 0 of this friction.
 pub(crate) fn floor(world: &mut World, friction: f64) -> BodyId {
     let material = Material { friction, restitution: 0.0, ..Material::default() };
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)))
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)))
 }
 
 pub(crate) fn slippery(friction: f64) -> Material {

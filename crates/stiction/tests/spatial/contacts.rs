@@ -18,7 +18,7 @@ fn incline(world: &mut World, angle: f64, heading: f64, friction: f64) -> (Vecto
         * UnitQuaternion::from_axis_angle(&Vector3::y_axis(), angle);
     let pose = Isometry3::from_parts(Vector3::zeros().into(), turn);
     let plane = Attached::new(Shape::HalfSpace).material(slippery(friction));
-    world.add(Body::fixed("incline").at(pose).with(plane));
+    world.add_body(Body::fixed("incline").at(pose).with(plane));
     (turn * Vector3::x(), turn * Vector3::z())
 }
 
@@ -32,7 +32,7 @@ fn a_sphere_on_an_incline_rolls_and_slips_as_the_recurrence_says() {
             let (down, up) = incline(&mut world, angle, heading, friction);
             let ball = Attached::new(Shape::Sphere { radius: r }).material(slippery(friction));
             let ball = Body::rigid("ball", Mass::Density(300.0)).with(ball);
-            let ball = world.add(ball.at(Isometry3::translation(r * up.x, r * up.y, r * up.z)));
+            let ball = world.add_body(ball.at(Isometry3::translation(r * up.x, r * up.y, r * up.z)));
             let mut run = simulation(world, Scheme::ah04());
             let (mut v, mut spin, mut x) = (0.0, 0.0, 0.0);
             for _ in 0..200 {
@@ -64,7 +64,7 @@ fn a_sphere_on_an_incline_rolls_and_slips_as_the_recurrence_says() {
 fn creep(body: Body, scheme: Scheme) -> (f64, f64, usize) {
     let mut world = World::new(gravity());
     floor(&mut world, 0.5);
-    let body = world.add(body);
+    let body = world.add_body(body);
     let mut run = simulation(world, scheme);
     let start = pose_of(&run, body);
     let mut contacts = 0;
@@ -116,8 +116,8 @@ fn two_spheres(friction_point: FrictionPoint) -> Simulation<Model> {
         Body::rigid(name, Mass::Density(density)).with(shape.material(slippery(0.4)))
     };
     let spin = Vector3::new(3.0, -2.0, 9.0);
-    world.add(ball("a", 300.0).moving(Twist::new(Vector3::x() * 2.0, spin)));
-    world.add(ball("b", 700.0).at(Isometry3::translation(0.7, 0.15, 0.1)));
+    world.add_body(ball("a", 300.0).moving(Twist::new(Vector3::x() * 2.0, spin)));
+    world.add_body(ball("b", 700.0).at(Isometry3::translation(0.7, 0.15, 0.1)));
     simulation(world, Scheme::ah04())
 }
 
@@ -155,7 +155,7 @@ fn restitution_is_newtons() {
         let shape = Attached::new(Shape::Sphere { radius: 0.1 });
         let shape = shape.material(Material { friction: 0.0, restitution: e, ..Material::default() });
         let ball = Body::rigid("ball", Mass::Density(500.0)).with(shape);
-        let ball = world.add(ball.at(Isometry3::translation(0.0, 0.0, 0.6)));
+        let ball = world.add_body(ball.at(Isometry3::translation(0.0, 0.0, 0.6)));
         let mut run = simulation(world, Scheme::ah04());
         let mut before = 0.0;
         let after = loop {
@@ -181,11 +181,11 @@ fn restitution_is_newtons() {
 /// A box on what `carrier` is, and its velocity along x step by step.
 fn carried(carrier: Body, friction: f64, steps: usize) -> (Simulation<Model>, BodyId, Vec<f64>) {
     let mut world = World::new(gravity());
-    world.add(carrier);
+    world.add_body(carrier);
     let shape = cuboid([0.2, 0.2, 0.05], friction);
     let body =
         Body::rigid("box", Mass::Density(500.0)).with(shape).at(Isometry3::translation(0.0, 0.0, 0.05));
-    let body = world.add(body);
+    let body = world.add_body(body);
     let mut run = simulation(world, Scheme::default());
     let one = |_| {
         let report = step(&mut run, H);
@@ -235,11 +235,11 @@ fn a_slider_along_the_surface_has_no_contact() {
     });
     let mut world = World::new(gravity());
     let roller = Attached::new(Shape::Capsule { half_length: 1.0, radius: 0.5 }).material(slippery(1.0));
-    world.add(Body::kinematic("roller", path).with(roller));
+    world.add_body(Body::kinematic("roller", path).with(roller));
     let slide = Attached::new(Shape::Sphere { radius: 0.1 }).material(slippery(1.0));
     // the surface passes below at ω r = −1 m/s
     let ball = Body::slider("ball", 1.0, Vector3::y()).with(slide).at(Isometry3::translation(0.0, 0.0, 0.6));
-    let ball = world.add(ball);
+    let ball = world.add_body(ball);
     let mut run = simulation(world, Scheme::ah04());
     step(&mut run, 0.001);
     // the normal is across the slider's axis: no push, no contact, no failure
@@ -254,7 +254,7 @@ fn a_composite_body_balances_about_its_centre_of_mass() {
     let ball =
         |x: f64, r: f64| Attached::new(Shape::Sphere { radius: r }).at(Isometry3::translation(x, 0.0, 0.0));
     let body = Body::rigid("dumbbell", Mass::Density(100.0)).with(ball(0.0, 0.1)).with(ball(1.0, 0.1));
-    let body = world.add(body.at(Isometry3::translation(0.0, 0.0, 0.1)));
+    let body = world.add_body(body.at(Isometry3::translation(0.0, 0.0, 0.1)));
     let mut run = simulation(world, Scheme::default());
     let mass = run.system().mass_properties(body).unwrap();
     let one = 100.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3;

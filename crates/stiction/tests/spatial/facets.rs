@@ -20,7 +20,7 @@ fn block(
     let shape = Attached::new(Shape::Cuboid { half_extents: [0.2, 0.2, 0.05] }).material(slippery(friction));
     let body = Body::rigid("box", Mass::Density(500.0)).with(shape);
     let body = body.at(Isometry3::translation(0.0, 0.0, 0.05)).moving(Twist::new(velocity, Vector3::zeros()));
-    let body = world.add(body);
+    let body = world.add_body(body);
     (simulation(world, Scheme::ah04()), body)
 }
 
@@ -68,7 +68,7 @@ fn slid(heading: f64, facets: Option<Facets>) -> [f64; 2] {
     let along = Vector3::new(heading.cos(), heading.sin(), 0.0);
     let shape = Attached::new(Shape::Sphere { radius: 0.1 }).material(slippery(MU));
     let body = Body::point("point", 1.0).with(shape).at(Isometry3::translation(0.0, 0.0, 0.1));
-    let body = world.add(body.moving(Twist::new(V0 * along, Vector3::zeros())));
+    let body = world.add_body(body.moving(Twist::new(V0 * along, Vector3::zeros())));
     let mut run = simulation(world, Scheme::ah04());
     // a polygon has less friction: by 1 − cos(π/4) at most
     (0..2 * stop().0).for_each(|_| drop(step(&mut run, H)));
@@ -165,11 +165,11 @@ fn friction_differs_along_and_across_a_grain() {
         // along the grain at 30° half of the friction across it
         let grain = Vector3::new(30_f64.to_radians().cos(), 30_f64.to_radians().sin(), 0.3);
         let plane = Attached::new(Shape::HalfSpace).material(slippery(friction)).grain(grain, 0.5);
-        world.add(Body::fixed("plank").with(plane));
+        world.add_body(Body::fixed("plank").with(plane));
         let shape =
             Attached::new(Shape::Cuboid { half_extents: [0.2, 0.2, 0.05] }).material(slippery(friction));
         let body = Body::rigid("box", Mass::Density(500.0)).with(shape);
-        let body = world.add(body.at(Isometry3::translation(0.0, 0.0, 0.05)));
+        let body = world.add_body(body.at(Isometry3::translation(0.0, 0.0, 0.05)));
         let mut run = simulation(world, Scheme::ah04());
         (0..20).for_each(|_| drop(step(&mut run, 0.01)));
         twist_of(&run, body).linear.norm() > 1e-6

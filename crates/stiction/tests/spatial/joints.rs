@@ -13,12 +13,12 @@ fn bar(name: &str, x: f64) -> Body {
 /// joint allows.
 fn pendulum(kind: JointKind, scheme: Scheme) -> (Simulation<Model>, BodyId, JointId) {
     let mut world = World::new(gravity());
-    let wall = world.add(Body::fixed("wall").at(Isometry3::translation(0.3, -0.1, 0.2)));
+    let wall = world.add_body(Body::fixed("wall").at(Isometry3::translation(0.3, -0.1, 0.2)));
     let mut body = bar("bar", 0.5);
     if matches!(kind, JointKind::Spherical | JointKind::Universal | JointKind::Distance(_)) {
         body.velocity = Twist::new(Vector3::new(0.0, 0.5, 0.0), Vector3::new(0.0, 0.0, 1.0));
     }
-    let body = world.add(body);
+    let body = world.add_body(body);
     let turn = UnitQuaternion::from_scaled_axis(Vector3::new(1.0, 0.4, 0.2));
     let joint = match kind {
         JointKind::Distance(_) => Joint::distance(
@@ -36,7 +36,7 @@ fn pendulum(kind: JointKind, scheme: Scheme) -> (Simulation<Model>, BodyId, Join
             Isometry3::from_parts(Vector3::zeros().into(), turn),
         ),
     };
-    let joint = world.join(joint);
+    let joint = world.add_joint(joint);
     (simulation(world, scheme), body, joint)
 }
 
@@ -113,7 +113,7 @@ fn four_bar() -> (World, [JointId; 4]) {
         UnitQuaternion::from_scaled_axis(Vector3::new(1.3, 0.2, 0.4)),
     );
     let mut world = World::new(gravity());
-    let ground = world.add(Body::fixed("ground"));
+    let ground = world.add_body(Body::fixed("ground"));
     let corners =
         [[0.0, 0.0], [0.2, 0.4], [1.0, 0.7], [1.1, 0.0]].map(|[x, y]| tilt * Point3::new(x, y, 0.0));
     let links =
@@ -121,12 +121,12 @@ fn four_bar() -> (World, [JointId; 4]) {
     let mut ids = vec![ground];
     for (k, link) in links.into_iter().enumerate() {
         let middle = nalgebra::center(&corners[k], &corners[k + 1]);
-        ids.push(world.add(link.at(Isometry3::from_parts(middle.into(), tilt.rotation))));
+        ids.push(world.add_body(link.at(Isometry3::from_parts(middle.into(), tilt.rotation))));
     }
     let axis = tilt * Vector3::z();
     let joints = std::array::from_fn(|k| {
         let joint = Joint::revolute(format!("pin {k}"), &world, ids[k], ids[(k + 1) % 4], corners[k], axis);
-        world.join(joint)
+        world.add_joint(joint)
     });
     (world, joints)
 }
@@ -171,12 +171,12 @@ fn a_closed_loop_runs_at_small_steps() {
 fn duplicated_joints_change_nothing() {
     let run = |copies: usize| {
         let mut world = World::new(gravity());
-        let wall = world.add(Body::fixed("wall"));
-        let body = world.add(bar("bar", 0.5));
+        let wall = world.add_body(Body::fixed("wall"));
+        let body = world.add_body(bar("bar", 0.5));
         for k in 0..copies {
             let axis = Vector3::new(0.1, 1.0, 0.3);
             let joint = Joint::revolute(format!("pin {k}"), &world, wall, body, Point3::origin(), axis);
-            world.join(joint);
+            world.add_joint(joint);
         }
         let mut run = simulation(world, Scheme::ah04());
         (0..50).for_each(|_| drop(step(&mut run, 0.01)));
@@ -191,11 +191,11 @@ fn duplicated_joints_change_nothing() {
 /// A wheel on a revolute joint without gravity, of moment 0.11 kg m² about the axis.
 fn wheel(change: impl Fn(Joint) -> Joint, spin: f64) -> (Simulation<Model>, BodyId, JointId) {
     let mut world = World::new(Vector3::zeros());
-    let wall = world.add(Body::fixed("wall"));
+    let wall = world.add_body(Body::fixed("wall"));
     let body = bar("wheel", 0.0).moving(Twist::new(Vector3::zeros(), Vector3::z() * spin));
-    let body = world.add(body);
+    let body = world.add_body(body);
     let joint = Joint::revolute("axle", &world, wall, body, Point3::origin(), Vector3::z());
-    let joint = world.join(change(joint));
+    let joint = world.add_joint(change(joint));
     (simulation(world, Scheme::ah04()), body, joint)
 }
 
@@ -275,11 +275,11 @@ fn limits_stop_a_joint_on_both_sides() {
 #[test]
 fn a_rope_is_slack_and_then_taut() {
     let mut world = World::new(gravity());
-    let ceiling = world.add(Body::fixed("ceiling"));
-    let weight = world.add(Body::point("weight", 2.0).at(Isometry3::translation(0.0, 0.0, -0.5)));
+    let ceiling = world.add_body(Body::fixed("ceiling"));
+    let weight = world.add_body(Body::point("weight", 2.0).at(Isometry3::translation(0.0, 0.0, -0.5)));
     let frame = Isometry3::identity();
     let rope = Joint::new("rope", JointKind::Distance(1.0), (ceiling, frame), (weight, frame));
-    let rope = world.join(rope.limits(0.0, 1.0));
+    let rope = world.add_joint(rope.limits(0.0, 1.0));
     let mut run = simulation(world, Scheme::ah04());
     let mut v = 0.0;
     for _ in 0..100 {
@@ -298,10 +298,10 @@ fn a_rope_is_slack_and_then_taut() {
 fn a_compliant_joint_gives_way_by_compliance_times_force() {
     for scheme in [Scheme::ah04(), Scheme::default()] {
         let mut world = World::new(gravity());
-        let ceiling = world.add(Body::fixed("ceiling"));
-        let weight = world.add(Body::point("weight", 2.0));
+        let ceiling = world.add_body(Body::fixed("ceiling"));
+        let weight = world.add_body(Body::point("weight", 2.0));
         let joint = Joint::spherical("soft", &world, ceiling, weight, Point3::origin()).compliance(1e-3);
-        world.join(joint);
+        world.add_joint(joint);
         let mut run = simulation(world, scheme);
         (0..2000).for_each(|_| drop(step(&mut run, 0.01)));
         let sag = -pose_of(&run, weight).translation.z;
@@ -319,11 +319,11 @@ fn a_crank_moves_what_is_joined_to_it() {
         let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), 2.0 * t);
         (Isometry3::from_parts(Vector3::zeros().into(), turn), spin)
     });
-    let crank = world.add(Body::kinematic("crank", path));
+    let crank = world.add_body(Body::kinematic("crank", path));
     let slider = Body::slider("slider", 1.0, Vector3::x()).at(Isometry3::translation(1.2, 0.0, 0.0));
-    let slider = world.add(slider);
+    let slider = world.add_body(slider);
     let ends = ((crank, Point3::new(0.2, 0.0, 0.0)), (slider, Point3::new(1.2, 0.0, 0.0)));
-    world.join(Joint::distance("rod", &world, ends.0, ends.1));
+    world.add_joint(Joint::distance("rod", &world, ends.0, ends.1));
     let mut run = simulation(world, Scheme::default());
     for _ in 0..300 {
         let report = step(&mut run, 0.01);
@@ -356,11 +356,11 @@ fn projection_closes_the_joints_and_their_speeds() {
 
     // two points at two places
     let mut world = World::new(Vector3::zeros());
-    let wall = world.add(Body::fixed("wall"));
-    let body = world.add(bar("bar", 0.0));
+    let wall = world.add_body(Body::fixed("wall"));
+    let body = world.add_body(bar("bar", 0.0));
     for (name, x) in [("left", -1.0), ("right", 1.0)] {
         let frame = Isometry3::translation(x, 0.0, 0.0);
-        world.join(Joint::new(name, JointKind::Spherical, (wall, frame), (body, Isometry3::identity())));
+        world.add_joint(Joint::new(name, JointKind::Spherical, (wall, frame), (body, Isometry3::identity())));
     }
     assert!(matches!(world.project(), Err(ProjectError::Apart(error)) if error > 0.9));
     let _ = built(world);

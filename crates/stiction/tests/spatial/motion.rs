@@ -20,7 +20,7 @@ fn free_fall_is_the_recurrence_of_the_scheme() {
         // the length of the axis does not matter
         Body::slider("slider", 0.4, 7.0 * axis),
     ];
-    let ids = bodies.map(|body| world.add(body.at(start).moving(velocity)));
+    let ids = bodies.map(|body| world.add_body(body.at(start).moving(velocity)));
     let mut run = simulation(world, Scheme::default());
     let along = |v: Vector3<f64>| axis * axis.dot(&v);
     let acceleration = [gravity(), gravity(), along(gravity())];
@@ -47,7 +47,7 @@ fn spin(implicit_gyroscopic: bool, h: f64, steps: u32) -> (Vec<f64>, f64) {
     let mut world = World::new(Vector3::zeros());
     // about 10 rad/s, most of it about the unstable middle axis
     let spin = Twist::new(Vector3::zeros(), Vector3::new(1.0, 10.0, 1.0));
-    world.add(Body::rigid("brick", Mass::given(1.0, [0.3, 1.0, 1.2])).moving(spin));
+    world.add_body(Body::rigid("brick", Mass::given(1.0, [0.3, 1.0, 1.2])).moving(spin));
     let scheme = Scheme { implicit_gyroscopic, ..Scheme::default() };
     let mut run = simulation(world, scheme);
     let start = run.system().momentum(&run.state().q, &run.state().v).1;
@@ -97,7 +97,7 @@ fn a_spin_about_a_principal_axis_is_exact() {
     let turn = UnitQuaternion::from_scaled_axis(Vector3::new(0.3, -0.5, 0.9));
     let spin = Twist::new(Vector3::zeros(), turn * Vector3::new(0.0, 0.0, 4.0));
     let top = Body::rigid("top", Mass::given(2.0, [1.0, 2.0, 2.5]));
-    let top = world.add(top.at(Isometry3::from_parts(Vector3::zeros().into(), turn)).moving(spin));
+    let top = world.add_body(top.at(Isometry3::from_parts(Vector3::zeros().into(), turn)).moving(spin));
     let mut run = simulation(world, Scheme::default());
     for _ in 0..1000 {
         step(&mut run, 0.01);
@@ -114,12 +114,12 @@ fn forces_act_where_they_are_said_to() {
     let Mass::Given { mass, centre, inertia } = mass(&mut rng) else { panic!("a given mass") };
     let body = Body::rigid("body", Mass::Given { mass, centre, inertia }).at(pose(&mut rng, 1.0));
     let at = body.pose;
-    let id = world.add(body);
+    let id = world.add_body(body);
     let (force, torque) = (vector(&mut rng, 2.0), vector(&mut rng, 2.0));
     let point = vector(&mut rng, 0.5).into();
-    world.push(Force::Constant { body: id, point: Some(point), wrench: Wrench { force, torque } });
-    world.push(Force::timed(id, |t| Wrench { force: Vector3::x() * t, torque: Vector3::zeros() }));
-    world.push(Force::custom(|t, _, v, k| k[1] += 3.0 * t + v[1]));
+    world.add_force(Force::Constant { body: id, point: Some(point), wrench: Wrench { force, torque } });
+    world.add_force(Force::timed(id, |t| Wrench { force: Vector3::x() * t, torque: Vector3::zeros() }));
+    world.add_force(Force::custom(|t, _, v, k| k[1] += 3.0 * t + v[1]));
     world.t = 2.0;
     let model = built(world);
     let mut state = model.state();
@@ -137,10 +137,10 @@ fn forces_act_where_they_are_said_to() {
 /// positions.
 fn swing(force: impl Fn(stiction::spatial::BodyId, stiction::spatial::BodyId) -> Force) -> Vec<f64> {
     let mut world = World::new(Vector3::zeros());
-    let wall = world.add(Body::fixed("wall"));
-    let ball =
-        world.add(Body::rigid("ball", Mass::given(1.0, [0.1; 3])).at(Isometry3::translation(1.5, 0.0, 0.0)));
-    world.push(force(wall, ball));
+    let wall = world.add_body(Body::fixed("wall"));
+    let ball = world
+        .add_body(Body::rigid("ball", Mass::given(1.0, [0.1; 3])).at(Isometry3::translation(1.5, 0.0, 0.0)));
+    world.add_force(force(wall, ball));
     let mut run = simulation(world, Scheme::default());
     let one = |_| {
         step(&mut run, 0.01);
@@ -189,11 +189,19 @@ fn springs_are_linearly_implicit_and_stable_at_any_stiffness() {
 fn springs_without_length_give_no_nan() {
     for rest_length in [0.0, 0.3] {
         let mut world = World::new(Vector3::zeros());
-        let a = world.add(Body::point("a", 1.0));
-        let b = world.add(Body::point("b", 1.0));
+        let a = world.add_body(Body::point("a", 1.0));
+        let b = world.add_body(Body::point("b", 1.0));
         let origin = nalgebra::Point3::origin();
         let (stiffness, damping) = (100.0, 1.0);
-        world.push(Force::Spring { a, point_a: origin, b, point_b: origin, stiffness, damping, rest_length });
+        world.add_force(Force::Spring {
+            a,
+            point_a: origin,
+            b,
+            point_b: origin,
+            stiffness,
+            damping,
+            rest_length,
+        });
         let mut run = simulation(world, Scheme::default());
         let report = step(&mut run, 0.01);
         assert!(run.state().v.iter().all(|v| v.is_finite()));
@@ -208,11 +216,11 @@ fn a_spring_to_a_kinematic_body_follows_it() {
     let path = stiction::spatial::Path::new(|t| {
         (Isometry3::translation(2.0 * t, 0.0, 0.0), Twist::new(Vector3::x() * 2.0, Vector3::zeros()))
     });
-    let hand = world.add(Body::kinematic("hand", path));
-    let ball = world.add(Body::rigid("ball", mass(&mut rng)));
+    let hand = world.add_body(Body::kinematic("hand", path));
+    let ball = world.add_body(Body::rigid("ball", mass(&mut rng)));
     let origin = nalgebra::Point3::origin();
     let (stiffness, damping, rest_length) = (1e10, 0.0, 0.0);
-    world.push(Force::Spring {
+    world.add_force(Force::Spring {
         a: hand,
         point_a: origin,
         b: ball,
@@ -237,7 +245,7 @@ fn momentum_and_energy_are_reported() {
     let Mass::Given { mass, centre, inertia } = given else { panic!("a given mass") };
     let at = pose(&mut rng, 1.0);
     let velocity = Twist::new(vector(&mut rng, 1.0), vector(&mut rng, 1.0));
-    world.add(Body::rigid("body", given).at(at).moving(velocity));
+    world.add_body(Body::rigid("body", given).at(at).moving(velocity));
     let model = built(world);
     let state = model.state();
     let (linear, angular) = model.momentum(&state.q, &state.v);

@@ -33,7 +33,7 @@ fn scene(seed: u64, scheme: Scheme) -> Simulation<Model> {
         let velocity = Twist::new(vector(&mut rng, 3.0), vector(&mut rng, 10.0));
         let body = Body::rigid(format!("body {k}"), Mass::Density(rng.random_range(100.0..1000.0)));
         let body = body.with(attached).at(Isometry3::from_parts(at.into(), rotation(&mut rng)));
-        world.add(body.moving(velocity));
+        world.add_body(body.moving(velocity));
     }
     simulation(world, scheme)
 }

@@ -5,7 +5,7 @@ use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stiction::spatial::{Attached, Body, Joint, JointKind, Mass, Model, Motor, Shape, World};
-use stiction::{Bases, ContactRow, FrictionPoint, JointRow, Near, RowKind, State, System};
+use stiction::{ContactQuery, ContactRow, FrictionPoint, JointRow, RowKind, SearchCache, State, System};
 
 /// Step of the differences: truncation ε² and round-off 1e-16/ε are both near 1e-10.
 const EPSILON: f64 = 1e-5;
@@ -75,15 +75,15 @@ fn joint_rows_are_the_gradients_of_their_errors() {
             }
             let mut world = World::new(Vector3::zeros());
             world.t = rng.random_range(0.0..2.0);
-            let a = world.add(body(&mut rng, a, "a"));
-            let b = world.add(body(&mut rng, b, "b"));
+            let a = world.add_body(body(&mut rng, a, "a"));
+            let b = world.add_body(body(&mut rng, b, "b"));
             let frames = [pose(&mut rng, 0.4), pose(&mut rng, 0.4)];
             let mut joint = Joint::new("joint", kind, (a, frames[0]), (b, frames[1]));
             if kind.has_coordinate() {
                 joint = joint.limits(0.1, 0.8).friction(0.1);
                 joint = joint.motor(Motor::Position { target: 0.3, gain: 2.0, force: 5.0 });
             }
-            world.join(joint);
+            world.add_joint(joint);
             let model = built(world);
             let state = random_state(&mut rng, &model);
             let rows = joint_rows(&model, state.t, &state.q);
@@ -133,10 +133,10 @@ fn joint_rows_are_the_gradients_of_their_errors() {
 fn a_distance_joint_without_limits_holds_its_distance() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut world = World::new(Vector3::zeros());
-    let a = world.add(body(&mut rng, 0, "a"));
-    let b = world.add(body(&mut rng, 0, "b"));
+    let a = world.add_body(body(&mut rng, 0, "a"));
+    let b = world.add_body(body(&mut rng, 0, "b"));
     let frames = [pose(&mut rng, 0.4), pose(&mut rng, 0.4)];
-    world.join(Joint::new("rod", JointKind::Distance(0.4), (a, frames[0]), (b, frames[1])));
+    world.add_joint(Joint::new("rod", JointKind::Distance(0.4), (a, frames[0]), (b, frames[1])));
     let model = built(world);
     let state = random_state(&mut rng, &model);
     let rows = joint_rows(&model, state.t, &state.q);
@@ -152,10 +152,10 @@ fn a_distance_joint_without_limits_holds_its_distance() {
 #[test]
 fn a_distance_joint_of_coincident_points_is_finite() {
     let mut world = World::new(Vector3::zeros());
-    let a = world.add(Body::point("a", 1.0));
-    let b = world.add(Body::point("b", 1.0));
+    let a = world.add_body(Body::point("a", 1.0));
+    let b = world.add_body(Body::point("b", 1.0));
     let frame = Isometry3::identity();
-    world.join(Joint::new("rod", JointKind::Distance(0.2), (a, frame), (b, frame)));
+    world.add_joint(Joint::new("rod", JointKind::Distance(0.2), (a, frame), (b, frame)));
     let model = built(world);
     let state = model.state();
     let rows = joint_rows(&model, state.t, &state.q);
@@ -167,7 +167,7 @@ fn a_distance_joint_of_coincident_points_is_finite() {
 
 fn contact_rows(model: &Model, t: f64, q: &[f64]) -> Vec<ContactRow> {
     let mut rows = Vec::new();
-    model.contacts(t, q, &Near::within(f64::INFINITY), &mut Bases::default(), &mut rows);
+    model.contacts(t, q, &ContactQuery::within(f64::INFINITY), &mut SearchCache::default(), &mut rows);
     rows.sort_by_key(|row| row.id);
     rows
 }
@@ -196,8 +196,8 @@ fn normal_rows_are_the_gradients_of_their_gaps() {
         world.allow_overlap = true;
         world.t = rng.random_range(0.0..2.0);
         let (pose_a, pose_b) = (pose(&mut rng, 0.3), pose(&mut rng, 0.3));
-        world.add(body(&mut rng, motion_a, "a").with(Attached::new(shape_a).at(pose_a)));
-        world.add(body(&mut rng, motion_b, "b").with(Attached::new(shape_b).at(pose_b)));
+        world.add_body(body(&mut rng, motion_a, "a").with(Attached::new(shape_a).at(pose_a)));
+        world.add_body(body(&mut rng, motion_b, "b").with(Attached::new(shape_b).at(pose_b)));
         let model = built(world);
         let state = random_state(&mut rng, &model);
         let rows = contact_rows(&model, state.t, &state.q);
@@ -240,8 +240,8 @@ fn tangent_rows_are_the_slip_of_the_surfaces() {
             Attached::new(Shape::Sphere { radius: 0.2 }).at(pose(rng, 0.3)).surface_velocity(belt)
         };
         let (ball_a, ball_b) = (ball(&mut rng, belts[0]), ball(&mut rng, belts[1]));
-        let a = world.add(body(&mut rng, motion_a, "a").with(ball_a));
-        let b = world.add(body(&mut rng, motion_b, "b").with(ball_b));
+        let a = world.add_body(body(&mut rng, motion_a, "a").with(ball_a));
+        let b = world.add_body(body(&mut rng, motion_b, "b").with(ball_b));
         let model = built(world);
         let state = random_state(&mut rng, &model);
         for row in contact_rows(&model, state.t, &state.q) {
@@ -268,7 +268,7 @@ fn tangent_rows_are_the_slip_of_the_surfaces() {
 fn turning_is_the_exact_exponential_map() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let mut world = World::new(Vector3::zeros());
-    world.add(Body::rigid("top", Mass::given(1.0, [1.0; 3])));
+    world.add_body(Body::rigid("top", Mass::given(1.0, [1.0; 3])));
     let model = built(world);
     for size in [1e-9, 1e-5, 1e-3, 0.1, 1.0, 30.0] {
         let (start, turn) = (crate::common::rotation(&mut rng), vector(&mut rng, size));
@@ -288,7 +288,7 @@ fn turning_is_the_exact_exponential_map() {
 fn quaternions_stay_of_unit_norm_over_100_000_steps() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     let mut world = World::new(Vector3::zeros());
-    world.add(Body::rigid("top", Mass::given(1.0, [1.0; 3])));
+    world.add_body(Body::rigid("top", Mass::given(1.0, [1.0; 3])));
     let model = built(world);
     let mut q = model.state().q;
     for _ in 0..100_000 {

@@ -4,7 +4,8 @@ use crate::common::{built, gravity, pose_of, simulation, step, twist_of};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use stiction::spatial::{Attached, Body, BodyId, Facets, Mass, Model, Shape, Twist, World};
 use stiction::{
-    Bases, ContactRow, Dropped, Material, Mode, Near, Scheme, Simulation, StepError, System, planar,
+    ContactQuery, ContactRow, Dropped, Material, Mode, Scheme, SearchCache, Simulation, StepError, System,
+    planar,
 };
 
 const H: f64 = 0.01;
@@ -30,11 +31,11 @@ fn ball(
     let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), heading)
         * UnitQuaternion::from_axis_angle(&Vector3::y_axis(), angle);
     let pose = Isometry3::from_parts(Vector3::zeros().into(), turn);
-    world.add(Body::fixed("ground").at(pose).with(Attached::new(Shape::HalfSpace).material(material)));
+    world.add_body(Body::fixed("ground").at(pose).with(Attached::new(Shape::HalfSpace).material(material)));
     let (down, up) = (turn * Vector3::x(), turn * Vector3::z());
     let shape = Attached::new(Shape::Sphere { radius: R }).material(material);
     let body = Body::rigid("ball", Mass::given(M, [I; 3])).with(shape);
-    let id = world.add(body.at(Isometry3::translation(R * up.x, R * up.y, R * up.z)));
+    let id = world.add_body(body.at(Isometry3::translation(R * up.x, R * up.y, R * up.z)));
     (world, id, [down, up])
 }
 
@@ -193,13 +194,13 @@ fn the_plane_is_a_part_of_space() {
     let mut world = planar::World::new(nalgebra::Vector2::new(0.0, -G));
     let pose = nalgebra::Isometry2::rotation(-0.05);
     let plane = planar::Attached::new(planar::Shape::HalfPlane).material(material);
-    world.add(planar::Body::fixed("ground").at(pose).with(plane));
+    world.add_body(planar::Body::fixed("ground").at(pose).with(plane));
     let disk = planar::Attached::new(planar::Shape::Disk { radius: R }).material(material);
     let at = pose * nalgebra::Point2::new(0.0, R);
     let disk = planar::Body::rigid("disk", planar::Mass::given(M, I)).with(disk);
     let mut disk = disk.at(nalgebra::Isometry2::translation(at.x, at.y));
     disk.velocity = planar::Twist::new(pose * nalgebra::Vector2::x(), 0.0);
-    let disk = world.add(disk);
+    let disk = world.add_body(disk);
     let model = world.build().unwrap();
     let state = model.state();
     let mut plane = Simulation::new(model, state, Scheme::ah04());
@@ -222,18 +223,18 @@ fn the_plane_is_a_part_of_space() {
 fn dropped_contacts_leave_their_moments_to_the_others() {
     let mut world = World::new(gravity());
     let material = material(0.3, 0.05, 0.02);
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
     let half = |x: f64| {
         let shape = Attached::new(Shape::Cuboid { half_extents: [0.2, 0.3, 0.1] }).material(material);
         shape.at(Isometry3::translation(x, 0.0, 0.0))
     };
     let mut body = Body::rigid("slab", Mass::Density(500.0)).with(half(-0.2)).with(half(0.2));
     body.velocity = Twist::new(Vector3::new(0.4, 0.1, 0.0), 2.0 * Vector3::z());
-    let id = world.add(body.at(Isometry3::translation(0.0, 0.0, 0.1)));
+    let id = world.add_body(body.at(Isometry3::translation(0.0, 0.0, 0.1)));
     let mut run = simulation(world, Scheme::ah04());
     let (t, q) = (run.state().t, run.state().q.clone());
     let mut rows = Vec::new();
-    run.system().contacts(t, &q, &Near::within(1e-6), &mut Bases::default(), &mut rows);
+    run.system().contacts(t, &q, &ContactQuery::within(1e-6), &mut SearchCache::default(), &mut rows);
     let report = step(&mut run, H);
     assert_eq!((rows.len(), report.dropped.len(), report.work.proven), (8, 4, 4));
     let kept: Vec<_> = rows
@@ -266,7 +267,7 @@ fn dropped_contacts_leave_their_moments_to_the_others() {
 fn turning_is_resisted_at_the_cost_of_energy_alone() {
     let mut world = World::new(gravity());
     let material = material(0.5, 0.03, 0.02);
-    world.add(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
+    world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace).material(material)));
     for k in 0..6 {
         let shape = if k % 2 == 0 {
             Shape::Sphere { radius: 0.2 }
@@ -281,7 +282,7 @@ fn turning_is_resisted_at_the_cost_of_energy_alone() {
                 0.3 + 0.45 * f64::from(k),
             ));
         body.velocity = Twist::new(Vector3::new(0.3, -0.2, 0.0), Vector3::new(1.0, f64::from(k), 4.0));
-        world.add(body);
+        world.add_body(body);
     }
     let mut run = simulation(world, Scheme::ap97());
     let mut energy = f64::INFINITY;
@@ -327,11 +328,11 @@ fn nothing_resists_the_turning_of_a_displacement() {
         let material = material(0.5, torsion, rolling);
         let mut world = World::new(Vector3::zeros());
         world.allow_overlap = true;
-        world.add(Body::fixed("ground").with(Attached::new(Shape::HalfSpace).material(material)));
+        world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfSpace).material(material)));
         let cuboid = Shape::Cuboid { half_extents: [0.3, 0.2, 0.1] };
         let tilted = UnitQuaternion::from_euler_angles(0.3, 0.2, 0.1);
         let body = Body::rigid("box", Mass::Density(500.0)).with(Attached::new(cuboid).material(material));
-        world.add(body.at(Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.19).into(), tilted)));
+        world.add_body(body.at(Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.19).into(), tilted)));
         let mut run = simulation(world, Scheme::ap97().post_stabilized(1));
         let before = run.state().q.clone();
         step(&mut run, H);

@@ -21,7 +21,7 @@ fn ball(name: &str, x: f64) -> Body {
 fn mistakes(change: impl FnOnce(&mut World, BodyId, BodyId)) -> Vec<String> {
     let mut world = World::new(gravity());
     let ground = floor(&mut world, 0.5);
-    let body = world.add(ball("ball", 0.0));
+    let body = world.add_body(ball("ball", 0.0));
     change(&mut world, ground, body);
     match world.check() {
         Ok(()) => Vec::new(),
@@ -48,7 +48,7 @@ fn mistakes_of_worlds_and_bodies_are_named() {
     one(&["world, t"], |w, _, _| w.t = f64::INFINITY);
     one(&["facets", "5 directions"], |w, _, _| w.facets = Some(Facets { directions: 5, aligned: true }));
     one(&["body ball", "2 have this name"], |w, _, _| {
-        w.add(ball("ball", 1.0));
+        w.add_body(ball("ball", 1.0));
     });
     let given = |mass: f64, inertia: [f64; 3]| {
         move |w: &mut World, _: BodyId, b: BodyId| {
@@ -79,7 +79,7 @@ fn mistakes_of_worlds_and_bodies_are_named() {
     });
     one(&["body ball, mass", "density = -1"], |w, _, b| w.body_mut(b).unwrap().mass = Mass::Density(-1.0));
     one(&["body ghost, mass", "total mass of 0"], |w, _, _| {
-        w.add(Body::rigid("ghost", Mass::Density(1.0)));
+        w.add_body(Body::rigid("ghost", Mass::Density(1.0)));
     });
     one(&["body ball, pose", "finite"], |w, _, b| body(w, b, |b| b.pose.translation.x = f64::NAN));
     one(&["body ball, pose", "norm 2"], |w, _, b| {
@@ -92,15 +92,15 @@ fn mistakes_of_worlds_and_bodies_are_named() {
         body(w, b, |b| b.shapes.push(Attached::new(Shape::Sphere { radius: 0.01 })));
     });
     one(&["body slider, motion", "axis"], |w, _, _| {
-        w.add(Body::slider("slider", 1.0, Vector3::zeros()));
+        w.add_body(Body::slider("slider", 1.0, Vector3::zeros()));
     });
     one(&["body hand, motion", "pose of its path"], |w, _, _| {
         let path = Path::new(|_| (Isometry3::translation(f64::NAN, 0.0, 0.0), Twist::default()));
-        w.add(Body::kinematic("hand", path));
+        w.add_body(Body::kinematic("hand", path));
     });
     one(&["body hand, motion", "velocity of its path"], |w, _, _| {
         let still = Twist::new(Vector3::x() * f64::NAN, Vector3::zeros());
-        w.add(Body::kinematic("hand", Path::new(move |_| (Isometry3::identity(), still))));
+        w.add_body(Body::kinematic("hand", Path::new(move |_| (Isometry3::identity(), still))));
     });
 }
 
@@ -148,9 +148,9 @@ fn mistakes_of_shapes_and_pairs_are_named() {
         Body::rigid(name, Mass::Density(1.0)).with(shape).at(Isometry3::translation(x, 3.0, 0.1))
     };
     one(&["bodies left and right", "no gap function yet between ellipsoid and ellipsoid"], |w, _, b| {
-        w.remove(b);
-        w.add(ellipsoid("left", 1.0));
-        w.add(ellipsoid("right", 2.0));
+        w.remove_body(b);
+        w.add_body(ellipsoid("left", 1.0));
+        w.add_body(ellipsoid("right", 2.0));
     });
     // overlap by round-off, or allowed, is no mistake; nor are shapes that cannot meet
     assert!(mistakes(|w, _, b| w.body_mut(b).unwrap().pose.translation.z -= 1e-12).is_empty());
@@ -160,8 +160,8 @@ fn mistakes_of_shapes_and_pairs_are_named() {
     };
     assert!(mistakes(allowed).is_empty());
     let excluded = |w: &mut World, _: BodyId, b: BodyId| {
-        w.remove(b);
-        let (left, right) = (w.add(ellipsoid("left", 1.0)), w.add(ellipsoid("right", 2.0)));
+        w.remove_body(b);
+        let (left, right) = (w.add_body(ellipsoid("left", 1.0)), w.add_body(ellipsoid("right", 2.0)));
         w.exclude(right, left);
     };
     assert!(mistakes(excluded).is_empty());
@@ -172,13 +172,13 @@ fn mistakes_of_joints_and_forces_are_named() {
     let join = |w: &mut World, a: BodyId, b: BodyId, kind: JointKind, change: &dyn Fn(&mut Joint)| {
         let mut joint = Joint::new("pin", kind, (a, Isometry3::identity()), (b, Isometry3::identity()));
         change(&mut joint);
-        w.join(joint);
+        w.add_joint(joint);
     };
     let revolute = JointKind::Revolute;
     one(&["joint pin", "itself"], |w, _, b| join(w, b, b, revolute, &|_| {}));
     one(&["joint pin", "no body 8"], |w, _, b| join(w, b, BodyId(8), revolute, &|_| {}));
     one(&["joint pin", "neither floor nor wall moves"], |w, a, _| {
-        let wall = w.add(Body::fixed("wall"));
+        let wall = w.add_body(Body::fixed("wall"));
         join(w, a, wall, revolute, &|_| {});
     });
     one(&["joint pin", "2 have this name"], |w, a, b| {
@@ -219,22 +219,22 @@ fn mistakes_of_joints_and_forces_are_named() {
     });
     // an axis without direction makes frames that are not finite
     let found = mistakes(|w, a, b| {
-        w.join(Joint::revolute("pin", w, a, b, Point3::origin(), Vector3::zeros()));
+        w.add_joint(Joint::revolute("pin", w, a, b, Point3::origin(), Vector3::zeros()));
     });
     assert_eq!(found.len(), 2, "{found:?}");
 
     one(&["force 0 (constant)", "no body 5"], |w, _, _| {
-        w.push(Force::constant(BodyId(5), Vector3::x()));
+        w.add_force(Force::constant(BodyId(5), Vector3::x()));
     });
     one(&["force 0 (constant), force"], |w, _, b| {
-        w.push(Force::constant(b, Vector3::x() * f64::NAN));
+        w.add_force(Force::constant(b, Vector3::x() * f64::NAN));
     });
     one(&["force 0 (constant), torque"], |w, _, body| {
         let wrench = Wrench { force: Vector3::x(), torque: Vector3::x() * f64::INFINITY };
-        w.push(Force::Constant { body, point: None, wrench });
+        w.add_force(Force::Constant { body, point: None, wrench });
     });
     one(&["force 0 (timed), load"], |w, _, b| {
-        w.push(Force::timed(b, |_| Wrench { force: Vector3::x() * f64::NAN, torque: Vector3::zeros() }));
+        w.add_force(Force::timed(b, |_| Wrench { force: Vector3::x() * f64::NAN, torque: Vector3::zeros() }));
     });
     let spring = |a: BodyId, b: BodyId, [stiffness, damping, rest_length]: [f64; 3]| Force::Spring {
         a,
@@ -251,15 +251,15 @@ fn mistakes_of_joints_and_forces_are_named() {
         ("rest length", [0.0, 0.0, f64::NAN]),
     ] {
         one(&["force 0 (spring)", field], |w, a, b| {
-            w.push(spring(a, b, numbers));
+            w.add_force(spring(a, b, numbers));
         });
     }
     one(&["force 0 (spring), bodies"], |w, _, b| {
-        w.push(spring(b, b, [1.0, 1.0, 1.0]));
+        w.add_force(spring(b, b, [1.0, 1.0, 1.0]));
     });
     one(&["force 0 (rail), axis"], |w, _, body| {
         let (point, axis, stiffness, damping) = (Point3::origin(), Vector3::zeros(), 1.0, 1.0);
-        w.push(Force::Rail { body, point, axis, origin: 0.0, stiffness, damping });
+        w.add_force(Force::Rail { body, point, axis, origin: 0.0, stiffness, damping });
     });
 }
 
@@ -270,13 +270,13 @@ fn several_mistakes_come_at_once() {
         w.body_mut(b).unwrap().mass = Mass::given(-1.0, [1.0, 1.0, 3.0]);
         w.body_mut(b).unwrap().pose.translation.z = 0.05;
         w.body_mut(a).unwrap().shapes[0].material.friction = -1.0;
-        w.join(Joint::spherical("pin", w, b, b, Point3::origin()));
-        w.push(Force::constant(BodyId(99), Vector3::x()));
+        w.add_joint(Joint::spherical("pin", w, b, b, Point3::origin()));
+        w.add_force(Force::constant(BodyId(99), Vector3::x()));
     });
     assert_eq!(found.len(), 7, "{found:#?}");
     let mut world = World::new(gravity());
-    world.add(Body::point("a", 0.0));
-    world.add(Body::point("a", 0.0));
+    world.add_body(Body::point("a", 0.0));
+    world.add_body(Body::point("a", 0.0));
     let text = world.build().unwrap_err().to_string();
     assert!(text.starts_with("3 mistakes\n"), "{text}");
 }
@@ -285,8 +285,8 @@ fn several_mistakes_come_at_once() {
 fn sensors_feel_and_do_not_push() {
     let mut world = World::new(gravity());
     let gate = Attached::new(Shape::HalfSpace).sensor();
-    world.add(Body::fixed("gate").with(gate));
-    let body = world.add(ball("ball", 0.0).at(Isometry3::translation(0.0, 0.0, 0.2)));
+    world.add_body(Body::fixed("gate").with(gate));
+    let body = world.add_body(ball("ball", 0.0).at(Isometry3::translation(0.0, 0.0, 0.2)));
     let mut run = simulation(world, Scheme::default());
     assert!(run.system().sensed(run.state()).is_empty());
     for _ in 0..30 {
@@ -302,7 +302,7 @@ fn groups_exclusions_and_neighbours_pass_through_each_other() {
     let fall = |change: &dyn Fn(&mut World, BodyId, BodyId)| {
         let mut world = World::new(gravity());
         let ground = floor(&mut world, 0.5);
-        let body = world.add(ball("ball", 0.0));
+        let body = world.add_body(ball("ball", 0.0));
         change(&mut world, ground, body);
         let mut run = simulation(world, Scheme::default());
         (0..10).for_each(|_| drop(step(&mut run, 0.01)));
@@ -320,11 +320,11 @@ fn groups_exclusions_and_neighbours_pass_through_each_other() {
     }));
     assert!(fall(&|w, a, b| {
         let joint = rail(w, a, b);
-        w.join(joint);
+        w.add_joint(joint);
     }));
     assert!(!fall(&|w, a, b| {
         let joint = rail(w, a, b).colliding();
-        w.join(joint);
+        w.add_joint(joint);
     }));
 }
 
@@ -336,7 +336,7 @@ fn a_pair_may_have_its_own_material() {
         let shape = Attached::new(Shape::Cuboid { half_extents: [0.2, 0.2, 0.05] }).material(slippery(0.2));
         let body = Body::rigid("box", Mass::Density(500.0)).with(shape);
         let body = body.at(Isometry3::translation(0.0, 0.0, 0.05));
-        let body = world.add(body.moving(Twist::new(Vector3::x() * 2.0, Vector3::zeros())));
+        let body = world.add_body(body.moving(Twist::new(Vector3::x() * 2.0, Vector3::zeros())));
         if let Some(friction) = own {
             world.pair_material(ShapeId(1), ShapeId(0), slippery(friction));
         }
@@ -355,20 +355,20 @@ fn busy() -> World {
     let mut world = World::new(gravity());
     floor(&mut world, 0.4);
     let first =
-        world.add(ball("first", 0.0).moving(Twist::new(vector(&mut rng, 1.0), vector(&mut rng, 5.0))));
+        world.add_body(ball("first", 0.0).moving(Twist::new(vector(&mut rng, 1.0), vector(&mut rng, 5.0))));
     let second = ball("second", 0.25)
         .at(Isometry3::from_parts(Vector3::new(0.25, 0.0, 0.1).into(), rotation(&mut rng)));
-    let second = world.add(second.moving(Twist::new(-Vector3::x(), vector(&mut rng, 5.0))));
-    let arm = world.add(Body::rigid("arm", mass(&mut rng)).at(pose(&mut rng, 2.0)));
-    let slider = world.add(Body::slider("slider", 0.7, vector(&mut rng, 1.0)).at(pose(&mut rng, 2.0)));
-    let point = world.add(Body::point("point", 0.7).at(pose(&mut rng, 2.0)));
-    let hand = world.add(Body::kinematic("hand", path(&mut rng)));
+    let second = world.add_body(second.moving(Twist::new(-Vector3::x(), vector(&mut rng, 5.0))));
+    let arm = world.add_body(Body::rigid("arm", mass(&mut rng)).at(pose(&mut rng, 2.0)));
+    let slider = world.add_body(Body::slider("slider", 0.7, vector(&mut rng, 1.0)).at(pose(&mut rng, 2.0)));
+    let point = world.add_body(Body::point("point", 0.7).at(pose(&mut rng, 2.0)));
+    let hand = world.add_body(Body::kinematic("hand", path(&mut rng)));
     let joint = Joint::spherical("socket", &world, hand, arm, Point3::new(0.1, 0.2, 0.3));
-    world.join(joint);
+    world.add_joint(joint);
     let (point_a, point_b) = (Point3::new(0.1, 0.0, 0.0), Point3::origin());
     for (a, b) in [(slider, point), (arm, slider), (first, second)] {
         let (stiffness, damping, rest_length) = (50.0, 0.1, 0.3);
-        world.push(Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
+        world.add_force(Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
     }
     world
 }
@@ -417,7 +417,7 @@ fn a_loaded_state_comes_out_again_bit_by_bit() {
         assert_eq!(Some(body.pose), run.system().pose(run.state(), id), "{}", body.name);
     }
     // a body moved by hand is where it was put
-    let id = world.find("slider").unwrap();
+    let id = world.find_body("slider").unwrap();
     world.body_mut(id).unwrap().pose.translation.vector += Vector3::new(1.0, 2.0, 3.0);
     let moved = world.body(id).unwrap().pose;
     let model = built(world);
@@ -444,24 +444,24 @@ fn bodies_joints_and_shapes_come_and_go() {
     let mut run = simulation(busy(), Scheme::default());
     (0..10).for_each(|_| drop(step(&mut run, 0.005)));
     let before = run.state().clone();
-    let arm = run.system().world().find("arm").unwrap();
-    let first = run.system().world().find("first").unwrap();
+    let arm = run.system().world().find_body("arm").unwrap();
+    let first = run.system().world().find_body("first").unwrap();
     let kept = run.system().pose(&before, first).unwrap();
 
     // a mistake changes nothing
-    let wrong = run.edit(|world| world.add(Body::point("first", -1.0)));
+    let wrong = run.edit(|world| world.add_body(Body::point("first", -1.0)));
     assert_eq!(wrong.unwrap_err().0.len(), 2);
     assert_eq!(run.state(), &before);
 
     // the arm goes with its joint and its spring; a new body and shape come under new numbers
     let (new, shape) = run
         .edit(|world| {
-            let gone = world.remove(arm).unwrap();
+            let gone = world.remove_body(arm).unwrap();
             assert_eq!(gone.name, "arm");
             assert_eq!(world.joints().count(), 0);
-            let new = world.add(ball("new", 3.0));
-            let shape = world.attach(new, Attached::new(Shape::Sphere { radius: 0.05 })).unwrap();
-            assert_eq!(world.attach(arm, Attached::new(Shape::HalfSpace)), None);
+            let new = world.add_body(ball("new", 3.0));
+            let shape = world.add_shape(new, Attached::new(Shape::Sphere { radius: 0.05 })).unwrap();
+            assert_eq!(world.add_shape(arm, Attached::new(Shape::HalfSpace)), None);
             (new, shape)
         })
         .unwrap();
@@ -470,16 +470,16 @@ fn bodies_joints_and_shapes_come_and_go() {
     assert_eq!(run.system().pose(run.state(), arm), None);
     (0..10).for_each(|_| drop(step(&mut run, 0.005)));
 
-    run.edit(|world| world.detach(shape)).unwrap().unwrap();
+    run.edit(|world| world.remove_shape(shape)).unwrap().unwrap();
     assert_eq!(run.system().world().shapes(new).count(), 1);
     let joint = run.edit(|world| {
         let joint = Joint::spherical("late", world, first, new, Point3::new(1.0, 0.0, 0.1));
-        world.join(joint)
+        world.add_joint(joint)
     });
     (0..10).for_each(|_| drop(step(&mut run, 0.005)));
-    run.edit(|world| world.unjoin(joint.unwrap())).unwrap().unwrap();
+    run.edit(|world| world.remove_joint(joint.unwrap())).unwrap().unwrap();
     (0..10).for_each(|_| drop(step(&mut run, 0.005)));
-    let next = run.edit(|world| world.add(Body::point("last", 1.0))).unwrap();
+    let next = run.edit(|world| world.add_body(Body::point("last", 1.0))).unwrap();
     assert_eq!(next.0, new.0 + 1);
 }
 
@@ -487,12 +487,12 @@ fn bodies_joints_and_shapes_come_and_go() {
 fn an_edit_of_bodies_that_overlap_already_is_allowed() {
     let mut world = World::new(gravity());
     floor(&mut world, 0.5);
-    let body = world.add(ball("ball", 0.0));
+    let body = world.add_body(ball("ball", 0.0));
     let mut run = simulation(world, Scheme::ah04());
     let mut state = run.state().clone();
     state.q[2] = 0.095;
     run.restore(state);
-    run.edit(|world| world.add(Body::point("other", 1.0))).unwrap();
+    run.edit(|world| world.add_body(Body::point("other", 1.0))).unwrap();
     // but not deeper
     let deeper = run.edit(|world| world.body_mut(body).unwrap().pose.translation.z = 0.09);
     assert!(deeper.unwrap_err().to_string().contains("overlap"));
@@ -501,9 +501,9 @@ fn an_edit_of_bodies_that_overlap_already_is_allowed() {
 #[test]
 fn bodies_shapes_and_joints_are_found() {
     let world = busy();
-    let arm = world.find("arm").unwrap();
+    let arm = world.find_body("arm").unwrap();
     assert_eq!(world.body(arm).unwrap().name, "arm");
-    assert_eq!(world.find("nobody"), None);
+    assert_eq!(world.find_body("nobody"), None);
     let socket = world.find_joint("socket").unwrap();
     assert_eq!(world.joint(socket).unwrap().b, arm);
     let model = built(world);

@@ -97,7 +97,7 @@ fn followed(
         let mut simulation = Simulation::new(model.clone(), model.state(), Scheme::pagt06());
         let accuracy = Accuracy { method, ..Accuracy::of(accuracy) };
         let begun = Instant::now();
-        let followed = simulation.follow(time, &accuracy, &[], |_, _| ())?;
+        let followed = simulation.run_to_accuracy(time, &accuracy, &[], |_, _| ())?;
         Ok((error(simulation.state()), begun.elapsed().as_secs_f64(), followed.report.steps))
     };
     let mut accuracy = 1e-4;
@@ -188,19 +188,19 @@ fn wall_pendulum() -> Result<(Model, [BodyId; 2]), ExperimentError> {
     let material = Material { friction: 0.0, restitution: 0.1, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -9.8));
     let wall = Attached::new(Shape::HalfPlane).material(material);
-    let wall = world.add(Body::fixed("wall").at(Isometry2::rotation(-FRAC_PI_2)).with(wall));
+    let wall = world.add_body(Body::fixed("wall").at(Isometry2::rotation(-FRAC_PI_2)).with(wall));
     let bob = |world: &mut World, name: &str, at: Point2<f64>| {
         let shape = Attached::new(Shape::Disk { radius: 0.0 }).material(material);
-        world.add(Body::point(name, 1.0).at(Isometry2::translation(at.x, at.y)).with(shape))
+        world.add_body(Body::point(name, 1.0).at(Isometry2::translation(at.x, at.y)).with(shape))
     };
     let down = |angle: f64| Vector2::new(angle.sin(), -angle.cos());
     let first = Point2::origin() + down(PI / 3.0);
     let second = first + down(PI / 5.0);
     let (a, b) = (bob(&mut world, "first", first), bob(&mut world, "second", second));
     let upper = Joint::distance("upper string", &world, (wall, Point2::origin()), (a, first));
-    world.join(upper.colliding());
+    world.add_joint(upper.colliding());
     let lower = Joint::distance("lower string", &world, (a, first), (b, second));
-    world.join(lower);
+    world.add_joint(lower);
     Ok((world.build()?, [a, b]))
 }
 

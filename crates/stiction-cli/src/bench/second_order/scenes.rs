@@ -30,14 +30,14 @@ pub(super) fn all() -> Result<Vec<(bool, Scene)>, BadInput> {
 /// and the last of them.
 pub(super) fn bars(count: u32, length: f64) -> Result<(planar::Model, BodyId), Mistakes> {
     let mut world = planar::World::new(Vector2::new(0.0, -G));
-    let mut last = world.add(planar::Body::fixed("wall"));
+    let mut last = world.add_body(planar::Body::fixed("wall"));
     let inertia = (length.powi(2) + 0.04_f64.powi(2)) / 12.0;
     for i in 0..count {
         let hinge = length * f64::from(i);
         let bar = planar::Body::rigid(format!("bar {i}"), planar::Mass::given(1.0, inertia));
-        let bar = world.add(bar.at(Isometry2::translation(hinge + 0.5 * length, 0.0)));
+        let bar = world.add_body(bar.at(Isometry2::translation(hinge + 0.5 * length, 0.0)));
         let point = Point2::new(hinge, 0.0);
-        world.join(planar::Joint::revolute(format!("hinge {i}"), &world, last, bar, point));
+        world.add_joint(planar::Joint::revolute(format!("hinge {i}"), &world, last, bar, point));
         last = bar;
     }
     Ok((world.build()?, last))
@@ -57,22 +57,22 @@ fn bar(name: &str, from: Point3<f64>, to: Point3<f64>) -> spatial::Body {
 /// A crank about a vertical axis and a rocker about a level one, with a coupler on two balls between them.
 fn four_bar() -> spatial::World {
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
-    let ground = world.add(spatial::Body::fixed("ground"));
+    let ground = world.add_body(spatial::Body::fixed("ground"));
     let [a, b, c, d] = [[0.0, 0.0, 0.0], [0.3, 0.0, 0.0], [1.0, 0.7, 0.5], [1.0, 0.5, 0.0]].map(Point3::from);
-    let crank = world.add(bar("crank", a, b));
-    let coupler = world.add(bar("coupler", b, c));
-    let rocker = world.add(bar("rocker", c, d));
-    world.join(spatial::Joint::revolute("crank hinge", &world, ground, crank, a, Vector3::z()));
-    world.join(spatial::Joint::spherical("first ball", &world, crank, coupler, b));
-    world.join(spatial::Joint::spherical("second ball", &world, coupler, rocker, c));
-    world.join(spatial::Joint::revolute("rocker hinge", &world, ground, rocker, d, Vector3::x()));
+    let crank = world.add_body(bar("crank", a, b));
+    let coupler = world.add_body(bar("coupler", b, c));
+    let rocker = world.add_body(bar("rocker", c, d));
+    world.add_joint(spatial::Joint::revolute("crank hinge", &world, ground, crank, a, Vector3::z()));
+    world.add_joint(spatial::Joint::spherical("first ball", &world, crank, coupler, b));
+    world.add_joint(spatial::Joint::spherical("second ball", &world, coupler, rocker, c));
+    world.add_joint(spatial::Joint::revolute("rocker hinge", &world, ground, rocker, d, Vector3::x()));
     world
 }
 
 /// Five tops on points, each spinning faster and tilted more than the one before.
 fn tops() -> spatial::World {
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
-    let ground = world.add(spatial::Body::fixed("ground"));
+    let ground = world.add_body(spatial::Body::fixed("ground"));
     for i in 1..=5_u32 {
         let point = Point3::new(f64::from(i), 0.0, 0.0);
         let turn = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), 0.1 * f64::from(i));
@@ -80,8 +80,8 @@ fn tops() -> spatial::World {
         let spin = spatial::Twist::new(Vector3::zeros(), 20.0 * f64::from(i) * axis);
         let top = spatial::Body::rigid(format!("top {i}"), spatial::Mass::given(1.0, [0.01, 0.01, 0.015]));
         let top = top.at(Isometry3::from_parts((point + 0.1 * axis).coords.into(), turn)).moving(spin);
-        let top = world.add(top);
-        world.join(spatial::Joint::spherical(format!("point {i}"), &world, ground, top, point));
+        let top = world.add_body(top);
+        world.add_joint(spatial::Joint::spherical(format!("point {i}"), &world, ground, top, point));
     }
     world
 }
@@ -89,12 +89,12 @@ fn tops() -> spatial::World {
 /// Ten boxes at rest on each other.
 fn stack() -> spatial::World {
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
-    world.add(spatial::Body::fixed("table").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
+    world.add_body(spatial::Body::fixed("table").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
     for i in 0..10_u32 {
         let shape = spatial::Shape::Cuboid { half_extents: [0.1; 3] };
         let body = spatial::Body::rigid(format!("box {i}"), spatial::Mass::Density(125.0));
         let body = body.at(Isometry3::translation(0.0, 0.0, 0.1 + 0.2 * f64::from(i)));
-        world.add(body.with(spatial::Attached::new(shape)));
+        world.add_body(body.with(spatial::Attached::new(shape)));
     }
     world
 }
@@ -104,14 +104,14 @@ fn blocks() -> Result<planar::Model, BadInput> {
     let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
     let mut world = planar::World::new(Vector2::new(0.0, -G));
     let table = planar::Attached::new(planar::Shape::HalfPlane).material(material);
-    world.add(planar::Body::fixed("table").with(table));
+    world.add_body(planar::Body::fixed("table").with(table));
     for i in 0..10_u32 {
         let rectangle = planar::Polygon::rectangle([0.1, 0.05]).map_err(|e| bad(&e))?;
         let twist = planar::Twist::new(Vector2::new(0.2 * f64::from(i), 0.0), 0.0);
         let block = planar::Body::rigid(format!("block {i}"), planar::Mass::Density(100.0));
         let block = block.at(Isometry2::translation(0.5 * f64::from(i), 0.05)).moving(twist);
         let shape = planar::Attached::new(planar::Shape::Polygon(rectangle));
-        world.add(block.with(shape.material(material)));
+        world.add_body(block.with(shape.material(material)));
     }
     world.build().map_err(|e| bad(&e))
 }

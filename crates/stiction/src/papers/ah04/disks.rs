@@ -42,9 +42,9 @@ pub fn model(seed: u64) -> Result<Model, ExperimentError> {
             .with(Attached::new(Shape::HalfPlane).material(material))
     };
     // the paper does not say how steep the walls are
-    world.add(plane("table", 0.0, 0.0));
-    world.add(plane("left wall", -HALF_WIDTH, -FRAC_PI_3));
-    world.add(plane("right wall", HALF_WIDTH, FRAC_PI_3));
+    world.add_body(plane("table", 0.0, 0.0));
+    world.add_body(plane("left wall", -HALF_WIDTH, -FRAC_PI_3));
+    world.add_body(plane("right wall", HALF_WIDTH, FRAC_PI_3));
 
     let mut normal = Normal(seed);
     for (row, disks) in [6, 5, 4, 3, 2, 1].into_iter().enumerate() {
@@ -55,7 +55,7 @@ pub fn model(seed: u64) -> Result<Model, ExperimentError> {
             let at = Vector2::new(x + 1e-6 * normal.next(), y + 1e-6 * normal.next());
             let shape = Attached::new(Shape::Disk { radius: RADIUS }).material(material);
             let body = Body::rigid(format!("disk {row}.{k}"), Mass::Density(10.0));
-            world.add(body.at(Isometry2::new(at, 0.0)).with(shape));
+            world.add_body(body.at(Isometry2::new(at, 0.0)).with(shape));
         }
     }
     Ok(world.build()?)

@@ -42,12 +42,12 @@ impl Ellipse {
         // the paper's lever is that of the body's own surface, however far the table is
         world.friction_point = FrictionPoint::Surface;
         let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
-        world.add(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
+        world.add_body(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
         let body = Body::rigid("ellipse", Mass::Density(10.0))
             .at(Isometry2::new(Vector2::new(0.0, 8.0), self.angle))
             .moving(Twist::new(Vector2::new(self.speed, 0.0), 3.0))
             .with(Attached::new(Shape::Ellipse { semi_axes: SEMI_AXES }).material(material));
-        world.add(body);
+        world.add_body(body);
         Ok(world.build()?)
     }
 

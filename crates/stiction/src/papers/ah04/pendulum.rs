@@ -5,7 +5,7 @@ use crate::papers::{ExperimentError, Reproduction};
 use crate::planar::{Body, Joint, Mass, World};
 use crate::scheme::Scheme;
 use crate::state::{Memory, State};
-use crate::system::{Bases, ContactRow, Forces, JointRow, Near, RowKind, System};
+use crate::system::{ContactQuery, ContactRow, Forces, JointRow, RowKind, SearchCache, System};
 use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
 use stiction_lcp::Row;
 
@@ -50,16 +50,16 @@ impl Pendulum {
             return Ok(Run::new(SquaredPendulum, state, scheme, h, time)?);
         }
         let mut world = World::new(Vector2::new(0.0, -GRAVITY));
-        let hook = world.add(Body::fixed("hook"));
+        let hook = world.add_body(Body::fixed("hook"));
         if self == Self::Rod {
             let rod = Body::rigid("rod", Mass::given(1.0, 1.0 / 12.0)).at(Isometry2::translation(0.5, 0.0));
-            let rod = world.add(rod);
-            world.join(Joint::revolute("hinge", &world, hook, rod, Point2::origin()));
+            let rod = world.add_body(rod);
+            world.add_joint(Joint::revolute("hinge", &world, hook, rod, Point2::origin()));
         } else {
             let bob = Body::point("bob", 1.0).at(Isometry2::translation(1.0, 0.0));
-            let bob = world.add(bob);
+            let bob = world.add_body(bob);
             let ends = ((hook, Point2::origin()), (bob, Point2::new(1.0, 0.0)));
-            world.join(Joint::distance("string", &world, ends.0, ends.1));
+            world.add_joint(Joint::distance("string", &world, ends.0, ends.1));
         }
         let model = world.build()?;
         let state = model.state();
@@ -104,7 +104,7 @@ impl System for SquaredPendulum {
         });
     }
 
-    fn contacts(&self, _: f64, _: &[f64], _: &Near, _: &mut Bases, out: &mut Vec<ContactRow>) {
+    fn contacts(&self, _: f64, _: &[f64], _: &ContactQuery, _: &mut SearchCache, out: &mut Vec<ContactRow>) {
         out.clear();
     }
 

@@ -7,7 +7,7 @@ use crate::scheme::Scheme;
 use crate::scheme::pose::Pose;
 use crate::simulate::Simulation;
 use crate::state::State;
-use crate::system::{ContactRow, Near, System};
+use crate::system::{ContactQuery, ContactRow, System};
 
 /// What curves over a logarithmic axis show in place of 0 [m].
 const NOTHING: f64 = 1e-16;
@@ -65,7 +65,7 @@ impl Run {
             watch(&simulation, &report);
             run.states.push(simulation.state().clone());
             run.infeasibility.push(report.infeasibility);
-            run.before.push(report.post.as_ref().map_or(report.infeasibility, |p| p.before));
+            run.before.push(report.stabilization.as_ref().map_or(report.infeasibility, |p| p.before));
             run.speed.push(fastest(simulation.system(), &simulation.state().v));
             run.residual = run.residual.max(report.certificate.worst());
             run.size = run.size.max(report.work.size);
@@ -138,9 +138,9 @@ pub(super) fn carrying<S: System>(simulation: &Simulation<S>, report: &StepRepor
     let loaded = || report.contacts.iter().filter(|c| c.normal_impulse > 0.0);
     let pairs: Vec<_> = loaded().map(|c| c.id.pair).collect();
     let mut rows = Vec::new();
-    let near = Near { wanted: &pairs, ..Near::within(f64::NEG_INFINITY) };
-    let mut bases = state.memory.bases.clone();
-    simulation.system().contacts(state.t, &state.q, &near, &mut bases, &mut rows);
+    let near = ContactQuery { wanted: &pairs, ..ContactQuery::within(f64::NEG_INFINITY) };
+    let mut cache = state.memory.cache.clone();
+    simulation.system().contacts(state.t, &state.q, &near, &mut cache, &mut rows);
     rows.retain(|row| loaded().any(|c| c.id == row.id));
     rows
 }

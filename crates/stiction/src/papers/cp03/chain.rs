@@ -49,7 +49,7 @@ impl Chain {
     /// The chain and its links, horizontal at rest with the first hinge at the origin.
     pub fn model(&self) -> Result<(Model, Vec<BodyId>), Mistakes> {
         let mut world = World::new(Vector2::new(0.0, -self.gravity));
-        let wall = world.add(Body::fixed("wall"));
+        let wall = world.add_body(Body::fixed("wall"));
         let arm = 0.5 * self.length - self.inset;
         let inertia = (self.length.powi(2) + self.width.powi(2)) / 12.0;
         let mut links = Vec::new();
@@ -57,10 +57,10 @@ impl Chain {
             let hinge = 2.0 * arm * i as f64;
             let pose = Isometry2::translation(hinge + arm, 0.0);
             let before = links.last().copied().unwrap_or(wall);
-            let link = world.add(Body::rigid(format!("link {i}"), Mass::given(1.0, inertia)).at(pose));
+            let link = world.add_body(Body::rigid(format!("link {i}"), Mass::given(1.0, inertia)).at(pose));
             let point = Point2::new(hinge, 0.0);
             let joint = Joint::revolute(format!("hinge {i}"), &world, before, link, point);
-            world.join(joint);
+            world.add_joint(joint);
             links.push(link);
         }
         Ok((world.build()?, links))

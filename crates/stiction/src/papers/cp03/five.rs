@@ -83,14 +83,14 @@ pub fn model() -> Result<(Model, Vec<BodyId>), Mistakes> {
         ("disk", Shape::Disk { radius: 0.045 }, [0.0, 0.13], 0.0),
     ];
     let mut world = World::new(Vector2::new(0.0, -9.81));
-    world.add(room(ROOM, material));
+    world.add_body(room(ROOM, material));
     let mut ids = Vec::new();
     for (i, (name, shape, [x, y], angle)) in bodies.into_iter().enumerate() {
         let body = Body::rigid(name, Mass::Density(160.0))
             .at(Isometry2::new(Vector2::new(x, y), angle))
             .with(Attached::new(shape).material(material));
-        let id = world.add(body);
-        world.push(Force::timed(id, move |t| Wrench { force: push(i, t), torque: 0.0 }));
+        let id = world.add_body(body);
+        world.add_force(Force::timed(id, move |t| Wrench { force: push(i, t), torque: 0.0 }));
         ids.push(id);
     }
     Ok((world.build()?, ids))

@@ -129,7 +129,7 @@ impl Run {
     }
 
     fn note(&mut self, report: &StepReport) {
-        let post = report.post.as_ref();
+        let post = report.stabilization.as_ref();
         self.before.push(MM * post.map_or(report.infeasibility, |p| p.before));
         self.after.push(MM * report.infeasibility);
         self.passes.push(post.map_or(0, |p| p.passes));

@@ -33,7 +33,7 @@ pub fn model() -> Result<(Model, BodyId), Mistakes> {
     let mut world = World::new(Vector2::new(0.0, -9.81));
     let peg = Attached::new(Shape::Disk { radius: 0.0 }).at(Isometry2::translation(0.0, PEG));
     let floor = Attached::new(Shape::HalfPlane);
-    world.add(Body::fixed("ground").with(floor.material(smooth)).with(peg.material(smooth)));
+    world.add_body(Body::fixed("ground").with(floor.material(smooth)).with(peg.material(smooth)));
 
     // the corner is TOUCH + HALF[0] down the face from the peg
     let sin = PEG / (TOUCH + HALF[0]);
@@ -43,8 +43,8 @@ pub fn model() -> Result<(Model, BodyId), Mistakes> {
     let body = Body::rigid("plank", Mass::given(1.0, inertia))
         .at(Isometry2::from_parts(centre.into(), turn))
         .with(Attached::new(block("plank", HALF)?).material(smooth));
-    let id = world.add(body);
-    world.push(Force::Rail {
+    let id = world.add_body(body);
+    world.add_force(Force::Rail {
         body: id,
         point: Point2::origin(),
         axis: Vector2::x(),
@@ -52,7 +52,7 @@ pub fn model() -> Result<(Model, BodyId), Mistakes> {
         stiffness: 400.0,
         damping: 0.0,
     });
-    world.push(Force::timed(id, |t| Wrench {
+    world.add_force(Force::timed(id, |t| Wrench {
         force: Vector2::new(12.0 * (TAU * 1.5 * t).sin(), 0.0),
         torque: 0.0,
     }));

@@ -32,11 +32,11 @@ pub fn model() -> Result<(Model, BodyId), Mistakes> {
     let mut world = World::new(Vector2::new(0.0, -9.81));
     // at the corners, also while they are inside the band: where the paper's contact points are
     world.friction_point = FrictionPoint::Surface;
-    world.add(room(ROOM, material));
+    world.add_body(room(ROOM, material));
     let inertia = (HALF[0].powi(2) + HALF[1].powi(2)) / 3.0;
     let shape = Attached::new(block("rectangle", HALF)?).material(material);
-    let id = world.add(Body::rigid("rectangle", Mass::given(1.0, inertia)).with(shape));
-    world.push(Force::timed(id, |t| Wrench {
+    let id = world.add_body(Body::rigid("rectangle", Mass::given(1.0, inertia)).with(shape));
+    world.add_force(Force::timed(id, |t| Wrench {
         force: 25.0 * Vector2::new((1.3 * t).cos(), (2.1 * t).sin()),
         torque: 0.6 * (1.7 * t).sin(),
     }));

@@ -65,14 +65,14 @@ impl Scene {
 
 fn balance(jitter: &mut Jitter) -> Result<planar::Model, ExperimentError> {
     let mut world = floor();
-    world.add(polygon("fulcrum", &[[-0.5, 0.0], [0.5, 0.0], [0.0, 0.6]])?);
-    world.add(rectangle("plank", [2.0, 0.05], [0.0, 0.65])?);
-    world.add(rectangle("left square", [0.2, 0.2], [-1.2, 0.9])?);
-    world.add(rectangle("right square", [0.2, 0.2], [1.2, 0.9])?);
-    world.add(polygon("triangle", &[[-0.2, 0.7], [0.2, 0.7], [0.0, 1.1]])?);
+    world.add_body(polygon("fulcrum", &[[-0.5, 0.0], [0.5, 0.0], [0.0, 0.6]])?);
+    world.add_body(rectangle("plank", [2.0, 0.05], [0.0, 0.65])?);
+    world.add_body(rectangle("left square", [0.2, 0.2], [-1.2, 0.9])?);
+    world.add_body(rectangle("right square", [0.2, 0.2], [1.2, 0.9])?);
+    world.add_body(polygon("triangle", &[[-0.2, 0.7], [0.2, 0.7], [0.0, 1.1]])?);
     // 0.1 m is more than the way of a step of 0.02 s before it lands
     let place = [1.8 + jitter.next(0.05), 1.6 + jitter.next(0.05)];
-    world.add(rectangle("dropped square", [0.15, 0.15], place)?);
+    world.add_body(rectangle("dropped square", [0.15, 0.15], place)?);
     Ok(world.build()?)
 }
 
@@ -80,11 +80,11 @@ fn dominoes(jitter: &mut Jitter) -> Result<planar::Model, ExperimentError> {
     let mut world = floor();
     for k in 0..9 {
         let x = 0.5 * f64::from(k) + jitter.next(0.01);
-        world.add(rectangle(&format!("domino {k}"), [0.1, 0.5], [x, 0.5])?);
+        world.add_body(rectangle(&format!("domino {k}"), [0.1, 0.5], [x, 0.5])?);
     }
     let shift = Isometry2::translation(jitter.next(0.05), jitter.next(0.05));
     let triangle = polygon("triangle", &[[-1.0, 0.6], [-0.6, 0.6], [-0.8, 1.0]])?.at(shift);
-    world.add(triangle.moving(Twist::new(Vector2::new(HIT, 0.0), 0.0)));
+    world.add_body(triangle.moving(Twist::new(Vector2::new(HIT, 0.0), 0.0)));
     Ok(world.build()?)
 }
 
@@ -93,12 +93,12 @@ fn dice(jitter: &mut Jitter) -> Result<spatial::Model, ExperimentError> {
     world.facets = Some(spatial::Facets { directions: 4, aligned: false });
     // surfaces that touch overlap by round-off
     world.allow_overlap = true;
-    world.add(spatial::Body::fixed("floor").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
+    world.add_body(spatial::Body::fixed("floor").with(spatial::Attached::new(spatial::Shape::HalfSpace)));
     let cube = Polyhedron::cuboid([0.5; 3]).map_err(|error| mistake("cube", &error))?;
     let shape = spatial::Attached::new(spatial::Shape::Polyhedron(Arc::new(cube)));
     let mut add = |name: &str, place: Isometry3<f64>| {
         let body = spatial::Body::rigid(name, spatial::Mass::Density(1.0));
-        world.add(body.at(place).with(shape.clone()));
+        world.add_body(body.at(place).with(shape.clone()));
     };
     add("bottom", Isometry3::translation(0.0, 0.0, 0.5));
     let place = Vector3::new(0.55 + jitter.next(0.02), 0.05 + jitter.next(0.02), 1.5);
@@ -110,7 +110,7 @@ fn dice(jitter: &mut Jitter) -> Result<spatial::Model, ExperimentError> {
 fn block() -> Result<planar::Model, ExperimentError> {
     let mut world = floor();
     let block = rectangle("block", [0.2, 0.2], [0.0, 0.2])?;
-    world.add(block.moving(Twist::new(Vector2::new(SLIDE, 0.0), 0.0)));
+    world.add_body(block.moving(Twist::new(Vector2::new(SLIDE, 0.0), 0.0)));
     Ok(world.build()?)
 }
 
@@ -119,7 +119,7 @@ fn floor() -> planar::World {
     let mut world = planar::World::new(Vector2::new(0.0, -GRAVITY));
     // surfaces that touch overlap by round-off
     world.allow_overlap = true;
-    world.add(planar::Body::fixed("floor").with(planar::Attached::new(planar::Shape::HalfPlane)));
+    world.add_body(planar::Body::fixed("floor").with(planar::Attached::new(planar::Shape::HalfPlane)));
     world
 }
 

@@ -6,7 +6,7 @@ use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::planar;
 use crate::spatial;
 use crate::state::{Memory, State};
-use crate::system::{Bases, ContactRow, Forces, JointRow, Near, System};
+use crate::system::{ContactQuery, ContactRow, Forces, JointRow, SearchCache, System};
 use nalgebra::Matrix6;
 use stiction_lcp::Row;
 
@@ -67,15 +67,22 @@ impl Polyhedra {
 }
 
 impl System for Polyhedra {
-    fn contacts(&self, t: f64, q: &[f64], near: &Near, bases: &mut Bases, out: &mut Vec<ContactRow>) {
+    fn contacts(
+        &self,
+        t: f64,
+        q: &[f64],
+        near: &ContactQuery,
+        cache: &mut SearchCache,
+        out: &mut Vec<ContactRow>,
+    ) {
         if self.form == Form::Gap {
-            return self.bodies.system().contacts(t, q, near, bases, out);
+            return self.bodies.system().contacts(t, q, near, cache, out);
         }
         out.clear();
         let velocities = self.bodies().iter().sum();
         let state = State { t, q: q.to_vec(), v: vec![0.0; velocities], memory: Memory::default() };
         for meeting in self.meetings(&state) {
-            let reach = if near.wanted.contains(&meeting.pair) { f64::INFINITY } else { near.reach };
+            let reach = if near.wanted.contains(&meeting.pair) { f64::INFINITY } else { near.max_gap };
             let rows = meeting.near_active().map(|event| meeting.row(event, self.form, self.normalized));
             out.extend(rows.filter(|row| row.gap <= reach));
         }
@@ -103,8 +110,8 @@ impl System for Polyhedra {
         self.bodies.system().normalize(q);
     }
 
-    fn carry_back(&self, v: &[f64], h: f64, row: &mut Row) {
-        self.bodies.system().carry_back(v, h, row);
+    fn to_start_axes(&self, v: &[f64], h: f64, row: &mut Row) {
+        self.bodies.system().to_start_axes(v, h, row);
     }
 
     fn mass(&self, body: usize) -> Matrix6<f64> {

@@ -54,10 +54,10 @@ pub(super) fn model(
 ) -> Result<Model, ExperimentError> {
     let material = Material { friction, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -GRAVITY));
-    world.add(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
+    world.add_body(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
     let shape = Attached::new(Shape::Disk { radius: RADIUS }).material(material);
-    let block = world.add(body("block").with(shape));
-    world.push(Force::timed(block, move |t| Wrench { force: load(t), torque: 0.0 }));
+    let block = world.add_body(body("block").with(shape));
+    world.add_force(Force::timed(block, move |t| Wrench { force: load(t), torque: 0.0 }));
     Ok(world.build()?)
 }
 

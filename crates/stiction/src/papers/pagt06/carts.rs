@@ -57,19 +57,19 @@ impl Carts {
         let mut world = World::new(Vector2::new(0.0, -GRAVITY));
         let plane = Attached::new(Shape::HalfPlane);
         let floor = Body::fixed("floor").at(Isometry2::translation(0.0, -RADIUS));
-        world.add(floor.with(plane.clone().material(material(0.05, 0.0))));
+        world.add_body(floor.with(plane.clone().material(material(0.05, 0.0))));
         let wall = Body::fixed("stopper").at(Isometry2::new(Vector2::new(-RADIUS, 0.0), -FRAC_PI_2));
-        let wall = world.add(wall.with(plane.material(material(0.0, 0.3))));
+        let wall = world.add_body(wall.with(plane.material(material(0.0, 0.3))));
         // bodies that cannot turn, with a single contact each: disks
         let mut cart = |name: &str, x: f64| {
             let shape = Attached::new(Shape::Disk { radius: RADIUS }).material(material(0.05, 0.0));
             let velocity = Twist::new(Vector2::new(self.v, 0.0), 0.0);
             let body = Body::point(name, 1.0).at(Isometry2::translation(x, 0.0));
-            world.add(body.moving(velocity).with(shape))
+            world.add_body(body.moving(velocity).with(shape))
         };
         let (first, second) = (cart("first", self.x), cart("second", self.x + APART));
         world.exclude(wall, second);
-        world.push(Force::Rail {
+        world.add_force(Force::Rail {
             body: first,
             point: Point2::origin(),
             axis: Vector2::x(),
@@ -78,7 +78,7 @@ impl Carts {
             damping: 0.0,
         });
         // without a length it acts along both axes, whatever the distance
-        world.push(Force::Spring {
+        world.add_force(Force::Spring {
             a: first,
             point_a: Point2::origin(),
             b: second,

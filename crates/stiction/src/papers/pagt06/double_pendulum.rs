@@ -7,7 +7,8 @@ use crate::papers::{Curve, ExperimentError, Reproduction, Sense};
 use crate::scheme::{Form, Landing, Level, Locate, Middle, Rows, Scheme, Trapezoidal};
 use crate::state::State;
 use crate::system::{
-    Bases, ContactId, ContactRow, Forces, JointRow, Moments, Near, PairId, RowKind, Sweep, System,
+    ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId, RowKind,
+    SearchCache, System,
 };
 use nalgebra::Matrix6;
 use std::f64::consts::PI;
@@ -92,7 +93,7 @@ pub fn joint_errors(q: &[f64]) -> [f64; 2] {
 }
 
 /// How far a bob goes within a sweep [m].
-fn travel(sweep: &Sweep, bob: usize) -> f64 {
+fn travel(sweep: &MotionBound, bob: usize) -> f64 {
     let speed = |v: &Vec<f64>| v[2 * bob].hypot(v[2 * bob + 1]);
     sweep.h * sweep.v.iter().map(speed).fold(0.0, f64::max)
 }
@@ -134,11 +135,18 @@ impl System for DoublePendulum {
         }));
     }
 
-    fn contacts(&self, _: f64, q: &[f64], near: &Near, _: &mut Bases, out: &mut Vec<ContactRow>) {
+    fn contacts(
+        &self,
+        _: f64,
+        q: &[f64],
+        near: &ContactQuery,
+        _: &mut SearchCache,
+        out: &mut Vec<ContactRow>,
+    ) {
         out.clear();
         let bobs = (0..2).filter(|_| self.wall).map(|bob| (bob, self.wall_row(q, bob)));
         let close = |(bob, row): &(usize, ContactRow)| {
-            let reach = near.reach + near.sweep.map_or(0.0, |sweep| travel(sweep, *bob));
+            let reach = near.max_gap + near.motion.map_or(0.0, |sweep| travel(sweep, *bob));
             row.gap <= reach || near.wanted.contains(&row.id.pair)
         };
         out.extend(bobs.filter(close).map(|(_, row)| row));

@@ -40,9 +40,9 @@ pub fn last_order(errors: &[f64]) -> f64 {
 
 fn elastic_model() -> Result<Model, ExperimentError> {
     let mut world = World::new(Vector2::new(0.0, -ELASTIC_GRAVITY));
-    let hook = world.add(Body::fixed("hook"));
-    let bob = world.add(Body::point("bob", 1.0).at(Isometry2::translation(1.0, 0.0)));
-    world.push(Force::Spring {
+    let hook = world.add_body(Body::fixed("hook"));
+    let bob = world.add_body(Body::point("bob", 1.0).at(Isometry2::translation(1.0, 0.0)));
+    world.add_force(Force::Spring {
         a: hook,
         point_a: Point2::origin(),
         b: bob,

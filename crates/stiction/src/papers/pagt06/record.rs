@@ -6,7 +6,7 @@ use crate::report::{Event, EventKind, StepReport};
 use crate::scheme::Scheme;
 use crate::simulate::Simulation;
 use crate::state::{Memory, State};
-use crate::system::{EventPlace, System};
+use crate::system::{ConstraintId, System};
 use nalgebra::Matrix6;
 
 /// A run. Index l of each list is after l steps, index 0 the start.
@@ -85,8 +85,8 @@ impl Run {
 
     /// When each impact was [s], and the number of the second shape of its contact.
     pub fn impacts(&self) -> Vec<(f64, u32)> {
-        let of = |event: &Event| match (event.kind, event.place) {
-            (EventKind::Impact, EventPlace::Contact(id)) => Some((event.t, id.pair.b)),
+        let of = |event: &Event| match (event.kind, event.constraint) {
+            (EventKind::Impact, ConstraintId::Contact(id)) => Some((event.t, id.pair.b)),
             _ => None,
         };
         self.events.iter().filter_map(of).collect()

@@ -7,7 +7,7 @@ use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::papers::ExperimentError;
 use crate::scheme::Scheme;
 use crate::simulate::Simulation;
-use crate::system::{Bases, ContactRow, Forces, JointRow, Near, System};
+use crate::system::{ContactQuery, ContactRow, Forces, JointRow, SearchCache, System};
 use nalgebra::{Matrix2, Matrix6, Vector2};
 
 /// Gravity of the double pendulum [m/s²].
@@ -192,7 +192,7 @@ impl System for Smooth {
         out.clear();
     }
 
-    fn contacts(&self, _: f64, _: &[f64], _: &Near, _: &mut Bases, out: &mut Vec<ContactRow>) {
+    fn contacts(&self, _: f64, _: &[f64], _: &ContactQuery, _: &mut SearchCache, out: &mut Vec<ContactRow>) {
         out.clear();
     }
 

@@ -72,7 +72,7 @@ fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
     let mut world = World::new(Vector3::new(0.0, 0.0, -gravity));
     world.facets = Some(Facets { directions: 8, aligned: false });
     world.friction_point = FrictionPoint::Surface;
-    world.add(Body::fixed("table").with(Attached::new(Shape::HalfSpace).material(material)));
+    world.add_body(Body::fixed("table").with(Attached::new(Shape::HalfSpace).material(material)));
     // the gaps of 10 µm make all balls collide in one step
     let places = [[0.0, 1.0], [1.0, RADIUS], [1.2 + 1e-5, RADIUS], [1.4 + 2e-5, RADIUS]];
     let mut balls = [BodyId(0); 4];
@@ -83,7 +83,7 @@ fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
             .at(Isometry3::translation(x, 0.0, z))
             .moving(Twist::new(velocity, Vector3::zeros()))
             .with(shape);
-        balls[i] = world.add(ball);
+        balls[i] = world.add_body(ball);
     }
     Ok((world.build()?, balls))
 }

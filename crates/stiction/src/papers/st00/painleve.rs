@@ -11,7 +11,7 @@ use crate::report::StepReport;
 use crate::scheme::Scheme;
 use crate::simulate::Simulation;
 use crate::state::{Memory, State};
-use crate::system::{Bases, Near, System};
+use crate::system::{ContactQuery, SearchCache, System};
 use std::f64::consts::FRAC_PI_6;
 use stiction_lcp::{Body, Contact, FrictionSet, Lcp, OffsetRow, Row, Solver, StepProblem, solve};
 
@@ -65,7 +65,13 @@ pub fn impact(gravity: f64, lever: Lever) -> Result<Impact, ExperimentError> {
 
     // rows of the tip, and what the turning of the rod adds to their accelerations
     let mut rows = Vec::new();
-    simulation.system().contacts(t, &position, &Near::within(1e-9), &mut Bases::default(), &mut rows);
+    simulation.system().contacts(
+        t,
+        &position,
+        &ContactQuery::within(1e-9),
+        &mut SearchCache::default(),
+        &mut rows,
+    );
     let (normal, tangent) =
         (entries(rows.first().map(|r| &r.normal)), entries(rows.first().map(|r| &r.tangents[0].row)));
     let (sin, cos) = position[2].sin_cos();
@@ -127,7 +133,7 @@ fn sticking(
             set: FrictionSet::line(),
             mu: FRICTION,
             kappa: 0.0,
-            bearer: None,
+            bound_by: None,
         }],
         speed_scale: gravity,
         ..StepProblem::default()

@@ -69,12 +69,12 @@ pub(super) fn model(gravity: f64, lever: Lever) -> Result<Model, ExperimentError
     let mut world = World::new(Vector2::new(0.0, -gravity));
     world.friction_point = FrictionPoint::Surface;
     let half_plane = Attached::new(Shape::HalfPlane).material(material);
-    world.add(Body::fixed("table").at(Isometry2::translation(0.0, table)).with(half_plane));
+    world.add_body(Body::fixed("table").at(Isometry2::translation(0.0, table)).with(half_plane));
     let rod = Body::rigid("rod", Mass::given(1.0, INERTIA))
         .at(Isometry2::new(Vector2::new(0.0, HEIGHT), FRAC_PI_6))
         .moving(Twist::new(Vector2::zeros(), SPIN))
         .with(Attached::new(Shape::Capsule { half_length: 0.5 * LENGTH, radius }).material(material));
-    world.add(rod);
+    world.add_body(rod);
     Ok(world.build()?)
 }
 

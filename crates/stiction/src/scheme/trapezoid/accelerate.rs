@@ -10,8 +10,10 @@ use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::scheme::Scheme;
-use crate::state::{Bearing, Hold, State};
-use crate::system::{Bases, ContactRow, EventPlace, Forces, JointRow, RowKind, System, add_gyroscopic};
+use crate::state::{ActiveConstraint, Hold, State};
+use crate::system::{
+    ConstraintId, ContactRow, Forces, JointRow, RowKind, SearchCache, System, add_gyroscopic,
+};
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{Candidate, Certificate, ContactMode, Row, StepProblem};
 
@@ -70,10 +72,10 @@ impl Instant {
         &mut self,
         system: &S,
         state: &State,
-        bases: &mut Bases,
+        cache: &mut SearchCache,
     ) -> Option<(&[f64], Vec<f64>)> {
         let State { t, q, v, .. } = state;
-        self.read(system, state, &[], bases).ok()?;
+        self.read(system, state, &[], cache).ok()?;
         if !self.schur.factor(system, (*t, q), &self.frame.joints) {
             return None;
         }
@@ -90,10 +92,10 @@ impl Instant {
         &mut self,
         system: &S,
         state: &State,
-        bearing: &[Bearing],
-        bases: &mut Bases,
+        active: &[ActiveConstraint],
+        cache: &mut SearchCache,
     ) -> Result<(), StepError> {
-        self.read(system, state, bearing, bases)?;
+        self.read(system, state, active, cache)?;
         let State { t, q, v, .. } = state;
         system.forces(*t, q, v, &mut self.forces);
         add_gyroscopic(system, v, &mut self.forces.k);
@@ -113,8 +115,8 @@ impl Instant {
         &mut self,
         system: &S,
         state: &State,
-        bearing: &[Bearing],
-        bases: &mut Bases,
+        active: &[ActiveConstraint],
+        cache: &mut SearchCache,
     ) -> Result<(), StepError> {
         let State { t, q, v, .. } = state;
         let known = |(joint, rate): (&JointRow, &f64)| match joint.kind {
@@ -122,7 +124,7 @@ impl Instant {
             RowKind::Limit => true,
             RowKind::Drive { .. } => false,
         };
-        if bearing.is_empty()
+        if active.is_empty()
             && system.joint_rates(*t, q, v, &mut self.frame.joints, &mut self.joints)
             && self.frame.joints.iter().zip(&self.joints).all(known)
         {
@@ -132,11 +134,11 @@ impl Instant {
         }
         let fastest = system.surface_speed(*t, q, v);
         let step = (STENCIL * system.size() / fastest.max(f64::MIN_POSITIVE)).min(INSTANT);
-        self.frame.read(system, (*t, q), bearing, None, bases)?;
+        self.frame.read(system, (*t, q), active, None, cache)?;
         for (frame, k) in self.beside.iter_mut().zip([-2.0, -1.0, 1.0, 2.0]) {
             self.q.clone_from(q);
             system.advance(&mut self.q, v, k * step);
-            frame.read(system, (t + k * step, &self.q), bearing, Some(&self.frame), bases)?;
+            frame.read(system, (t + k * step, &self.q), active, Some(&self.frame), cache)?;
         }
         self.differentiate(system, v, step);
         Ok(())
@@ -172,18 +174,18 @@ impl Instant {
     }
 
     /// Forces and accelerations in given modes.
-    pub(super) fn in_modes<S: System + ?Sized>(
+    pub(super) fn solve_in_modes<S: System + ?Sized>(
         &mut self,
         system: &S,
         state: &State,
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
         flow: &mut Flow,
     ) -> Result<Candidate, StepError> {
-        self.assemble(system, state, bearing, &mut flow.bases)?;
-        self.rows(system, bearing, &[]);
-        self.frame.modes(bearing, &mut self.modes);
+        self.assemble(system, state, active, &mut flow.cache)?;
+        self.rows(system, active, &[]);
+        self.frame.modes(active, &mut self.modes);
         flow.solves += 1;
-        flow.lcp.in_modes(&self.problem, &self.modes).map_err(|e| unsolved(state.t, e, &self.problem))
+        flow.lcp.solve_in_modes(&self.problem, &self.modes).map_err(|e| unsolved(state.t, e, &self.problem))
     }
 
     /// How well an answer in the modes it was found in holds.
@@ -192,7 +194,12 @@ impl Instant {
     }
 
     /// The rows of the problem. Friction of contacts that are not in `free` acts as their slip says.
-    pub(super) fn rows<S: System + ?Sized>(&mut self, system: &S, bearing: &[Bearing], free: &[EventPlace]) {
+    pub(super) fn rows<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        active: &[ActiveConstraint],
+        free: &[ConstraintId],
+    ) {
         let Self { problem, layout, places, frame, joints, contacts, .. } = self;
         problem.lay_out(layout);
         let accelerations = problem
@@ -207,10 +214,10 @@ impl Instant {
         });
         let scale = drives.fold(scale, f64::max);
         problem.speed_scale = scale.max(f64::MIN_POSITIVE);
-        let holds = bearing.iter().filter_map(|b| contact(b).map(|_| b));
-        for ((row, rates), bearing) in frame.contacts.iter_mut().zip(&mut *contacts).zip(holds) {
-            if let Hold::Slip(direction) = bearing.hold
-                && !free.contains(&bearing.place)
+        let holds = active.iter().filter_map(|b| contact(b).map(|_| b));
+        for ((row, rates), active) in frame.contacts.iter_mut().zip(&mut *contacts).zip(holds) {
+            if let Hold::Slip(direction) = active.hold
+                && !free.contains(&active.constraint)
                 && row.aligned
                 && row.tangents.len() == 2
             {
@@ -219,8 +226,8 @@ impl Instant {
             }
             for (k, tangent) in row.tangents.iter_mut().enumerate() {
                 tangent.offset = rates[1 + k];
-                if let Hold::Slip(direction) = bearing.hold
-                    && !free.contains(&bearing.place)
+                if let Hold::Slip(direction) = active.hold
+                    && !free.contains(&active.constraint)
                 {
                     // slip is against friction
                     tangent.offset -= SLIPPING * scale * dot(row.tangent_directions[k], direction);
@@ -232,8 +239,8 @@ impl Instant {
             joint.drift = *rate;
             if let RowKind::Drive { speed, .. } = &mut joint.kind {
                 *speed = 0.0;
-                let place = EventPlace::Joint(place);
-                let hold = bearing.iter().find(|b| b.place == place).map(|b| b.hold);
+                let place = ConstraintId::Joint(place);
+                let hold = active.iter().find(|b| b.constraint == place).map(|b| b.hold);
                 if let Some(Hold::Slip([sign, ..])) = hold
                     && !free.contains(&place)
                 {
@@ -259,31 +266,31 @@ impl Instant {
     }
 
     /// Whether something that bears is a drive.
-    pub(super) fn is_drive(&self, place: EventPlace) -> bool {
-        let EventPlace::Joint(row) = place else { return false };
+    pub(super) fn is_drive(&self, place: ConstraintId) -> bool {
+        let ConstraintId::Joint(row) = place else { return false };
         let k = self.frame.rows.iter().position(|&r| r == row);
         k.is_some_and(|k| matches!(self.frame.joints[k].kind, RowKind::Drive { .. }))
     }
 
     /// Whether something that bears has friction.
-    pub(super) fn has_friction(&self, place: EventPlace) -> bool {
+    pub(super) fn has_friction(&self, place: ConstraintId) -> bool {
         match place {
-            EventPlace::Contact(id) => self.frame.contacts.iter().any(|c| c.id == id && c.mu > 0.0),
-            EventPlace::Joint(_) => self.is_drive(place),
+            ConstraintId::Contact(id) => self.frame.contacts.iter().any(|c| c.id == id && c.mu > 0.0),
+            ConstraintId::Joint(_) => self.is_drive(place),
         }
     }
 
     /// What each thing that bears does in a solution, in the order of `bearing`.
-    pub(super) fn loads(&self, bearing: &[Bearing], v: &[f64], z: &[f64], out: &mut Vec<Load>) {
+    pub(super) fn loads(&self, active: &[ActiveConstraint], v: &[f64], z: &[f64], out: &mut Vec<Load>) {
         out.clear();
         let mut next = 0;
-        for bearing in bearing {
-            let load = match bearing.place {
-                EventPlace::Contact(_) => {
+        for active in active {
+            let load = match active.constraint {
+                ConstraintId::Contact(_) => {
                     next += 1;
                     self.contact_load(next - 1, v, z)
                 }
-                EventPlace::Joint(row) => self.joint_load(row, v, z),
+                ConstraintId::Joint(row) => self.joint_load(row, v, z),
             };
             out.push(load);
         }
@@ -345,15 +352,17 @@ impl Instant {
         &mut self,
         system: &S,
         state: &State,
-        bearing: &[Bearing],
-        free: &[EventPlace],
+        active: &[ActiveConstraint],
+        free: &[ConstraintId],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
-        let stuck =
-            |b: &Bearing| Bearing { hold: if free.contains(&b.place) { Hold::Stick } else { b.hold }, ..*b };
-        let stuck: Vec<Bearing> = bearing.iter().map(stuck).collect();
+        let stuck = |b: &ActiveConstraint| ActiveConstraint {
+            hold: if free.contains(&b.constraint) { Hold::Stick } else { b.hold },
+            ..*b
+        };
+        let stuck: Vec<ActiveConstraint> = active.iter().map(stuck).collect();
         let holds = stuck.iter().filter(|b| contact(b).is_some());
-        let faces = |(b, row): (&Bearing, &ContactRow)| {
+        let faces = |(b, row): (&ActiveConstraint, &ContactRow)| {
             b.hold == Hold::Stick && row.aligned && row.tangents.len() == 2 && row.mu > 0.0
         };
         if !holds.clone().zip(&self.frame.contacts).any(faces) {
@@ -363,8 +372,10 @@ impl Instant {
         self.rows(system, &stuck, &[]);
         self.frame.modes(&stuck, &mut self.modes);
         flow.solves += 1;
-        let candidate =
-            flow.lcp.in_modes(&self.problem, &self.modes).map_err(|e| unsolved(state.t, e, &self.problem))?;
+        let candidate = flow
+            .lcp
+            .solve_in_modes(&self.problem, &self.modes)
+            .map_err(|e| unsolved(state.t, e, &self.problem))?;
         let mut loads = Vec::new();
         self.loads(&stuck, &state.v, &candidate.z, &mut loads);
         flow.lcp.recycle_candidate(candidate);
@@ -386,30 +397,30 @@ impl Instant {
         &mut self,
         system: &S,
         state: &State,
-        bearing: &[Bearing],
-        free: &[EventPlace],
+        active: &[ActiveConstraint],
+        free: &[ConstraintId],
         flow: &mut Flow,
-    ) -> Result<Option<Vec<Bearing>>, StepError> {
-        self.assemble(system, state, bearing, &mut flow.bases)?;
-        self.face(system, state, bearing, free, flow)?;
-        self.rows(system, bearing, free);
+    ) -> Result<Option<Vec<ActiveConstraint>>, StepError> {
+        self.assemble(system, state, active, &mut flow.cache)?;
+        self.face(system, state, active, free, flow)?;
+        self.rows(system, active, free);
         flow.solves += 1;
         let Ok(solution) = flow.lcp.solve(&self.problem, &Scheme::pagt06().solver, None) else {
             return Ok(None);
         };
         let mut loads = Vec::new();
-        self.loads(bearing, &state.v, solution.z(), &mut loads);
+        self.loads(active, &state.v, solution.z(), &mut loads);
         let slips = &solution.certificate().contacts;
         let threshold = SLIPS * self.problem.speed_scale;
         let mut next = Vec::new();
         let mut contacts = 0;
-        for (bearing, load) in bearing.iter().zip(&loads) {
-            let (i, drive) = match bearing.place {
-                EventPlace::Contact(_) => {
+        for (active, load) in active.iter().zip(&loads) {
+            let (i, drive) = match active.constraint {
+                ConstraintId::Contact(_) => {
                     contacts += 1;
                     (self.places.first_contact + contacts - 1, false)
                 }
-                EventPlace::Joint(row) => {
+                ConstraintId::Joint(row) => {
                     let k = self.frame.rows.iter().position(|&r| r == row);
                     let place = k.map(|k| self.places.joints[k]);
                     let Some(assemble::Place::Contact(i)) = place else { continue };
@@ -422,12 +433,12 @@ impl Instant {
             }
             let size = dot(load.friction, load.friction).sqrt();
             let slips = slips[i].lambda > threshold && size > 0.0 && size >= (1.0 - BOUND) * load.bound;
-            let hold = match bearing.hold {
-                Hold::Slip(_) if !free.contains(&bearing.place) => bearing.hold,
+            let hold = match active.hold {
+                Hold::Slip(_) if !free.contains(&active.constraint) => active.hold,
                 _ if slips => Hold::Slip(load.friction.map(|f| f / size)),
                 _ => Hold::Stick,
             };
-            next.push(Bearing { place: bearing.place, hold });
+            next.push(ActiveConstraint { constraint: active.constraint, hold });
         }
         flow.lcp.recycle(solution);
         Ok(Some(next))

@@ -10,8 +10,8 @@ use super::{LEFT, Method, Run, Workspace};
 use crate::error::StepError;
 use crate::report::{AccuracyReport, Combination, Evidence, SecondOrderReport};
 use crate::scheme::{Accuracy, AccurateMethod, Form, Middle, Rows, Scheme, Trapezoidal, euler};
-use crate::state::{Bearing, Hold, State};
-use crate::system::{EventPlace, Near, System};
+use crate::state::{ActiveConstraint, Hold, State};
+use crate::system::{ConstraintId, ContactQuery, System};
 use stiction_lcp::Certificate;
 
 /// Steps shrink and grow by at most this much.
@@ -53,14 +53,14 @@ pub(crate) fn run<S: System + ?Sized>(
     euler::check(system, state, until - state.t)?;
     super::known(system, state)?;
     let (scheme, settings) = followed(scheme, accuracy);
-    workspace.flow.bases.clone_from(&state.memory.bases);
+    workspace.flow.cache.clone_from(&state.memory.cache);
     (workspace.flow.solves, workspace.flow.definite) = (0, false);
     let largest = accuracy.largest_step.min(until - state.t);
     let now = state.clone();
     let mut run = Run {
         stage: Stage { system, scheme: &scheme, settings: &settings, whole: largest },
         workspace,
-        bearing: now.memory.bearing.clone().unwrap_or_default(),
+        active: now.memory.active.clone().unwrap_or_default(),
         now,
         fresh: Vec::new(),
         events: Vec::new(),
@@ -198,10 +198,10 @@ impl<S: System + ?Sized> Run<'_, S> {
         report.impacts = std::mem::take(&mut self.impacts);
         report.forced = self.told.forced;
         report.certificate = self.certificate.worst();
-        self.now.memory.bearing = Some(std::mem::take(&mut self.bearing));
+        self.now.memory.active = Some(std::mem::take(&mut self.active));
         self.now.memory.h = control.h;
-        self.workspace.flow.bases.forget_stale();
-        self.now.memory.bases.clone_from(&self.workspace.flow.bases);
+        self.workspace.flow.cache.forget_stale();
+        self.now.memory.cache.clone_from(&self.workspace.flow.cache);
         Ok(report)
     }
 }
@@ -258,12 +258,12 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// Modes at the start, and a state that all rows agree with.
     fn settle_accurately(&mut self) -> Result<(), StepError> {
-        if self.now.memory.bearing.is_none() {
+        if self.now.memory.active.is_none() {
             self.begin()?;
         }
         let Workspace { flow, projector, .. } = &mut *self.workspace;
-        projector.project(self.stage.system, &mut self.now, &self.bearing, flow)?;
-        self.keep_projection(&self.bearing.clone());
+        projector.project(self.stage.system, &mut self.now, &self.active, flow)?;
+        self.keep_projection(&self.active.clone());
         Ok(())
     }
 
@@ -300,7 +300,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// Lets go of a contact that is lost here.
-    fn pass_on(&mut self, lost: EventPlace, accuracy: &Accuracy) -> Result<(), StepError> {
+    fn pass_on(&mut self, lost: ConstraintId, accuracy: &Accuracy) -> Result<(), StepError> {
         self.hand_over(lost)?;
         self.go_on(accuracy)
     }
@@ -323,29 +323,22 @@ impl<S: System + ?Sized> Run<'_, S> {
         self.start_part()?;
         let mut seen = std::mem::take(&mut one.parts);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
-        projector.project(system, &mut one.end, &self.bearing, flow)?;
+        projector.project(system, &mut one.end, &self.active, flow)?;
         self.see_projection(&one.end, &mut seen);
         seen.extend(half.parts.iter().chain(&two.parts).cloned());
         let Workspace { flow, projector, .. } = &mut *self.workspace;
-        projector.project(system, &mut two.end, &self.bearing, flow)?;
+        projector.project(system, &mut two.end, &self.active, flow)?;
         self.see_projection(&two.end, &mut seen);
         let error = extrapolate(&one.end, &mut two.end);
         system.normalize(&mut two.end.q);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
-        projector.project(system, &mut two.end, &self.bearing, flow)?;
+        projector.project(system, &mut two.end, &self.active, flow)?;
         self.see_projection(&two.end, &mut seen);
         let parts = self.combined((x, Combination::Doubled), seen, error);
         let certificate = worse(worse(one.certificate, half.certificate), two.certificate);
         self.recycle(one.candidate);
         self.recycle(half.candidate);
-        Ok(Attempt {
-            end: two.end,
-            candidate: two.candidate,
-            bearing: two.bearing,
-            certificate,
-            error,
-            parts,
-        })
+        Ok(Attempt { end: two.end, candidate: two.candidate, active: two.active, certificate, error, parts })
     }
 
     /// A step, or what of it comes before the first event, if anything does, and the functions that pass zero there.
@@ -397,16 +390,16 @@ impl<S: System + ?Sized> Run<'_, S> {
             evidence.parts.extend(landed.parts);
         }
         self.now = landed.end;
-        self.bearing = landed.bearing;
+        self.active = landed.active;
         self.turn_slips_here();
         self.recycle(landed.candidate);
         let system = self.stage.system;
-        if !system.can_strike() {
+        if !system.has_unilateral_constraints() {
             return Ok(());
         }
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         let (t, q) = (self.now.t, &self.now.q);
-        system.contacts(t, q, &Near::within(0.0), &mut flow.bases, &mut impact.contacts);
+        system.contacts(t, q, &ContactQuery::within(0.0), &mut flow.cache, &mut impact.contacts);
         report.penetration = impact.contacts.iter().fold(report.penetration, |m, c| m.max(-c.gap));
         Ok(())
     }
@@ -434,19 +427,19 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     /// Friction of contacts that slip in space follows their slip here.
     fn turn_slips_here(&mut self) {
-        let slips = |b: &Bearing| matches!(b.hold, Hold::Slip(_)) && contact(b).is_some();
-        if !self.bearing.iter().any(slips) {
+        let slips = |b: &ActiveConstraint| matches!(b.hold, Hold::Slip(_)) && contact(b).is_some();
+        if !self.active.iter().any(slips) {
             return;
         }
         let flow = &mut self.workspace.flow;
         let here = (self.now.t, &self.now.q[..]);
-        if flow.middle.read(self.stage.system, here, &self.bearing, None, &mut flow.bases).is_err() {
+        if flow.middle.read(self.stage.system, here, &self.active, None, &mut flow.cache).is_err() {
             return;
         }
         let starts = &flow.layout.velocity;
-        let holders = self.bearing.iter_mut().filter(|b| contact(b).is_some());
-        for (bearing, row) in holders.zip(&flow.middle.contacts) {
-            if !(matches!(bearing.hold, Hold::Slip(_)) && row.tangents.len() == 2) {
+        let holders = self.active.iter_mut().filter(|b| contact(b).is_some());
+        for (active, row) in holders.zip(&flow.middle.contacts) {
+            if !(matches!(active.hold, Hold::Slip(_)) && row.tangents.len() == 2) {
                 continue;
             }
             let mut slip = [0.0; 3];
@@ -456,7 +449,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             }
             let size = dot(slip, slip).sqrt();
             if size > super::RESTITUTION_SPEED {
-                bearing.hold = Hold::Slip(slip.map(|u| -u / size));
+                active.hold = Hold::Slip(slip.map(|u| -u / size));
             }
         }
     }

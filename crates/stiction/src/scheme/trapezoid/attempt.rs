@@ -10,8 +10,8 @@ use crate::assemble;
 use crate::error::StepError;
 use crate::report::Part;
 use crate::scheme::{Landing, Locate, Middle};
-use crate::state::{Bearing, Hold, State};
-use crate::system::{EventPlace, System};
+use crate::state::{ActiveConstraint, Hold, State};
+use crate::system::{ConstraintId, System};
 use stiction_lcp::{Candidate, Certificate, ContactMode};
 
 /// ‖M⁻¹M̃ − I‖ above which a step after an impact is made as two Euler steps: the trapezoidal method does not damp what
@@ -23,7 +23,7 @@ pub(super) struct Attempt {
     pub(super) end: State,
     pub(super) candidate: Candidate,
     /// What bears, with friction of what slips as it is at the end.
-    pub(super) bearing: Vec<Bearing>,
+    pub(super) active: Vec<ActiveConstraint>,
     /// How well its equations hold, where events are located; a complementarity problem comes with its own.
     pub(super) certificate: Certificate,
     /// The estimate of its error, 0 where none is made.
@@ -69,7 +69,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         };
         match lost {
             Some(lost) if whole && self.happened >= self.stage.settings.event_limit => {
-                self.bearing.retain(|b| b.place != lost);
+                self.active.retain(|b| b.constraint != lost);
                 self.make_coarsely(left - size)
             }
             Some(lost) if whole => self.hand_over(lost),
@@ -105,9 +105,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         let landed = if interpolated {
             let end = locate::on_cubic(self.stage.system, &self.now, &whole.end, left, at);
             let land = |part| Part::Interpolated { whole: Box::new(part), at };
-            let Attempt { candidate, bearing, certificate, error, parts, .. } = whole;
+            let Attempt { candidate, active, certificate, error, parts, .. } = whole;
             let parts = parts.into_iter().map(land).collect();
-            Attempt { end, candidate, bearing, certificate, error, parts }
+            Attempt { end, candidate, active, certificate, error, parts }
         } else if at >= left {
             whole
         } else {
@@ -130,7 +130,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     ) -> Result<(Attempt, Option<Grazing>), StepError> {
         let Some((gap, x)) = self.grazing(&whole.end, left) else { return Ok((whole, None)) };
         let there = self.attempt(x, damped)?;
-        let closed = self.least(&gap, &there.end, &there.bearing)? < -CLOSED;
+        let closed = self.least(&gap, &there.end, &there.active)? < -CLOSED;
         self.recycle(there.candidate);
         if closed {
             return Ok((whole, Some((gap, x))));
@@ -152,9 +152,9 @@ impl<S: System + ?Sized> Run<'_, S> {
 
     fn start(&mut self, from: Option<&State>) -> Result<(), StepError> {
         let located = self.located();
-        let Self { stage, workspace, now, bearing, fresh, .. } = self;
+        let Self { stage, workspace, now, active, fresh, .. } = self;
         let Workspace { flow, projector, .. } = &mut **workspace;
-        let origin = Origin { state: from.unwrap_or(now), bearing, fresh };
+        let origin = Origin { state: from.unwrap_or(now), active, fresh };
         flow.begin(stage, &origin)?;
         match stage.settings.middle {
             Middle::Tangent => projector.head(stage, &origin, located, flow),
@@ -187,25 +187,25 @@ impl<S: System + ?Sized> Run<'_, S> {
         implicit: bool,
     ) -> Result<Attempt, StepError> {
         let located = self.located();
-        let Self { stage, workspace, now, bearing, fresh, problems, .. } = self;
+        let Self { stage, workspace, now, active, fresh, problems, .. } = self;
         let state = from.unwrap_or(now);
         let flow = &mut workspace.flow;
-        let origin = Origin { state, bearing, fresh };
+        let origin = Origin { state, active, fresh };
         flow.assemble(stage, &origin, x, implicit)?;
         let mut candidate = if located {
-            flow.in_modes(state.t, bearing)?
+            flow.solve_in_modes(state.t, active)?
         } else {
-            let Flow { problem, layout, places, middle, guess, .. } = flow;
-            assemble::remembered(problem, layout, places, &middle.contacts, &state.memory, &mut guess.z);
-            let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&flow.guess));
+            let Flow { problem, layout, places, middle, warm_start, .. } = flow;
+            assemble::remembered(problem, layout, places, &middle.contacts, &state.memory, &mut warm_start.z);
+            let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&flow.warm_start));
             flow.solves += 1;
             *problems += 1;
             let solution = solution.map_err(|e| unsolved(state.t, e, &flow.problem))?;
             flow.lcp.candidate_of(solution)
         };
-        let mut bearing = if located { self.bearing.clone() } else { Vec::new() };
-        if self.slides(&bearing) {
-            (candidate, bearing) = self.slide(from, &bearing, implicit, candidate)?;
+        let mut active = if located { self.active.clone() } else { Vec::new() };
+        if self.slides(&active) {
+            (candidate, active) = self.slide(from, &active, implicit, candidate)?;
         }
         let certificate = if located {
             let Flow { problem, layout, modes, .. } = &self.workspace.flow;
@@ -222,7 +222,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             return Err(StepError::NotFinite { t: state.t, what: "the end of the step".to_string() });
         }
         let parts = self.evidence.iter().map(|_| self.seen(x, implicit, &candidate)).collect();
-        Ok(Attempt { end, candidate, bearing, certificate, error: 0.0, parts })
+        Ok(Attempt { end, candidate, active, certificate, error: 0.0, parts })
     }
 
     /// What a verifier is to see of the part that was assembled last.
@@ -238,7 +238,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             implicit,
             located,
             definite: *definite_here,
-            bearing: self.bearing.clone(),
+            active: self.active.clone(),
             fresh: self.fresh.clone(),
             heading: heading.clone(),
             carried: carried.clone(),
@@ -251,7 +251,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// Takes a part as made. Where its equations do not hold to the tolerance it is refused, and the rest of the step
     /// becomes a complementarity problem, whose answer the judge lets pass or the step is an error.
     fn accept(&mut self, attempt: Attempt, damped: bool) -> bool {
-        let Attempt { end, candidate, bearing, certificate, parts, .. } = attempt;
+        let Attempt { end, candidate, active, certificate, parts, .. } = attempt;
         if self.located() && !certificate.passes(self.stage.scheme.solver.tolerance) {
             self.told.cut = true;
             self.told.refused = self.told.refused.max(certificate.worst());
@@ -279,7 +279,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             self.recycle(old);
         }
         if self.located() {
-            self.bearing = bearing;
+            self.active = active;
         }
         true
     }
@@ -297,17 +297,17 @@ impl<S: System + ?Sized> Run<'_, S> {
             let crate::assemble::Place::Contact(i) = *place else { continue };
             let drive = problem.contacts[i].normal.is_none();
             if drive || candidate.z[layout.contact[i]] > 0.0 {
-                next.push(Bearing { place: EventPlace::Joint(row), hold: Hold::Stick });
+                next.push(ActiveConstraint { constraint: ConstraintId::Joint(row), hold: Hold::Stick });
             }
         }
         for (k, row) in middle.contacts.iter().enumerate() {
             let i = places.first_contact + k;
             if candidate.z[layout.contact[i]] > 0.0 {
-                next.push(Bearing { place: EventPlace::Contact(row.id), hold: Hold::Stick });
+                next.push(ActiveConstraint { constraint: ConstraintId::Contact(row.id), hold: Hold::Stick });
             }
         }
-        next.sort_unstable_by_key(|b| b.place);
-        self.fresh = std::mem::replace(&mut self.bearing, next);
+        next.sort_unstable_by_key(|b| b.constraint);
+        self.fresh = std::mem::replace(&mut self.active, next);
     }
 
     /// Whether the next part is to be damped: all after an impact are, and the step after. Where velocities do not jump

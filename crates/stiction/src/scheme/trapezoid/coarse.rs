@@ -28,7 +28,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         if let Some(last) = self.last.take() {
             flow.lcp.recycle_candidate(last);
         }
-        self.now.memory.bases.clone_from(&flow.bases);
+        self.now.memory.cache.clone_from(&flow.cache);
         let evidence = self.evidence.as_ref().map(|_| Evidence::default());
         let mut report = StepReport { evidence, ..StepReport::default() };
         let first = euler::step(system, &scheme, &mut self.now, left, euler, &mut report);
@@ -41,12 +41,12 @@ impl<S: System + ?Sized> Run<'_, S> {
             let (q, v) = (self.now.q.clone(), self.now.v.clone());
             evidence.parts.push(Part::Coarse { size: left, soft: is_soft, q, v });
         }
-        flow.bases.clone_from(&self.now.memory.bases);
+        flow.cache.clone_from(&self.now.memory.cache);
         projector.project(system, &mut self.now, &[], flow)?;
         self.keep_projection(&[]);
         let so_far = std::mem::take(&mut self.certificate);
         self.certificate = worse(so_far, std::mem::take(&mut report.certificate));
-        self.bearing.clear();
+        self.active.clear();
         self.coarse = Some(report);
         Ok(())
     }

@@ -9,27 +9,27 @@ use super::{Method, RESTITUTION_SPEED, Run, Workspace};
 use crate::error::StepError;
 use crate::report::{Event, EventKind, Part};
 use crate::scheme::euler::kinetic;
-use crate::state::{Bearing, Hold, State};
-use crate::system::{EventPlace, Near, RowKind, System};
+use crate::state::{ActiveConstraint, Hold, State};
+use crate::system::{ConstraintId, ContactQuery, RowKind, System};
 use std::borrow::Cow;
 
 /// A function that is not negative while the modes are right.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Watch {
     /// The gap of what is open.
-    Gap(EventPlace),
+    Gap(ConstraintId),
     /// The normal force of what bears.
-    Normal(EventPlace),
+    Normal(ConstraintId),
     /// What friction that sticks has left to its bound.
-    Cone(EventPlace),
+    Cone(ConstraintId),
     /// The slip against friction.
-    Slip(EventPlace),
+    Slip(ConstraintId),
     /// What contacts that share forces have left, by the first of them.
-    Shared(EventPlace),
+    Shared(ConstraintId),
 }
 
 impl Watch {
-    fn place(self) -> EventPlace {
+    fn place(self) -> ConstraintId {
         match self {
             Self::Gap(place)
             | Self::Normal(place)
@@ -58,35 +58,39 @@ pub(super) const TOGETHER: f64 = 1e-8;
 impl<S: System + ?Sized> Run<'_, S> {
     /// The functions that are negative at the end of a part.
     pub(super) fn watch(&mut self, made: &Attempt) -> Result<Vec<Watch>, StepError> {
-        let copy = self.projected(&made.end, &made.bearing)?;
-        let values = self.values(&copy, &made.bearing)?;
+        let copy = self.projected(&made.end, &made.active)?;
+        let values = self.values(&copy, &made.active)?;
         self.told.slack = self.told.slack.min(values.iter().fold(f64::INFINITY, |m, v| m.min(v.1)));
-        let bearing = values.into_iter().filter(|v| v.1 < -ROUND_OFF).map(|v| v.0);
-        let mut watched: Vec<Watch> = bearing.collect();
+        let active = values.into_iter().filter(|v| v.1 < -ROUND_OFF).map(|v| v.0);
+        let mut watched: Vec<Watch> = active.collect();
         watched.extend(self.watch_gaps(&copy));
         Ok(watched)
     }
 
     /// A copy on all joints and contacts that bear, where everything is located: what decides. Explicit steps end there.
-    fn projected<'s>(&mut self, end: &'s State, bearing: &[Bearing]) -> Result<Cow<'s, State>, StepError> {
+    fn projected<'s>(
+        &mut self,
+        end: &'s State,
+        active: &[ActiveConstraint],
+    ) -> Result<Cow<'s, State>, StepError> {
         let mut copy = Cow::Borrowed(end);
         if self.located() && !matches!(self.method, Method::Explicit(_)) {
             let Workspace { flow, projector, .. } = &mut *self.workspace;
-            projector.project(self.stage.system, copy.to_mut(), bearing, flow)?;
+            projector.project(self.stage.system, copy.to_mut(), active, flow)?;
         }
         Ok(copy)
     }
 
     /// The functions of all that bears, at a projected state.
-    fn values(&mut self, copy: &State, bearing: &[Bearing]) -> Result<Vec<(Watch, f64)>, StepError> {
-        if bearing.is_empty() {
+    fn values(&mut self, copy: &State, active: &[ActiveConstraint]) -> Result<Vec<(Watch, f64)>, StepError> {
+        if active.is_empty() {
             return Ok(Vec::new());
         }
         let system = self.stage.system;
         let Workspace { flow, instant, .. } = &mut *self.workspace;
-        let candidate = instant.in_modes(system, copy, bearing, flow)?;
+        let candidate = instant.solve_in_modes(system, copy, active, flow)?;
         let speed = speed_scale(system, copy, self.stage.whole);
-        let values = instant.values(bearing, &copy.v, &candidate.z, speed);
+        let values = instant.values(active, &copy.v, &candidate.z, speed);
         flow.lcp.recycle_candidate(candidate);
         Ok(values)
     }
@@ -94,16 +98,16 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// Gaps that are closed at the end of a part though nothing bears there.
     pub(super) fn watch_gaps(&mut self, end: &State) -> Vec<Watch> {
         let system = self.stage.system;
-        if !system.can_strike() {
+        if !system.has_unilateral_constraints() {
             return Vec::new();
         }
         let depth = -CLOSED * system.size();
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         impact.read(system, end, 0.0, &[], flow);
         let limits = impact.joints.iter().zip(&impact.rows).filter(|(j, _)| j.kind == RowKind::Limit);
-        let limits = limits.filter(|(j, _)| j.error < depth).map(|(_, &row)| EventPlace::Joint(row));
-        let contacts = impact.contacts.iter().filter(|c| c.gap < depth).map(|c| EventPlace::Contact(c.id));
-        let bears = |place: &EventPlace| self.bearing.iter().any(|b| b.place == *place);
+        let limits = limits.filter(|(j, _)| j.error < depth).map(|(_, &row)| ConstraintId::Joint(row));
+        let contacts = impact.contacts.iter().filter(|c| c.gap < depth).map(|c| ConstraintId::Contact(c.id));
+        let bears = |place: &ConstraintId| self.active.iter().any(|b| b.constraint == *place);
         limits.chain(contacts).filter(|place| !bears(place)).map(Watch::Gap).collect()
     }
 
@@ -112,37 +116,37 @@ impl<S: System + ?Sized> Run<'_, S> {
         &mut self,
         watched: &[Watch],
         end: &State,
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
     ) -> Result<f64, StepError> {
         let mut least = f64::INFINITY;
-        let copy = self.projected(end, bearing)?;
+        let copy = self.projected(end, active)?;
         if watched.iter().any(|w| !matches!(w, Watch::Gap(_))) {
-            let values = self.values(&copy, bearing)?;
+            let values = self.values(&copy, active)?;
             least = values.iter().filter(|v| watched.contains(&v.0)).fold(least, |m, v| m.min(v.1));
         }
-        let gaps: Vec<EventPlace> =
+        let gaps: Vec<ConstraintId> =
             watched.iter().filter(|w| matches!(w, Watch::Gap(_))).map(|w| w.place()).collect();
         Ok(self.gaps(&gaps, &copy).into_iter().fold(least, f64::min))
     }
 
     /// Gaps at these places, in units of the size.
-    fn gaps(&mut self, places: &[EventPlace], end: &State) -> Vec<f64> {
+    fn gaps(&mut self, places: &[ConstraintId], end: &State) -> Vec<f64> {
         if places.is_empty() {
             return Vec::new();
         }
         let system = self.stage.system;
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         let ids = places.iter().filter_map(|p| match p {
-            EventPlace::Contact(id) => Some(*id),
-            EventPlace::Joint(_) => None,
+            ConstraintId::Contact(id) => Some(*id),
+            ConstraintId::Joint(_) => None,
         });
         let wanted: Vec<_> = ids.map(|id| id.pair).collect();
-        let near = Near { wanted: &wanted, ..Near::within(f64::NEG_INFINITY) };
-        system.contacts(end.t, &end.q, &near, &mut flow.bases, &mut impact.contacts);
+        let near = ContactQuery { wanted: &wanted, ..ContactQuery::within(f64::NEG_INFINITY) };
+        system.contacts(end.t, &end.q, &near, &mut flow.cache, &mut impact.contacts);
         system.joints(end.t, &end.q, &mut impact.joints);
-        let gap = |place: &EventPlace| match *place {
-            EventPlace::Joint(row) => impact.joints.get(row).map_or(f64::INFINITY, |j| j.error),
-            EventPlace::Contact(id) => {
+        let gap = |place: &ConstraintId| match *place {
+            ConstraintId::Joint(row) => impact.joints.get(row).map_or(f64::INFINITY, |j| j.error),
+            ConstraintId::Contact(id) => {
                 let found = impact.contacts.iter().find(|c| c.id == id);
                 // features that do not face each other are apart
                 found.map_or(f64::INFINITY, |c| c.gap)
@@ -155,13 +159,13 @@ impl<S: System + ?Sized> Run<'_, S> {
     pub(super) fn happen(&mut self, watched: &[Watch]) -> Result<(), StepError> {
         self.happened += 1;
         let mut passed: Vec<Watch> = Vec::new();
-        let (now, bearing) = (self.now.clone(), self.bearing.clone());
+        let (now, active) = (self.now.clone(), self.active.clone());
         for &watch in watched {
-            if self.least(&[watch], &now, &bearing)? <= TOGETHER {
+            if self.least(&[watch], &now, &active)? <= TOGETHER {
                 passed.push(watch);
             }
         }
-        let struck: Vec<EventPlace> =
+        let struck: Vec<ConstraintId> =
             passed.iter().filter(|w| matches!(w, Watch::Gap(_))).map(|w| w.place()).collect();
         if !self.located() {
             return self.strike(&struck);
@@ -170,10 +174,14 @@ impl<S: System + ?Sized> Run<'_, S> {
         if !struck.is_empty() {
             return self.strike(&struck);
         }
-        let reached = |b: &Bearing| passed.contains(&Watch::Slip(b.place));
-        let free: Vec<EventPlace> =
-            self.bearing.iter().filter(|b| b.hold == Hold::Stick || reached(b)).map(|b| b.place).collect();
-        let before = self.bearing.clone();
+        let reached = |b: &ActiveConstraint| passed.contains(&Watch::Slip(b.constraint));
+        let free: Vec<ConstraintId> = self
+            .active
+            .iter()
+            .filter(|b| b.hold == Hold::Stick || reached(b))
+            .map(|b| b.constraint)
+            .collect();
+        let before = self.active.clone();
         self.settle(before, &free, &passed)
     }
 
@@ -183,35 +191,35 @@ impl<S: System + ?Sized> Run<'_, S> {
         let energy = |s: &State| kinetic(system, (s.t, &s.q), &s.v) + system.potential(s.t, &s.q);
         let before = energy(&self.now);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
-        projector.project(system, &mut self.now, &self.bearing, flow)?;
-        self.keep_projection(&self.bearing.clone());
+        projector.project(system, &mut self.now, &self.active, flow)?;
+        self.keep_projection(&self.active.clone());
         self.told.projected += energy(&self.now) - before;
         Ok(())
     }
 
     /// Keeps the last projection of the state for a verifier.
-    pub(super) fn keep_projection(&mut self, bearing: &[Bearing]) {
+    pub(super) fn keep_projection(&mut self, active: &[ActiveConstraint]) {
         if self.evidence.is_some() {
-            let part = self.last_projection(bearing, &self.now);
+            let part = self.last_projection(active, &self.now);
             self.evidence.iter_mut().for_each(|e| e.parts.push(part.clone()));
         }
     }
 
     /// Adds the last projection, to `end`, to what a verifier is to see.
     pub(super) fn see_projection(&self, end: &State, seen: &mut Vec<Part>) {
-        seen.extend(self.evidence.iter().map(|_| self.last_projection(&self.bearing, end)));
+        seen.extend(self.evidence.iter().map(|_| self.last_projection(&self.active, end)));
     }
 
-    fn last_projection(&self, bearing: &[Bearing], end: &State) -> Part {
+    fn last_projection(&self, active: &[ActiveConstraint], end: &State) -> Part {
         let displacements = self.workspace.projector.displacements.clone().unwrap_or_default();
-        Part::Projection { bearing: bearing.to_vec(), displacements, v: end.v.clone() }
+        Part::Projection { active: active.to_vec(), displacements, v: end.v.clone() }
     }
 
     /// An impact at these places and at all that touches.
-    pub(super) fn strike(&mut self, places: &[EventPlace]) -> Result<(), StepError> {
+    pub(super) fn strike(&mut self, places: &[ConstraintId]) -> Result<(), StepError> {
         let system = self.stage.system;
         let slowest = self.stage.slowest();
-        let mut held: Vec<EventPlace> = self.bearing.iter().map(|b| b.place).collect();
+        let mut held: Vec<ConstraintId> = self.active.iter().map(|b| b.constraint).collect();
         held.extend(places);
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         impact.read(system, &self.now, NEIGHBOURS * system.size(), &held, flow);
@@ -223,7 +231,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             let struck = impact.seen(places, &held, report.factor, &self.now.v);
             evidence.parts.push(struck);
         }
-        let closed: Vec<EventPlace> = impact
+        let closed: Vec<ConstraintId> = impact
             .separations(&self.now.v)
             .into_iter()
             .filter(|&(place, speed)| speed <= slowest || over && places.contains(&place))
@@ -232,7 +240,11 @@ impl<S: System + ?Sized> Run<'_, S> {
         if over && bounced.is_some() {
             self.impacts.pop();
         } else {
-            self.events.extend(places.iter().map(|&place| Event { t, kind: EventKind::Impact, place }));
+            self.events.extend(places.iter().map(|&place| Event {
+                t,
+                kind: EventKind::Impact,
+                constraint: place,
+            }));
         }
         self.impacts.push(report);
         self.bounced = (!over).then_some((t, v));
@@ -240,19 +252,19 @@ impl<S: System + ?Sized> Run<'_, S> {
         if self.located() {
             return self.settle(next, &free, &[]);
         }
-        self.bearing = next;
+        self.active = next;
         self.fresh.clear();
         Ok(())
     }
 
     /// How things that touch would bear, from their slip now, and which of them do not slip. Drives bear always.
-    pub(super) fn holds(&self, closed: &[EventPlace]) -> (Vec<Bearing>, Vec<EventPlace>) {
+    pub(super) fn holds(&self, closed: &[ConstraintId]) -> (Vec<ActiveConstraint>, Vec<ConstraintId>) {
         let impact = &self.workspace.impact;
         let starts = starts(self.stage.system);
         let v = &self.now.v;
-        let mut bearing = Vec::new();
+        let mut active = Vec::new();
         for (joint, &row) in impact.joints.iter().zip(&impact.rows) {
-            let place = EventPlace::Joint(row);
+            let place = ConstraintId::Joint(row);
             let hold = match joint.kind {
                 RowKind::Drive { speed, .. } => {
                     let slip = joint.row.dot(&starts, v) + joint.drift - speed;
@@ -262,9 +274,9 @@ impl<S: System + ?Sized> Run<'_, S> {
                 RowKind::Limit if closed.contains(&place) => Hold::Stick,
                 _ => continue,
             };
-            bearing.push(Bearing { place, hold });
+            active.push(ActiveConstraint { constraint: place, hold });
         }
-        for row in impact.contacts.iter().filter(|c| closed.contains(&EventPlace::Contact(c.id))) {
+        for row in impact.contacts.iter().filter(|c| closed.contains(&ConstraintId::Contact(c.id))) {
             let mut slip = [0.0; 3];
             for (tangent, direction) in row.tangents.iter().zip(row.tangent_directions) {
                 let u = tangent.row.dot(&starts, v) + tangent.offset;
@@ -273,11 +285,11 @@ impl<S: System + ?Sized> Run<'_, S> {
             let size = dot(slip, slip).sqrt();
             let slips = row.mu > 0.0 && size > RESTITUTION_SPEED;
             let hold = if slips { Hold::Slip(slip.map(|u| -u / size)) } else { Hold::Stick };
-            bearing.push(Bearing { place: EventPlace::Contact(row.id), hold });
+            active.push(ActiveConstraint { constraint: ConstraintId::Contact(row.id), hold });
         }
-        bearing.sort_by_key(|b| b.place);
-        let free = bearing.iter().filter(|b| b.hold == Hold::Stick).map(|b| b.place).collect();
-        (bearing, free)
+        active.sort_by_key(|b| b.constraint);
+        let free = active.iter().filter(|b| b.hold == Hold::Stick).map(|b| b.constraint).collect();
+        (active, free)
     }
 
     /// What bears at the start of a run.
@@ -287,9 +299,9 @@ impl<S: System + ?Sized> Run<'_, S> {
         if touching.iter().any(|t| t.1 < -slowest) {
             return self.strike(&touching.iter().map(|t| t.0).collect::<Vec<_>>());
         }
-        let closed: Vec<EventPlace> = touching.iter().filter(|t| t.1 <= slowest).map(|t| t.0).collect();
+        let closed: Vec<ConstraintId> = touching.iter().filter(|t| t.1 <= slowest).map(|t| t.0).collect();
         let (next, free) = self.holds(&closed);
-        self.bearing.clone_from(&next);
+        self.active.clone_from(&next);
         let events = self.events.len();
         self.settle(next, &free, &[])?;
         self.events.truncate(events);
@@ -300,14 +312,14 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// nothing did though `passed` says that something must, the first of it is changed by force.
     pub(super) fn settle(
         &mut self,
-        candidates: Vec<Bearing>,
-        free: &[EventPlace],
+        candidates: Vec<ActiveConstraint>,
+        free: &[ConstraintId],
         passed: &[Watch],
     ) -> Result<(), StepError> {
         // without candidates there is nothing to find
         if candidates.is_empty() {
             self.tell(&[]);
-            self.bearing.clear();
+            self.active.clear();
             return Ok(());
         }
         let mut later = PROBE;
@@ -315,34 +327,34 @@ impl<S: System + ?Sized> Run<'_, S> {
             let Some(next) = self.probe(&candidates, free, later * self.stage.whole)? else {
                 // Painlevé: no force would do; an impulse may
                 self.told.cut = true;
-                self.bearing = candidates;
+                self.active = candidates;
                 return Ok(());
             };
-            if next != self.bearing || passed.is_empty() || later >= LAST_PROBE {
+            if next != self.active || passed.is_empty() || later >= LAST_PROBE {
                 break next;
             }
             later *= 10.0;
         };
-        if next == self.bearing && !passed.is_empty() {
+        if next == self.active && !passed.is_empty() {
             self.told.forced += 1;
             force(&mut next, passed[0]);
         }
         self.tell(&next);
-        self.bearing = next;
+        self.active = next;
         Ok(())
     }
 
     /// The modes in which `candidates` go on, seen from where they get to a little `later` [s] as they are now.
     fn probe(
         &mut self,
-        candidates: &[Bearing],
-        free: &[EventPlace],
+        candidates: &[ActiveConstraint],
+        free: &[ConstraintId],
         later: f64,
-    ) -> Result<Option<Vec<Bearing>>, StepError> {
+    ) -> Result<Option<Vec<ActiveConstraint>>, StepError> {
         let system = self.stage.system;
         let mut probe = self.now.clone();
         let Workspace { flow, instant, .. } = &mut *self.workspace;
-        let held = instant.in_modes(system, &probe, candidates, flow)?;
+        let held = instant.solve_in_modes(system, &probe, candidates, flow)?;
         if held.velocity.iter().all(|a| a.is_finite()) {
             probe.v.iter_mut().zip(&held.velocity).for_each(|(v, a)| *v += later * a);
         }
@@ -353,10 +365,10 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// Lists how modes changed.
-    fn tell(&mut self, next: &[Bearing]) {
+    fn tell(&mut self, next: &[ActiveConstraint]) {
         let t = self.now.t;
-        for old in &self.bearing {
-            let new = next.iter().find(|b| b.place == old.place).map(|b| b.hold);
+        for old in &self.active {
+            let new = next.iter().find(|b| b.constraint == old.constraint).map(|b| b.hold);
             let kind = match (old.hold, new) {
                 (_, None) => EventKind::TakeOff,
                 (Hold::Stick, Some(Hold::Slip(_))) => EventKind::Slip,
@@ -364,25 +376,31 @@ impl<S: System + ?Sized> Run<'_, S> {
                 (Hold::Slip(a), Some(Hold::Slip(b))) if dot(a, b) < 0.0 => EventKind::Reversal,
                 _ => continue,
             };
-            self.events.push(Event { t, kind, place: old.place });
+            self.events.push(Event { t, kind, constraint: old.constraint });
         }
     }
 }
 
 impl Instant {
     /// The functions of all that bears, from the velocity and the forces `z`; speeds are measured by `speed`.
-    pub(super) fn values(&self, bearing: &[Bearing], v: &[f64], z: &[f64], speed: f64) -> Vec<(Watch, f64)> {
+    pub(super) fn values(
+        &self,
+        active: &[ActiveConstraint],
+        v: &[f64],
+        z: &[f64],
+        speed: f64,
+    ) -> Vec<(Watch, f64)> {
         let mut loads = Vec::new();
-        self.loads(bearing, v, z, &mut loads);
-        let shared = self.shared(bearing, z);
+        self.loads(active, v, z, &mut loads);
+        let shared = self.shared(active, z);
         let force = self.force_scale();
         let mut values = Vec::new();
         if let Some(shared) = &shared {
-            let first = bearing.iter().zip(&shared.members).find(|b| *b.1);
-            values.extend(first.map(|(b, _)| (Watch::Shared(b.place), shared.slack / force)));
+            let first = active.iter().zip(&shared.members).find(|b| *b.1);
+            values.extend(first.map(|(b, _)| (Watch::Shared(b.constraint), shared.slack / force)));
         }
-        for (i, (b, load)) in bearing.iter().zip(&loads).enumerate() {
-            let place = b.place;
+        for (i, (b, load)) in active.iter().zip(&loads).enumerate() {
+            let place = b.constraint;
             let shares = shared.as_ref().is_some_and(|s| s.members[i]);
             if !shares && !self.is_drive(place) {
                 values.push((Watch::Normal(place), load.normal / force));
@@ -404,13 +422,13 @@ impl Instant {
 }
 
 /// Changes the mode that a function that passed zero speaks of.
-fn force(bearing: &mut Vec<Bearing>, passed: Watch) {
+fn force(active: &mut Vec<ActiveConstraint>, passed: Watch) {
     match passed {
         // what closes bears already, and what is about to slip sticks until it does
         Watch::Gap(_) | Watch::Cone(_) | Watch::Shared(_) => {}
-        Watch::Normal(place) => bearing.retain(|b| b.place != place),
+        Watch::Normal(place) => active.retain(|b| b.constraint != place),
         Watch::Slip(place) => {
-            bearing.iter_mut().filter(|b| b.place == place).for_each(|b| b.hold = Hold::Stick);
+            active.iter_mut().filter(|b| b.constraint == place).for_each(|b| b.hold = Hold::Stick);
         }
     }
 }

@@ -79,20 +79,20 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         system.normalize(&mut end.q);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
-        projector.project(system, &mut end, &self.bearing, flow)?;
+        projector.project(system, &mut end, &self.active, flow)?;
         self.see_projection(&end, &mut seen);
         let parts = self.combined((x, by), seen, error);
-        let bearing = self.bearing.clone();
+        let active = self.active.clone();
         // accelerations have been judged one by one
         let (candidate, certificate) = (Candidate::default(), Certificate::default());
-        Ok(Attempt { end, candidate, bearing, certificate, error, parts })
+        Ok(Attempt { end, candidate, active, certificate, error, parts })
     }
 
     /// What a verifier is to see of a step that was combined.
     pub(super) fn combined(&self, (size, by): (f64, Combination), parts: Vec<Part>, error: f64) -> Vec<Part> {
-        let bearing = || self.bearing.clone();
+        let active = || self.active.clone();
         let made = self.evidence.iter().zip([parts]);
-        made.map(|(_, parts)| Part::Combined { size, by, bearing: bearing(), parts, error }).collect()
+        made.map(|(_, parts)| Part::Combined { size, by, active: active(), parts, error }).collect()
     }
 
     /// dq/dt and dv/dt in the present modes, and what a verifier is to see of them.
@@ -110,14 +110,14 @@ impl<S: System + ?Sized> Run<'_, S> {
             let part = || Part::Instant { forces: forces.to_vec(), a: a.to_vec() };
             seen.extend(self.evidence.iter().map(|_| part()));
         };
-        if self.bearing.is_empty()
-            && let Some((forces, v)) = instant.directly(system, placed, &mut flow.bases)
+        if self.active.is_empty()
+            && let Some((forces, v)) = instant.directly(system, placed, &mut flow.cache)
         {
             flow.solves += 1;
             see(forces, &v);
             return Ok([q, v]);
         }
-        let candidate = instant.in_modes(system, placed, &self.bearing, flow)?;
+        let candidate = instant.solve_in_modes(system, placed, &self.active, flow)?;
         let certificate = instant.certificate(&candidate);
         let tolerance = self.stage.scheme.solver.tolerance;
         if !certificate.passes(tolerance) {

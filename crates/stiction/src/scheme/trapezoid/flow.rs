@@ -7,13 +7,13 @@ use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::jacobian::ForceJacobian;
 use crate::scheme::{Form, Linearization, Scheme, Trapezoidal};
-use crate::state::{Bearing, Hold, Memory, State};
+use crate::state::{ActiveConstraint, Hold, Memory, State};
 use crate::system::{
-    Bases, ContactId, ContactRow, EventPlace, Forces, JointRow, RowKind, System, add_gyroscopic,
+    ConstraintId, ContactId, ContactRow, Forces, JointRow, RowKind, SearchCache, System, add_gyroscopic,
 };
 use nalgebra::{Matrix6, Vector6};
 use stiction_lcp::problem::{Layout, MassFactor};
-use stiction_lcp::{Body, Candidate, Certificate, ContactMode, Guess, LcpError, Pair, Row, StepProblem};
+use stiction_lcp::{Body, Candidate, Certificate, ContactMode, LcpError, Pair, Row, StepProblem, WarmStart};
 
 /// Part of the fastest speed that small speeds are measured by. With a tolerance of 1e-10 answers are asked for to
 /// 1e-13 of it: smaller refuses true answers at the round-off of fast bodies, larger lets slow ones creep beside them.
@@ -28,8 +28,8 @@ pub(super) struct Flow {
     pub(super) lcp: stiction_lcp::Workspace,
     pub(super) modes: Vec<ContactMode>,
     /// The impulses of the last step.
-    pub(super) guess: Guess,
-    pub(super) bases: Bases,
+    pub(super) warm_start: WarmStart,
+    pub(super) cache: SearchCache,
     /// Rows at the start of the step, and in its middle.
     pub(super) start: Frame,
     pub(super) middle: Frame,
@@ -71,9 +71,9 @@ impl<S: System + ?Sized> Stage<'_, S> {
 /// Where a step starts.
 pub(super) struct Origin<'a> {
     pub(super) state: &'a State,
-    pub(super) bearing: &'a [Bearing],
+    pub(super) active: &'a [ActiveConstraint],
     /// Normals of contacts that have just begun to bear hold in the form of fresh ones.
-    pub(super) fresh: &'a [Bearing],
+    pub(super) fresh: &'a [ActiveConstraint],
 }
 
 impl Flow {
@@ -84,8 +84,8 @@ impl Flow {
         origin: &Origin,
     ) -> Result<(), StepError> {
         let State { t, q, v, memory } = origin.state;
-        self.start.read(stage.system, (*t, q), origin.bearing, None, &mut self.bases)?;
-        self.start.align(origin.bearing, |id| friction(memory, id));
+        self.start.read(stage.system, (*t, q), origin.active, None, &mut self.cache)?;
+        self.start.align(origin.active, |id| friction(memory, id));
         self.heading.clone_from(v);
         self.carried.clone_from(v);
         self.agreed = false;
@@ -146,8 +146,8 @@ impl Flow {
         let half = if implicit { 0.0 } else { 0.5 * h };
         system.advance(&mut self.q, &self.heading, half);
         let middle = (t + half, &self.q[..]);
-        self.middle.read(system, middle, origin.bearing, Some(&self.start), &mut self.bases)?;
-        self.middle.align(origin.bearing, |id| friction(memory, id));
+        self.middle.read(system, middle, origin.active, Some(&self.start), &mut self.cache)?;
+        self.middle.align(origin.active, |id| friction(memory, id));
 
         // b = M̃ v + (h/2)[k(t) + k(t + h) + h k_q v], or M̃ v + h (k(t + h) + h k_q v)
         system.forces(t + h, q, v, &mut self.forces[1]);
@@ -241,8 +241,8 @@ impl Flow {
                 }
             }
         };
-        let sticks = |b: &Bearing| b.hold == Hold::Stick;
-        let holds = origin.bearing.iter().filter(|b| contact(b).is_some()).map(sticks);
+        let sticks = |b: &ActiveConstraint| b.hold == Hold::Stick;
+        let holds = origin.active.iter().filter(|b| contact(b).is_some()).map(sticks);
         for ((row, at_start), holds) in middle.contacts.iter_mut().zip(&start.contacts).zip(holds) {
             for (tangent, before) in row.tangents.iter_mut().zip(&at_start.tangents) {
                 let rows = [&before.row, &tangent.row];
@@ -252,8 +252,8 @@ impl Flow {
         let drives = middle.joints.iter_mut().zip(&start.joints).zip(&middle.rows);
         for ((joint, at_start), &row) in drives {
             if let RowKind::Drive { speed, .. } = joint.kind {
-                let place = EventPlace::Joint(row);
-                let holds = *agreed && origin.bearing.iter().any(|b| b.place == place && sticks(b));
+                let place = ConstraintId::Joint(row);
+                let holds = *agreed && origin.active.iter().any(|b| b.constraint == place && sticks(b));
                 let rows = [&at_start.row, &joint.row];
                 joint.drift = offset(forms.friction, holds, rows, [at_start.drift, joint.drift]);
                 let sum = match forms.friction {
@@ -285,11 +285,11 @@ impl Flow {
                 _ => held + stage.settings.stabilization * error / stage.whole,
             }
         };
-        let lasting = |place| !origin.fresh.iter().any(|b| b.place == place);
+        let lasting = |place| !origin.fresh.iter().any(|b| b.constraint == place);
         let form = |place| if lasting(place) { forms.lasting } else { forms.fresh };
         let contact = |row: &ContactRow| {
             let before = start.contacts.iter().find(|c| c.id == row.id).unwrap_or(row);
-            let form = form(EventPlace::Contact(row.id));
+            let form = form(ConstraintId::Contact(row.id));
             offset(form, true, [&before.normal, &row.normal], [before.drift, row.drift])
         };
         let limit = |row: &JointRow| at_start(row, forms.lasting, true).1;
@@ -303,10 +303,14 @@ impl Flow {
     }
 
     /// Solves the assembled problem in given modes.
-    pub(super) fn in_modes(&mut self, t: f64, bearing: &[Bearing]) -> Result<Candidate, StepError> {
-        self.middle.modes(bearing, &mut self.modes);
+    pub(super) fn solve_in_modes(
+        &mut self,
+        t: f64,
+        active: &[ActiveConstraint],
+    ) -> Result<Candidate, StepError> {
+        self.middle.modes(active, &mut self.modes);
         self.solves += 1;
-        self.lcp.in_modes(&self.problem, &self.modes).map_err(|error| unsolved(t, error, &self.problem))
+        self.lcp.solve_in_modes(&self.problem, &self.modes).map_err(|error| unsolved(t, error, &self.problem))
     }
 }
 

@@ -1,8 +1,10 @@
 //! The rows of what bears, at an instant.
 
 use crate::error::StepError;
-use crate::state::{Bearing, Hold};
-use crate::system::{Bases, ContactId, ContactRow, EventPlace, JointRow, Near, PairId, RowKind, System};
+use crate::state::{ActiveConstraint, Hold};
+use crate::system::{
+    ConstraintId, ContactId, ContactQuery, ContactRow, JointRow, PairId, RowKind, SearchCache, System,
+};
 use stiction_lcp::ContactMode;
 
 /// Rows at an instant: joints, and the limits, drives and contacts that bear.
@@ -25,15 +27,15 @@ impl Frame {
         &mut self,
         system: &S,
         (t, q): (f64, &[f64]),
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
         other: Option<&Frame>,
-        bases: &mut Bases,
+        cache: &mut SearchCache,
     ) -> Result<(), StepError> {
         self.t = t;
         system.joints(t, q, &mut self.joints);
         self.rows.clear();
         self.rows.extend(0..self.joints.len());
-        let held = |row: usize| bearing.iter().any(|b| b.place == EventPlace::Joint(row));
+        let held = |row: usize| active.iter().any(|b| b.constraint == ConstraintId::Joint(row));
         let (joints, rows) = (&self.joints, &mut self.rows);
         rows.retain(|&row| joints[row].kind != RowKind::Limit || held(row));
         let mut row = 0;
@@ -43,15 +45,15 @@ impl Frame {
         });
 
         self.contacts.clear();
-        let ids = || bearing.iter().filter_map(contact);
+        let ids = || active.iter().filter_map(contact);
         if ids().next().is_none() {
             return Ok(());
         }
         self.pairs.clear();
         self.pairs.extend(ids().map(|id| id.pair));
         self.pairs.dedup();
-        let near = Near { wanted: &self.pairs, ..Near::within(f64::NEG_INFINITY) };
-        system.contacts(t, q, &near, bases, &mut self.found);
+        let near = ContactQuery { wanted: &self.pairs, ..ContactQuery::within(f64::NEG_INFINITY) };
+        system.contacts(t, q, &near, cache, &mut self.found);
         for (k, id) in ids().enumerate() {
             let here = self.found.iter().find(|c| c.id == id);
             let there = other.and_then(|other| other.contacts.get(k)).filter(|c| c.id == id);
@@ -81,8 +83,12 @@ impl Frame {
     }
 
     /// Turns the tangents of contacts that ask for it along their friction.
-    pub(super) fn align(&mut self, bearing: &[Bearing], friction: impl Fn(ContactId) -> Option<[f64; 3]>) {
-        let holds = bearing.iter().filter_map(|b| contact(b).map(|id| (id, b.hold)));
+    pub(super) fn align(
+        &mut self,
+        active: &[ActiveConstraint],
+        friction: impl Fn(ContactId) -> Option<[f64; 3]>,
+    ) {
+        let holds = active.iter().filter_map(|b| contact(b).map(|id| (id, b.hold)));
         for (row, (id, hold)) in self.contacts.iter_mut().zip(holds) {
             if !(row.aligned && row.tangents.len() == 2) {
                 continue;
@@ -101,10 +107,10 @@ impl Frame {
     }
 
     /// The modes of the contacts of a step problem with these rows.
-    pub(super) fn modes(&self, bearing: &[Bearing], modes: &mut Vec<ContactMode>) {
+    pub(super) fn modes(&self, active: &[ActiveConstraint], modes: &mut Vec<ContactMode>) {
         modes.clear();
         for (joint, &row) in self.joints.iter().zip(&self.rows) {
-            let hold = bearing.iter().find(|b| b.place == EventPlace::Joint(row)).map(|b| b.hold);
+            let hold = active.iter().find(|b| b.constraint == ConstraintId::Joint(row)).map(|b| b.hold);
             match (joint.kind, hold) {
                 (RowKind::Rigid(_), _) => {}
                 (RowKind::Drive { .. }, Some(Hold::Slip([sign, ..]))) => {
@@ -113,7 +119,7 @@ impl Frame {
                 _ => modes.push(ContactMode::Stick),
             }
         }
-        let holds = bearing.iter().filter_map(|b| contact(b).map(|_| b.hold));
+        let holds = active.iter().filter_map(|b| contact(b).map(|_| b.hold));
         modes.extend(self.contacts.iter().zip(holds).map(|(row, hold)| match hold {
             Hold::Slip(direction) if row.mu > 0.0 => {
                 let [x, y] = row.tangent_directions.map(|t| dot(t, direction));
@@ -127,10 +133,10 @@ impl Frame {
 }
 
 /// The contact that bears, if it is one.
-pub(super) fn contact(bearing: &Bearing) -> Option<ContactId> {
-    match bearing.place {
-        EventPlace::Contact(id) => Some(id),
-        EventPlace::Joint(_) => None,
+pub(super) fn contact(active: &ActiveConstraint) -> Option<ContactId> {
+    match active.constraint {
+        ConstraintId::Contact(id) => Some(id),
+        ConstraintId::Joint(_) => None,
     }
 }
 

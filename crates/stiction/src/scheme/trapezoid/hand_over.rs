@@ -6,8 +6,8 @@ use super::attempt::Attempt;
 use super::event::Watch;
 use crate::error::StepError;
 use crate::report::Part;
-use crate::state::{Bearing, Hold, State};
-use crate::system::{EventPlace, System};
+use crate::state::{ActiveConstraint, Hold, State};
+use crate::system::{ConstraintId, System};
 
 /// Halvings of a part until the instant is round-off of its size.
 const HALVINGS: usize = 52;
@@ -26,7 +26,7 @@ pub(super) struct Reach {
     /// Its size [s].
     pub(super) size: f64,
     /// What is lost right after it.
-    pub(super) lost: Option<EventPlace>,
+    pub(super) lost: Option<ConstraintId>,
 }
 
 impl<S: System + ?Sized> Run<'_, S> {
@@ -52,7 +52,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         }
         // the storage holds the problem of the part made last
         let made = if low > 0.0 { Some(self.watched(low, damped)?) } else { None };
-        Ok(Reach { made, size: low, lost: Some(EventPlace::Contact(lost)) })
+        Ok(Reach { made, size: low, lost: Some(ConstraintId::Contact(lost)) })
     }
 
     fn watched(&mut self, x: f64, damped: bool) -> Result<(Attempt, Vec<Watch>), StepError> {
@@ -62,9 +62,9 @@ impl<S: System + ?Sized> Run<'_, S> {
     }
 
     /// Lets go of a contact that is lost here. Whatever else touches here and does not move apart bears from now on.
-    pub(super) fn hand_over(&mut self, lost: EventPlace) -> Result<(), StepError> {
+    pub(super) fn hand_over(&mut self, lost: ConstraintId) -> Result<(), StepError> {
         self.happened += 1;
-        self.bearing.retain(|b| b.place != lost);
+        self.active.retain(|b| b.constraint != lost);
         let (system, whole) = (self.stage.system, self.stage.whole);
         let State { t, q, v, .. } = &mut self.now;
         let [least, most] = PAST_TIMES.map(|part| part * whole);
@@ -80,13 +80,14 @@ impl<S: System + ?Sized> Run<'_, S> {
         if touching.iter().any(|t| t.1 < -slowest) {
             return self.strike(&touching.iter().map(|t| t.0).collect::<Vec<_>>());
         }
-        let closed: Vec<EventPlace> = touching.iter().filter(|t| t.1 <= slowest).map(|t| t.0).collect();
+        let closed: Vec<ConstraintId> = touching.iter().filter(|t| t.1 <= slowest).map(|t| t.0).collect();
         // what bore before goes on as it did
-        let mut next: Vec<Bearing> = self.bearing.clone();
+        let mut next: Vec<ActiveConstraint> = self.active.clone();
         let (fresh, _) = self.holds(&closed);
-        next.extend(fresh.into_iter().filter(|b| closed.contains(&b.place)));
-        next.sort_by_key(|b| b.place);
-        let free: Vec<EventPlace> = next.iter().filter(|b| b.hold == Hold::Stick).map(|b| b.place).collect();
+        next.extend(fresh.into_iter().filter(|b| closed.contains(&b.constraint)));
+        next.sort_by_key(|b| b.constraint);
+        let free: Vec<ConstraintId> =
+            next.iter().filter(|b| b.hold == Hold::Stick).map(|b| b.constraint).collect();
         self.settle(next, &free, &[])
     }
 }

@@ -6,7 +6,7 @@ use crate::error::StepError;
 use crate::report::{ImpactReport, Part};
 use crate::scheme::euler::kinetic;
 use crate::state::State;
-use crate::system::{ContactRow, EventPlace, JointRow, RowKind, System};
+use crate::system::{ConstraintId, ContactRow, JointRow, RowKind, System};
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{Solution, StepProblem};
 
@@ -33,14 +33,15 @@ pub(super) struct Impact {
 
 impl Impact {
     /// Approach speed of each contact and limit of the problem, with its place [m/s].
-    fn approaches(&self, v: &[f64]) -> Vec<(EventPlace, usize, f64)> {
+    fn approaches(&self, v: &[f64]) -> Vec<(ConstraintId, usize, f64)> {
         let places = self.rows.iter().zip(&self.places.joints).filter_map(|(&row, place)| match place {
-            assemble::Place::Contact(i) => Some((EventPlace::Joint(row), *i)),
+            assemble::Place::Contact(i) => Some((ConstraintId::Joint(row), *i)),
             assemble::Place::Rigid(_) => None,
         });
         let first = self.places.first_contact;
-        let contacts = self.contacts.iter().enumerate().map(|(k, c)| (EventPlace::Contact(c.id), first + k));
-        let speed = |(place, i): (EventPlace, usize)| {
+        let contacts =
+            self.contacts.iter().enumerate().map(|(k, c)| (ConstraintId::Contact(c.id), first + k));
+        let speed = |(place, i): (ConstraintId, usize)| {
             let normal = self.problem.contacts[i].normal.as_ref()?;
             Some((place, i, -(normal.row.dot(&self.layout.velocity, v) + normal.offset)))
         };
@@ -54,7 +55,7 @@ impl Impact {
         &mut self,
         stage: &Stage<S>,
         state: &mut State,
-        struck: &[EventPlace],
+        struck: &[ConstraintId],
         bounced: Option<&[f64]>,
         flow: &mut Flow,
     ) -> Result<(ImpactReport, bool), StepError> {
@@ -108,7 +109,7 @@ impl Impact {
         &mut self,
         stage: &Stage<S>,
         state: &mut State,
-        struck: &[EventPlace],
+        struck: &[ConstraintId],
         bounced: Option<&[f64]>,
     ) -> bool {
         let system = stage.system;
@@ -136,7 +137,7 @@ impl Impact {
         v: &[f64],
         z: &[f64],
     ) -> Vec<(usize, f64)> {
-        let returned = |(place, i, _): (EventPlace, usize, f64)| {
+        let returned = |(place, i, _): (ConstraintId, usize, f64)| {
             let own = z[self.layout.contact[i]];
             let e = self.restitution(place);
             let change = own * self.mobility(i);
@@ -146,7 +147,13 @@ impl Impact {
     }
 
     /// What a verifier is to see of the last impact.
-    pub(super) fn seen(&self, struck: &[EventPlace], held: &[EventPlace], factor: f64, v: &[f64]) -> Part {
+    pub(super) fn seen(
+        &self,
+        struck: &[ConstraintId],
+        held: &[ConstraintId],
+        factor: f64,
+        v: &[f64],
+    ) -> Part {
         let (compression, compressed) = self.compression.clone();
         let (struck, held) = (struck.to_vec(), held.to_vec());
         let (decompression, v) = (self.decompression.clone(), v.to_vec());
@@ -159,17 +166,17 @@ impl Impact {
     }
 
     /// Speeds at which each contact and limit opens after the impact [m/s].
-    pub(super) fn separations(&self, v: &[f64]) -> Vec<(EventPlace, f64)> {
+    pub(super) fn separations(&self, v: &[f64]) -> Vec<(ConstraintId, f64)> {
         self.approaches(v).into_iter().map(|(place, _, speed)| (place, -speed)).collect()
     }
 
-    fn restitution(&self, place: EventPlace) -> f64 {
+    fn restitution(&self, place: ConstraintId) -> f64 {
         match place {
-            EventPlace::Contact(id) => {
+            ConstraintId::Contact(id) => {
                 self.contacts.iter().find(|c| c.id == id).map_or(0.0, |c| c.restitution)
             }
             // limits are hard stops without restitution
-            EventPlace::Joint(_) => 0.0,
+            ConstraintId::Joint(_) => 0.0,
         }
     }
 
@@ -247,7 +254,7 @@ impl Impact {
         system: &S,
         state: &State,
         reach: f64,
-        held: &[EventPlace],
+        held: &[ConstraintId],
         flow: &mut Flow,
     ) {
         system.joints(state.t, &state.q, &mut self.joints);
@@ -255,7 +262,7 @@ impl Impact {
         let mut row = 0;
         let rows = &mut self.rows;
         self.joints.retain(|j| {
-            let place = EventPlace::Joint(row);
+            let place = ConstraintId::Joint(row);
             let near = j.kind != RowKind::Limit || j.error <= reach || held.contains(&place);
             if near {
                 rows.push(row);
@@ -266,12 +273,13 @@ impl Impact {
         let wanted: Vec<_> = held
             .iter()
             .filter_map(|p| match p {
-                EventPlace::Contact(id) => Some(id.pair),
-                EventPlace::Joint(_) => None,
+                ConstraintId::Contact(id) => Some(id.pair),
+                ConstraintId::Joint(_) => None,
             })
             .collect();
-        let near = crate::system::Near { wanted: &wanted, ..crate::system::Near::within(reach) };
-        system.contacts(state.t, &state.q, &near, &mut flow.bases, &mut self.contacts);
-        self.contacts.retain(|c| c.gap <= reach || held.contains(&EventPlace::Contact(c.id)));
+        let near =
+            crate::system::ContactQuery { wanted: &wanted, ..crate::system::ContactQuery::within(reach) };
+        system.contacts(state.t, &state.q, &near, &mut flow.cache, &mut self.contacts);
+        self.contacts.retain(|c| c.gap <= reach || held.contains(&ConstraintId::Contact(c.id)));
     }
 }

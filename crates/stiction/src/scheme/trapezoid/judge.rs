@@ -76,7 +76,7 @@ mod tests {
             set: FrictionSet::line(),
             mu: 0.5,
             kappa: 0.0,
-            bearer: None,
+            bound_by: None,
         };
         let problem = StepProblem { bodies: vec![body], contacts: vec![contact], ..StepProblem::default() };
         let mut layout = Layout::default();

@@ -6,7 +6,7 @@ use super::frame::{contact, starts};
 use super::{Run, Workspace};
 use crate::error::StepError;
 use crate::state::State;
-use crate::system::{ContactRow, EventPlace, Near, PairId, Sweep, System};
+use crate::system::{ConstraintId, ContactQuery, ContactRow, MotionBound, PairId, System};
 
 /// Values down to minus this are round-off of the forces and gaps they are made of.
 pub(super) const ROUND_OFF: f64 = 1e-11;
@@ -34,11 +34,11 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut value = |x: f64| -> Result<f64, StepError> {
             if let Some((end, size)) = cubic {
                 let at = on_cubic(self.stage.system, &self.now, end, size, x);
-                let bearing = self.bearing.clone();
-                return self.least(watched, &at, &bearing);
+                let active = self.active.clone();
+                return self.least(watched, &at, &active);
             }
             let attempt = self.attempt(x, damped)?;
-            let value = self.least(watched, &attempt.end, &attempt.bearing);
+            let value = self.least(watched, &attempt.end, &attempt.active);
             self.recycle(attempt.candidate);
             value
         };
@@ -66,15 +66,15 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// missed. Where forces are constant steps of any size are exact, and would go through walls.
     pub(super) fn leaps(&mut self, end: &State, size: f64) -> bool {
         let (system, now) = (self.stage.system, &self.now);
-        if !system.can_strike() {
+        if !system.has_unilateral_constraints() {
             return false;
         }
-        let sweep = Sweep { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };
-        let near = Near { sweep: Some(&sweep), ..Near::within(-LEAP * system.size()) };
+        let sweep = MotionBound { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };
+        let near = ContactQuery { motion: Some(&sweep), ..ContactQuery::within(-LEAP * system.size()) };
         let Workspace { flow, impact, .. } = &mut *self.workspace;
-        system.contacts(now.t, &now.q, &near, &mut flow.bases, &mut impact.contacts);
+        system.contacts(now.t, &now.q, &near, &mut flow.cache, &mut impact.contacts);
         let starts = starts(system);
-        let bears = |pair: PairId| self.bearing.iter().filter_map(contact).any(|id| id.pair == pair);
+        let bears = |pair: PairId| self.active.iter().filter_map(contact).any(|id| id.pair == pair);
         let comes =
             |c: &ContactRow| [&now.v, &end.v].iter().any(|v| c.normal.dot(&starts, v) + c.drift < 0.0);
         // what overlaps already is not met
@@ -85,24 +85,25 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// both ends; and when the first of them is deepest.
     pub(super) fn grazing(&mut self, end: &State, size: f64) -> Option<Grazing> {
         let system = self.stage.system;
-        if !system.can_strike() {
+        if !system.has_unilateral_constraints() {
             return None;
         }
         let now = &self.now;
-        let sweep = Sweep { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };
-        let near = Near { sweep: Some(&sweep), ..Near::within(super::TOUCH * system.size()) };
+        let sweep = MotionBound { t: now.t, h: size, v: [now.v.clone(), end.v.clone()] };
+        let near =
+            ContactQuery { motion: Some(&sweep), ..ContactQuery::within(super::TOUCH * system.size()) };
         let Workspace { flow, impact, .. } = &mut *self.workspace;
         let mut before = Vec::new();
-        system.contacts(now.t, &now.q, &near, &mut flow.bases, &mut before);
-        before.retain(|c| !self.bearing.iter().any(|b| b.place == EventPlace::Contact(c.id)));
+        system.contacts(now.t, &now.q, &near, &mut flow.cache, &mut before);
+        before.retain(|c| !self.active.iter().any(|b| b.constraint == ConstraintId::Contact(c.id)));
         if before.is_empty() {
             return None;
         }
         let wanted: Vec<_> = before.iter().map(|c| c.id.pair).collect();
-        let near = Near { wanted: &wanted, ..Near::within(f64::NEG_INFINITY) };
-        system.contacts(end.t, &end.q, &near, &mut flow.bases, &mut impact.contacts);
+        let near = ContactQuery { wanted: &wanted, ..ContactQuery::within(f64::NEG_INFINITY) };
+        system.contacts(end.t, &end.q, &near, &mut flow.cache, &mut impact.contacts);
         let starts = starts(system);
-        let mut first: Option<(f64, EventPlace)> = None;
+        let mut first: Option<(f64, ConstraintId)> = None;
         for a in &before {
             let Some(b) = impact.contacts.iter().find(|c| c.id == a.id) else { continue };
             if b.gap < 0.0 || a.gap < 0.0 {
@@ -111,7 +112,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             let speeds = [a.normal.dot(&starts, &now.v) + a.drift, b.normal.dot(&starts, &end.v) + b.drift];
             let Some((x, depth)) = least_of_cubic([a.gap, b.gap], speeds, size) else { continue };
             if depth < -1e-12 * system.size() && first.is_none_or(|f| x < f.0) {
-                first = Some((x, EventPlace::Contact(a.id)));
+                first = Some((x, ConstraintId::Contact(a.id)));
             }
         }
         first.map(|(x, place)| (vec![Watch::Gap(place)], x))

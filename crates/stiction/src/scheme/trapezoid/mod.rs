@@ -30,8 +30,8 @@ use super::{Locate, Scheme, Trapezoidal};
 use crate::assemble;
 use crate::error::StepError;
 use crate::report::{Combination, Event, Evidence, ImpactReport, SecondOrderReport, StepReport, StepWork};
-use crate::state::{Bearing, Hold, State};
-use crate::system::{EventPlace, JointRow, Near, RowKind, System};
+use crate::state::{ActiveConstraint, Hold, State};
+use crate::system::{ConstraintId, ContactQuery, JointRow, RowKind, System};
 use accelerate::Instant;
 use flow::{Flow, Stage};
 use frame::{find_starts, starts};
@@ -63,7 +63,7 @@ pub(crate) struct Workspace {
     impact: Impact,
     /// Where the velocities of each body start.
     starts: Vec<usize>,
-    touching: Vec<(EventPlace, f64)>,
+    touching: Vec<(ConstraintId, f64)>,
     euler: euler::Workspace,
     /// A stage of an explicit step, with unit quaternions.
     placed: State,
@@ -75,8 +75,8 @@ pub(crate) struct Workspace {
 #[derive(Debug, Clone, Default)]
 struct Spare {
     states: Vec<State>,
-    bearing: Vec<Bearing>,
-    fresh: Vec<Bearing>,
+    active: Vec<ActiveConstraint>,
+    fresh: Vec<ActiveConstraint>,
     certificate: Certificate,
 }
 
@@ -86,9 +86,9 @@ struct Run<'a, S: System + ?Sized> {
     workspace: &'a mut Workspace,
     /// Where the step has come to.
     now: State,
-    bearing: Vec<Bearing>,
+    active: Vec<ActiveConstraint>,
     /// Contacts that have just begun to bear without an impact.
-    fresh: Vec<Bearing>,
+    fresh: Vec<ActiveConstraint>,
     events: Vec<Event>,
     /// Times that something happened, whether or not it changed a mode: what is limited within a step.
     happened: usize,
@@ -121,7 +121,7 @@ enum Method {
 /// Modes of spin and rolling are not among those that are followed from event to event.
 fn known<S: System + ?Sized>(system: &S, state: &State) -> Result<(), StepError> {
     let what = "torsional and rolling friction";
-    if system.resists_turning() { Err(StepError::Unsupported { t: state.t, what }) } else { Ok(()) }
+    if system.has_moment_friction() { Err(StepError::Unsupported { t: state.t, what }) } else { Ok(()) }
 }
 
 /// One step of size `h`; the state is only changed if it is made, the report is of no use if it is not.
@@ -136,22 +136,22 @@ pub(crate) fn step<S: System + ?Sized>(
 ) -> Result<(), StepError> {
     euler::check(system, state, h)?;
     known(system, state)?;
-    workspace.flow.bases.clone_from(&state.memory.bases);
+    workspace.flow.cache.clone_from(&state.memory.cache);
     workspace.flow.solves = 0;
     workspace.flow.definite = false;
     let mut now = workspace.spare.states.pop().unwrap_or_default();
     now.clone_from(state);
-    let Spare { bearing, fresh, certificate, .. } = &mut workspace.spare;
-    bearing.clear();
-    bearing.extend(now.memory.bearing.iter().flatten());
+    let Spare { active, fresh, certificate, .. } = &mut workspace.spare;
+    active.clear();
+    active.extend(now.memory.active.iter().flatten());
     fresh.clear();
     certificate.copy_from(&Certificate::default());
-    let [bearing, fresh] = [bearing, fresh].map(std::mem::take);
+    let [active, fresh] = [active, fresh].map(std::mem::take);
     let certificate = std::mem::take(certificate);
     let mut run = Run {
         stage: Stage { system, scheme, settings, whole: h },
         workspace,
-        bearing,
+        active,
         now,
         fresh,
         events: Vec::new(),
@@ -176,10 +176,10 @@ pub(crate) fn step<S: System + ?Sized>(
     made?;
     run.finish(h, report);
     std::mem::swap(state, &mut run.now);
-    let Run { workspace, now, bearing, fresh, certificate, .. } = run;
+    let Run { workspace, now, active, fresh, certificate, .. } = run;
     workspace.spare.states.push(now);
     let states = std::mem::take(&mut workspace.spare.states);
-    workspace.spare = Spare { states, bearing, fresh, certificate };
+    workspace.spare = Spare { states, active, fresh, certificate };
     Ok(())
 }
 
@@ -193,7 +193,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         if self.now.memory.h == 0.0 {
             self.check_start()?;
         }
-        if self.now.memory.bearing.is_none() {
+        if self.now.memory.active.is_none() {
             self.begin()?;
         }
         while end - self.now.t > LEFT * self.stage.whole {
@@ -231,8 +231,11 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut joints = Vec::new();
         self.stage.system.joints(self.now.t, &self.now.q, &mut joints);
         let drives = joints.iter().enumerate().filter(|(_, j)| matches!(j.kind, RowKind::Drive { .. }));
-        let bears = |(row, _): (usize, _)| Bearing { place: EventPlace::Joint(row), hold: Hold::Stick };
-        self.bearing = drives.map(bears).collect();
+        let bears = |(row, _): (usize, _)| ActiveConstraint {
+            constraint: ConstraintId::Joint(row),
+            hold: Hold::Stick,
+        };
+        self.active = drives.map(bears).collect();
         if self.located() { self.settle_first() } else { Ok(()) }
     }
 
@@ -251,17 +254,17 @@ impl<S: System + ?Sized> Run<'_, S> {
             if speed > slowest && strikes {
                 continue;
             }
-            let bearing = Bearing { place, hold: Hold::Stick };
-            self.bearing.push(bearing);
-            self.fresh.push(bearing);
+            let active = ActiveConstraint { constraint: place, hold: Hold::Stick };
+            self.active.push(active);
+            self.fresh.push(active);
         }
         self.workspace.touching = new;
-        self.bearing.sort_unstable_by_key(|b| b.place);
+        self.active.sort_unstable_by_key(|b| b.constraint);
         Ok(())
     }
 
     /// Contacts and limits that touch and do not bear, with the speed at which they open [m/s].
-    fn touching_apart(&mut self) -> Vec<(EventPlace, f64)> {
+    fn touching_apart(&mut self) -> Vec<(ConstraintId, f64)> {
         let system = self.stage.system;
         let reach = TOUCH * system.size();
         let Workspace { impact, flow, starts, touching, .. } = &mut *self.workspace;
@@ -271,10 +274,10 @@ impl<S: System + ?Sized> Run<'_, S> {
         found.clear();
         let (v, starts) = (&self.now.v, &*starts);
         let limits = impact.joints.iter().zip(&impact.rows).filter(|(j, _)| j.kind == RowKind::Limit);
-        let limits = limits.map(|(j, &row)| (EventPlace::Joint(row), j.row.dot(starts, v) + j.drift));
+        let limits = limits.map(|(j, &row)| (ConstraintId::Joint(row), j.row.dot(starts, v) + j.drift));
         let contacts = impact.contacts.iter();
-        let contacts = contacts.map(|c| (EventPlace::Contact(c.id), c.normal.dot(starts, v) + c.drift));
-        let bears = |place: &EventPlace| self.bearing.iter().any(|b| b.place == *place);
+        let contacts = contacts.map(|c| (ConstraintId::Contact(c.id), c.normal.dot(starts, v) + c.drift));
+        let bears = |place: &ConstraintId| self.active.iter().any(|b| b.constraint == *place);
         found.extend(limits.chain(contacts).filter(|(place, _)| !bears(place)));
         found
     }
@@ -307,29 +310,29 @@ impl<S: System + ?Sized> Run<'_, S> {
         assemble::remember(&reported.contacts, &reported.joints, &mut now.memory);
         now.memory.h = h;
         now.memory.after_impact = !self.impacts.is_empty();
-        now.memory.bearing.get_or_insert_default().clone_from(&self.bearing);
+        now.memory.active.get_or_insert_default().clone_from(&self.active);
         reported.certificate.copy_from(&self.certificate);
-        reported.post = None;
+        reported.stabilization = None;
         reported.dropped.clear();
         let mut work = StepWork { problems: self.problems, converged: true, ..StepWork::default() };
         if let Some(coarse) = self.coarse.take() {
             // what bears is found anew in the next step
-            now.memory.bearing = None;
+            now.memory.active = None;
             work = StepWork { problems: work.problems + coarse.work.problems, ..coarse.work };
             (reported.contacts, reported.joints) = (coarse.contacts, coarse.joints);
-            (reported.post, reported.dropped) = (coarse.post, coarse.dropped);
+            (reported.stabilization, reported.dropped) = (coarse.stabilization, coarse.dropped);
         }
         (reported.t, reported.h) = (now.t, h);
         reported.kinetic = kinetic(system, (now.t, &now.q), &now.v);
         reported.potential = system.potential(now.t, &now.q);
         (reported.linear_momentum, reported.angular_momentum) = system.momentum(&now.q, &now.v);
         system.joints(now.t, &now.q, &mut impact.joints);
-        system.contacts(now.t, &now.q, &Near::within(0.0), &mut flow.bases, &mut impact.contacts);
+        system.contacts(now.t, &now.q, &ContactQuery::within(0.0), &mut flow.cache, &mut impact.contacts);
         let gaps = impact.contacts.iter().map(|c| -c.gap);
         let joints = impact.joints.iter().filter_map(JointRow::violation);
         reported.infeasibility = joints.chain(gaps).fold(0.0, f64::max);
-        flow.bases.forget_stale();
-        std::mem::swap(&mut now.memory.bases, &mut flow.bases);
+        flow.cache.forget_stale();
+        std::mem::swap(&mut now.memory.cache, &mut flow.cache);
         reported.events = std::mem::take(&mut self.events);
         reported.impacts = std::mem::take(&mut self.impacts);
         reported.second_order = Some(self.told);

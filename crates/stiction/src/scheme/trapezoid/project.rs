@@ -9,8 +9,8 @@ use super::schur::Schur;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::scheme::{Form, Rows};
-use crate::state::{Bearing, Hold, State};
-use crate::system::{ContactRow, EventPlace, JointRow, RowKind, System};
+use crate::state::{ActiveConstraint, Hold, State};
+use crate::system::{ConstraintId, ContactRow, JointRow, RowKind, System};
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{ContactMode, Row, StepProblem};
 
@@ -59,18 +59,18 @@ impl Projector {
         &mut self,
         system: &S,
         state: &mut State,
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
         if let Some(displacements) = &mut self.displacements {
             displacements.clear();
         }
-        if bearing.is_empty() && self.directly(system, state, flow) {
+        if active.is_empty() && self.directly(system, state, flow) {
             return Ok(());
         }
         let mut least = f64::INFINITY;
         for pass in 0..=PASSES {
-            self.read(system, state, bearing, flow)?;
+            self.read(system, state, active, flow)?;
             if self.frame.joints.is_empty() && self.frame.contacts.is_empty() {
                 return Ok(());
             }
@@ -83,7 +83,7 @@ impl Projector {
             self.displace(system, state, flow)?;
         }
         let State { t, q, v, .. } = state;
-        self.straighten(system, (*t, q), v, bearing, flow)
+        self.straighten(system, (*t, q), v, active, flow)
     }
 
     /// The velocity that leads to the middle of a part, v̂: without its speeds along the rows that hold at its start. And
@@ -108,7 +108,7 @@ impl Projector {
                 flow.solves += 1;
                 return Ok(());
             }
-            projector.straighten(stage.system, (*t, q), v, origin.bearing, flow)
+            projector.straighten(stage.system, (*t, q), v, origin.active, flow)
         })
     }
 
@@ -129,7 +129,7 @@ impl Projector {
         let State { v, .. } = origin.state;
         find_starts(stage.system, &mut self.starts);
         let still = STILL * speed_scale(stage.system, origin.state, stage.whole);
-        let [held, stuck] = self.speeds(v, if located { origin.bearing } else { &[] });
+        let [held, stuck] = self.speeds(v, if located { origin.active } else { &[] });
         if held.max(stuck) <= still {
             return Ok(());
         }
@@ -168,7 +168,7 @@ impl Projector {
         contacts.clone_from(&start.contacts);
     }
 
-    fn without_friction(&mut self, fresh: &[Bearing]) {
+    fn without_friction(&mut self, fresh: &[ActiveConstraint]) {
         let Frame { joints, rows, contacts, .. } = &mut self.frame;
         let drive = |j: &JointRow| matches!(j.kind, RowKind::Drive { .. });
         let mut k = 0;
@@ -177,23 +177,23 @@ impl Projector {
             !drive(&joints[k - 1])
         });
         joints.retain(|j| !drive(j));
-        contacts.retain(|c| !fresh.iter().any(|b| b.place == EventPlace::Contact(c.id)));
+        contacts.retain(|c| !fresh.iter().any(|b| b.constraint == ConstraintId::Contact(c.id)));
         contacts.iter_mut().for_each(|c| c.mu = 0.0);
     }
 
     /// The largest speed along the rows of joints, limits and normals, and along those of what sticks [m/s].
-    fn speeds(&self, v: &[f64], bearing: &[Bearing]) -> [f64; 2] {
+    fn speeds(&self, v: &[f64], active: &[ActiveConstraint]) -> [f64; 2] {
         let Frame { joints, rows, contacts, .. } = &self.frame;
         let speed = |row: &Row, drift: f64| (row.dot(&self.starts, v) + drift).abs();
         let held = joints.iter().filter(|j| positional(j)).map(|j| speed(&j.row, j.drift));
         let held = held.chain(contacts.iter().map(|c| speed(&c.normal, c.drift)));
-        let sticks = |b: &&Bearing| b.hold == Hold::Stick;
-        let holds = bearing.iter().filter(|b| contact(b).is_some()).zip(contacts);
+        let sticks = |b: &&ActiveConstraint| b.hold == Hold::Stick;
+        let holds = active.iter().filter(|b| contact(b).is_some()).zip(contacts);
         let stuck = holds.filter(|(b, c)| sticks(b) && c.mu > 0.0).flat_map(|(_, c)| &c.tangents);
         let stuck = stuck.map(|t| speed(&t.row, t.offset));
         let drives = joints.iter().zip(rows).filter_map(|(joint, &row)| {
             let RowKind::Drive { speed: sought, .. } = joint.kind else { return None };
-            bearing.iter().filter(sticks).find(|b| b.place == EventPlace::Joint(row))?;
+            active.iter().filter(sticks).find(|b| b.constraint == ConstraintId::Joint(row))?;
             Some(speed(&joint.row, joint.drift - sought))
         });
         [held.fold(0.0, f64::max), stuck.chain(drives).fold(0.0, f64::max)]
@@ -239,10 +239,10 @@ impl Projector {
         &mut self,
         system: &S,
         state: &State,
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
-        self.frame.read(system, (state.t, &state.q), bearing, None, &mut flow.bases)
+        self.frame.read(system, (state.t, &state.q), active, None, &mut flow.cache)
     }
 
     pub(super) fn error(&self) -> f64 {
@@ -260,7 +260,7 @@ impl Projector {
         self.pose_displacement(system, state);
         let Self { problem, modes, .. } = self;
         flow.solves += 1;
-        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(state.t, e, problem))?;
+        let candidate = flow.lcp.solve_in_modes(problem, modes).map_err(|e| unsolved(state.t, e, problem))?;
         system.advance(&mut state.q, &candidate.velocity, 1.0);
         if let Some(displacements) = &mut self.displacements {
             displacements.push(candidate.velocity.clone());
@@ -291,13 +291,13 @@ impl Projector {
         system: &S,
         (t, q): (f64, &[f64]),
         v: &mut [f64],
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
         flow: &mut Flow,
     ) -> Result<(), StepError> {
-        self.pose_velocity(system, (t, q), v, bearing);
+        self.pose_velocity(system, (t, q), v, active);
         let Self { problem, modes, .. } = self;
         flow.solves += 1;
-        let candidate = flow.lcp.in_modes(problem, modes).map_err(|e| unsolved(t, e, problem))?;
+        let candidate = flow.lcp.solve_in_modes(problem, modes).map_err(|e| unsolved(t, e, problem))?;
         v.copy_from_slice(&candidate.velocity);
         flow.lcp.recycle_candidate(candidate);
         Ok(())
@@ -314,7 +314,7 @@ impl Projector {
         system: &S,
         (t, q): (f64, &[f64]),
         v: &[f64],
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
     ) {
         let Self { problem, layout, places, frame, modes, .. } = self;
         bodies(system, t, q, problem);
@@ -341,7 +341,7 @@ impl Projector {
         problem.joints.iter_mut().for_each(|j| j.compliance = 0.0);
         problem.lay_out(layout);
         problem.speed_scale = system.surface_speed(t, q, v).max(f64::MIN_POSITIVE);
-        frame.modes(bearing, modes);
+        frame.modes(active, modes);
     }
 }
 

@@ -18,8 +18,8 @@ use crate::assemble;
 use crate::report::{ContactReport, JointReport, Part};
 use crate::scheme::euler::kinetic;
 use crate::scheme::{Middle, Scheme, Trapezoidal};
-use crate::state::{Bearing, State};
-use crate::system::{EventPlace, System};
+use crate::state::{ActiveConstraint, State};
+use crate::system::{ConstraintId, System};
 use nalgebra::{DMatrix, DVector};
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{Candidate, Certificate, ContactMode, OffsetRow, Row, StepProblem, certify_motion};
@@ -54,8 +54,8 @@ pub(crate) struct Between<'a> {
     pub(crate) implicit: bool,
     pub(crate) located: bool,
     pub(crate) definite: bool,
-    pub(crate) bearing: &'a [Bearing],
-    pub(crate) fresh: &'a [Bearing],
+    pub(crate) active: &'a [ActiveConstraint],
+    pub(crate) fresh: &'a [ActiveConstraint],
     pub(crate) heading: &'a [f64],
     pub(crate) carried: &'a [f64],
     pub(crate) slips: &'a [(usize, [f64; 2])],
@@ -71,7 +71,7 @@ impl<'a> Between<'a> {
             implicit,
             located,
             definite,
-            bearing,
+            active,
             fresh,
             heading,
             carried,
@@ -83,14 +83,14 @@ impl<'a> Between<'a> {
             return None;
         };
         let (size, implicit, located, definite) = (*size, *implicit, *located, *definite);
-        Some(Self { size, implicit, located, definite, bearing, fresh, heading, carried, slips, impulses, v })
+        Some(Self { size, implicit, located, definite, active, fresh, heading, carried, slips, impulses, v })
     }
 }
 
 /// A recorded impact.
 pub(crate) struct Struck<'a> {
-    pub(crate) places: &'a [EventPlace],
-    pub(crate) held: &'a [EventPlace],
+    pub(crate) places: &'a [ConstraintId],
+    pub(crate) held: &'a [ConstraintId],
     pub(crate) compression: (&'a [f64], &'a [f64]),
     pub(crate) factor: f64,
     pub(crate) decompression: (&'a [f64], &'a [f64]),
@@ -116,7 +116,7 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         h: f64,
     ) -> Self {
         let mut flow = Flow::default();
-        flow.bases.clone_from(&before.memory.bases);
+        flow.cache.clone_from(&before.memory.cache);
         let stage = Stage { system, scheme, settings, whole: h };
         let (projector, impact, instant) = Default::default();
         Self { stage, flow, projector, impact, instant, now: before.clone(), bounced: None }
@@ -147,14 +147,14 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         if sizes != [n; 3] || !(part.size > 0.0 && part.size <= stage.whole * (1.0 + LEFT)) {
             return Err("a part of another size".to_string());
         }
-        let origin = Origin { state: now, bearing: part.bearing, fresh: part.fresh };
+        let origin = Origin { state: now, active: part.active, fresh: part.fresh };
         flow.begin(stage, &origin).map_err(|e| e.to_string())?;
         let mut astray: f64 = 0.0;
         if stage.settings.middle == Middle::Tangent {
             let here = (now.t, &now.q[..]);
             let straightened =
                 projector.head_by(stage, &origin, part.located, flow, |projector, which, v, _| {
-                    projector.pose_velocity(system, here, v, part.bearing);
+                    projector.pose_velocity(system, here, v, part.active);
                     let said = if which == Straightened::Heading { part.heading } else { part.carried };
                     astray = astray.max(changed(projector.posed(), v, said));
                     v.copy_from_slice(said);
@@ -175,7 +175,7 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         }
         let candidate = certify_motion(problem, part.impulses, part.v).map_err(|e| e.to_string())?;
         let (certificate, allowed) = if part.located {
-            middle.modes(part.bearing, modes);
+            middle.modes(part.active, modes);
             for &(i, along) in part.slips {
                 match modes.get_mut(i) {
                     // a slip that turns has less friction in the mean
@@ -219,7 +219,7 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
     /// A projection onto what holds: its equations, and what is left of the errors of positions [m].
     pub(crate) fn projection(
         &mut self,
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
         displacements: &[Vec<f64>],
         v: &[f64],
     ) -> Result<(Shown, f64), String> {
@@ -230,14 +230,14 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         }
         let mut astray: f64 = 0.0;
         for displacement in displacements {
-            projector.read(stage.system, now, bearing, flow).map_err(|e| e.to_string())?;
+            projector.read(stage.system, now, active, flow).map_err(|e| e.to_string())?;
             projector.pose_displacement(stage.system, now);
             astray = astray.max(changed(projector.posed(), &vec![0.0; n], displacement));
             stage.system.advance(&mut now.q, displacement, 1.0);
         }
-        projector.read(stage.system, now, bearing, flow).map_err(|e| e.to_string())?;
+        projector.read(stage.system, now, active, flow).map_err(|e| e.to_string())?;
         let left = projector.error();
-        projector.pose_velocity(stage.system, (now.t, &now.q), &now.v, bearing);
+        projector.pose_velocity(stage.system, (now.t, &now.q), &now.v, active);
         astray = astray.max(changed(projector.posed(), &now.v, v));
         now.v.copy_from_slice(v);
         Ok((Shown { astray, allowed: true, ..Shown::default() }, left))

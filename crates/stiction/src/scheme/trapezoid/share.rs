@@ -3,8 +3,8 @@
 use super::accelerate::Instant;
 use super::program::Program;
 use crate::assemble::Place;
-use crate::state::Bearing;
-use crate::system::EventPlace;
+use crate::state::ActiveConstraint;
+use crate::system::ConstraintId;
 use nalgebra::{DMatrix, DVector};
 use stiction_lcp::ContactMode;
 
@@ -39,7 +39,7 @@ struct Span {
 
 impl Instant {
     /// Those of `bearing` that share forces, if any do, at the forces `z` in the modes of the last solve.
-    pub(super) fn shared(&self, bearing: &[Bearing], z: &[f64]) -> Option<Shared> {
+    pub(super) fn shared(&self, active: &[ActiveConstraint], z: &[f64]) -> Option<Shared> {
         let (columns, spans) = self.columns();
         let free = null_space(&columns)?;
         let moves = |i: usize| free.row(i).amax() > NOTHING * free.amax();
@@ -50,13 +50,13 @@ impl Instant {
         }
         let mut next = 0;
         let mut members = Vec::new();
-        for bearing in bearing {
-            let i = match bearing.place {
-                EventPlace::Contact(_) => {
+        for active in active {
+            let i = match active.constraint {
+                ConstraintId::Contact(_) => {
                     next += 1;
                     Some(self.places.first_contact + next - 1)
                 }
-                EventPlace::Joint(row) => {
+                ConstraintId::Joint(row) => {
                     let k = self.frame.rows.iter().position(|&r| r == row);
                     k.and_then(|k| match self.places.joints[k] {
                         Place::Contact(i) => Some(i),

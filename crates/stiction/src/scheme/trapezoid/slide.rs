@@ -5,7 +5,7 @@ use super::flow::{Flow, unsolved};
 use super::frame::{contact, dot};
 use crate::error::StepError;
 use crate::scheme::Form;
-use crate::state::{Bearing, Hold, State};
+use crate::state::{ActiveConstraint, Hold, State};
 use crate::system::System;
 use nalgebra::{Matrix2, Vector2};
 use stiction_lcp::{Candidate, ContactMode};
@@ -131,8 +131,8 @@ fn against(b: &Matrix2<f64>, z: &Vector2<f64>) -> Option<Vector2<f64>> {
 
 impl<S: System + ?Sized> Run<'_, S> {
     /// Whether anything slips in space, where its direction may turn.
-    pub(super) fn slides(&self, bearing: &[Bearing]) -> bool {
-        sliding(&self.workspace.flow, bearing).next().is_some()
+    pub(super) fn slides(&self, active: &[ActiveConstraint]) -> bool {
+        sliding(&self.workspace.flow, active).next().is_some()
     }
 
     /// Solves the assembled part again with the friction of a slip that turns on the way. Returns what bears with
@@ -140,14 +140,14 @@ impl<S: System + ?Sized> Run<'_, S> {
     pub(super) fn slide(
         &mut self,
         from: Option<&State>,
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
         implicit: bool,
         candidate: Candidate,
-    ) -> Result<(Candidate, Vec<Bearing>), StepError> {
+    ) -> Result<(Candidate, Vec<ActiveConstraint>), StepError> {
         let mean = self.stage.settings.rows.friction == Form::Mean && !implicit;
         let state = from.unwrap_or(&self.now);
         let flow = &mut self.workspace.flow;
-        let mut slide = Slide { contacts: sliding(flow, bearing).collect(), ..Slide::default() };
+        let mut slide = Slide { contacts: sliding(flow, active).collect(), ..Slide::default() };
         let first = flow.places.first_contact;
         slide.start = slide.contacts.iter().map(|&k| start_slip(flow, k, &state.v)).collect();
         let ends = |flow: &Flow, slide: &Slide, v: &[f64]| -> Vec<Vector2<f64>> {
@@ -185,7 +185,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             }
         }
 
-        let mut turned = bearing.to_vec();
+        let mut turned = active.to_vec();
         let followed = slide.follow();
         for (&k, [in_mean, last]) in slide.contacts.iter().zip(&followed) {
             flow.modes[first + k] = ContactMode::Slip((*in_mean).into());
@@ -202,12 +202,12 @@ impl<S: System + ?Sized> Run<'_, S> {
 fn solved(flow: &mut Flow, t: f64) -> Result<Candidate, StepError> {
     flow.solves += 1;
     let Flow { lcp, problem, modes, .. } = flow;
-    lcp.in_modes(problem, modes).map_err(|error| unsolved(t, error, problem))
+    lcp.solve_in_modes(problem, modes).map_err(|error| unsolved(t, error, problem))
 }
 
 /// Contacts of the frame that slip and have two tangents.
-fn sliding<'a>(flow: &'a Flow, bearing: &'a [Bearing]) -> impl Iterator<Item = usize> + 'a {
-    let contacts = bearing.iter().filter(|b| contact(b).is_some()).zip(&flow.middle.contacts);
+fn sliding<'a>(flow: &'a Flow, active: &'a [ActiveConstraint]) -> impl Iterator<Item = usize> + 'a {
+    let contacts = active.iter().filter(|b| contact(b).is_some()).zip(&flow.middle.contacts);
     let slips = contacts
         .enumerate()
         .filter(|(_, (b, row))| b.hold != Hold::Stick && row.tangents.len() == 2 && row.mu > 0.0);

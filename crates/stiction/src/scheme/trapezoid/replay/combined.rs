@@ -10,15 +10,15 @@ use super::super::hand_over::{PAST, PAST_TIMES};
 use super::super::judge;
 use super::{Between, Replay, Shown};
 use crate::report::{Combination, Part};
-use crate::state::{Bearing, State};
-use crate::system::{ContactId, EventPlace, Near, System};
+use crate::state::{ActiveConstraint, State};
+use crate::system::{ConstraintId, ContactId, ContactQuery, System};
 use stiction_lcp::{Certificate, certify_motion};
 
 /// A recorded step of a run to an accuracy.
 pub(crate) struct Combined<'a> {
     pub(crate) size: f64,
     pub(crate) by: Combination,
-    pub(crate) bearing: &'a [Bearing],
+    pub(crate) active: &'a [ActiveConstraint],
     pub(crate) parts: &'a [Part],
 }
 
@@ -80,7 +80,7 @@ impl<S: System + ?Sized> Replay<'_, S> {
         };
         self.stage.whole = whole;
         done?;
-        made.closed = self.closed(&start, part.bearing);
+        made.closed = self.closed(&start, part.active);
         Ok(made)
     }
 
@@ -90,29 +90,29 @@ impl<S: System + ?Sized> Replay<'_, S> {
             return Err("a doubled step of other parts".to_string());
         };
         // what one long step does alone says nothing about modes
-        let shown = self.piece(one, (part.size, part.bearing), made)?;
+        let shown = self.piece(one, (part.size, part.active), made)?;
         made.take(Shown { allowed: true, ..shown });
-        self.projected(end_of_one, part.bearing, made)?;
+        self.projected(end_of_one, part.active, made)?;
         let one = std::mem::replace(&mut self.now, start.clone());
         for piece in [first, second] {
-            let shown = self.piece(piece, (0.5 * part.size, part.bearing), made)?;
+            let shown = self.piece(piece, (0.5 * part.size, part.active), made)?;
             made.take(shown);
         }
-        self.projected(end_of_two, part.bearing, made)?;
+        self.projected(end_of_two, part.active, made)?;
         made.error = adaptive::extrapolate(&one, &mut self.now);
         self.stage.system.normalize(&mut self.now.q);
-        self.projected(end, part.bearing, made)
+        self.projected(end, part.active, made)
     }
 
     /// A trapezoidal step of a doubled one.
     fn piece(
         &mut self,
         part: &Part,
-        (expected, bears): (f64, &[Bearing]),
+        (expected, bears): (f64, &[ActiveConstraint]),
         made: &mut Made,
     ) -> Result<Shown, String> {
         let between = Between::of(part).ok_or("a piece that is none")?;
-        if between.size != expected || !between.located || between.implicit || between.bearing != bears {
+        if between.size != expected || !between.located || between.implicit || between.active != bears {
             return Err("a piece of another step".to_string());
         }
         made.shown.allowed &= between.fresh.is_empty();
@@ -125,7 +125,7 @@ impl<S: System + ?Sized> Replay<'_, S> {
             return Err("a step of no parts".to_string());
         };
         let mut instants = instants.iter();
-        let rates = |at: &State| self.instant(instants.next(), part.bearing, at, made);
+        let rates = |at: &State| self.instant(instants.next(), part.active, at, made);
         let (to, error) = tabled(tableau(part.by), start, part.size, rates)?;
         if instants.next().is_some() {
             return Err("an instant too many".to_string());
@@ -133,14 +133,14 @@ impl<S: System + ?Sized> Replay<'_, S> {
         made.error = error;
         self.now = to;
         self.stage.system.normalize(&mut self.now.q);
-        self.projected(end, part.bearing, made)
+        self.projected(end, part.active, made)
     }
 
     /// Rates at an instant, from the recorded accelerations and forces.
     fn instant(
         &mut self,
         part: Option<&Part>,
-        bearing: &[Bearing],
+        active: &[ActiveConstraint],
         at: &State,
         made: &mut Made,
     ) -> Result<Rates, String> {
@@ -151,10 +151,10 @@ impl<S: System + ?Sized> Replay<'_, S> {
         let system = stage.system;
         let mut placed = at.clone();
         system.normalize(&mut placed.q);
-        instant.assemble(system, &placed, bearing, &mut flow.bases).map_err(|e| e.to_string())?;
-        instant.rows(system, bearing, &[]);
+        instant.assemble(system, &placed, active, &mut flow.cache).map_err(|e| e.to_string())?;
+        instant.rows(system, active, &[]);
         let Instant { problem, layout, modes, frame, .. } = instant;
-        frame.modes(bearing, modes);
+        frame.modes(active, modes);
         if forces.len() != layout.impulses || a.len() != at.v.len() {
             return Err("an instant with forces of other rows".to_string());
         }
@@ -174,7 +174,7 @@ impl<S: System + ?Sized> Replay<'_, S> {
         // stages on the way are not on the path; where a step starts is
         if at.t == self.now.t {
             let speed = speed_scale(system, at, self.stage.whole);
-            let values = self.instant.values(bearing, &at.v, forces, speed);
+            let values = self.instant.values(active, &at.v, forces, speed);
             let worst = |least: f64, v: f64| if v.is_nan() { f64::NEG_INFINITY } else { least.min(v) };
             made.slack = values.iter().fold(made.slack, |least, v| worst(least, v.1));
         }
@@ -184,31 +184,31 @@ impl<S: System + ?Sized> Replay<'_, S> {
     }
 
     /// A projection of a step.
-    fn projected(&mut self, part: &Part, bears: &[Bearing], made: &mut Made) -> Result<(), String> {
-        let Part::Projection { bearing, displacements, v } = part else {
+    fn projected(&mut self, part: &Part, bears: &[ActiveConstraint], made: &mut Made) -> Result<(), String> {
+        let Part::Projection { active, displacements, v } = part else {
             return Err("a projection that is not recorded".to_string());
         };
-        if bearing != bears {
+        if active != bears {
             return Err("a projection of another step".to_string());
         }
-        let (shown, left) = self.projection(bearing, displacements, v)?;
+        let (shown, left) = self.projection(active, displacements, v)?;
         made.take(shown);
         made.left = made.left.max(left);
         Ok(())
     }
 
     /// The contact that does not bear and has closed farthest since the start of a step.
-    fn closed(&mut self, start: &State, bearing: &[Bearing]) -> Option<(ContactId, f64)> {
+    fn closed(&mut self, start: &State, active: &[ActiveConstraint]) -> Option<(ContactId, f64)> {
         let system = self.stage.system;
         let limit = NEIGHBOURS * system.size();
-        let bases = &mut self.flow.bases;
+        let cache = &mut self.flow.cache;
         let (mut now, mut before) = (Vec::new(), Vec::new());
-        system.contacts(self.now.t, &self.now.q, &Near::within(0.0), bases, &mut now);
-        now.retain(|c| c.gap < -limit && !bearing.iter().any(|b| b.place == EventPlace::Contact(c.id)));
+        system.contacts(self.now.t, &self.now.q, &ContactQuery::within(0.0), cache, &mut now);
+        now.retain(|c| c.gap < -limit && !active.iter().any(|b| b.constraint == ConstraintId::Contact(c.id)));
         if now.is_empty() {
             return None;
         }
-        system.contacts(start.t, &start.q, &Near::within(0.0), bases, &mut before);
+        system.contacts(start.t, &start.q, &ContactQuery::within(0.0), cache, &mut before);
         let depth = |id: ContactId| before.iter().find(|c| c.id == id).map_or(0.0, |c| (-c.gap).max(0.0));
         let deeper = now.iter().map(|c| (c.id, -c.gap - depth(c.id))).filter(|c| c.1 > limit);
         deeper.max_by(|a, b| a.1.total_cmp(&b.1))

@@ -3,7 +3,10 @@
 use nalgebra::{Isometry2, Isometry3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stiction::{Bases, ContactRow, Groups, Near, PairId, Scheme, Simulation, Sweep, System, planar, spatial};
+use stiction::{
+    ContactQuery, ContactRow, Groups, MotionBound, PairId, Scheme, SearchCache, Simulation, System, planar,
+    spatial,
+};
 use stiction_geometry as geometry;
 
 /// A contact as its pair, its feature and its gap.
@@ -56,20 +59,20 @@ fn in_space_the_tree_finds_what_all_pairs_have() {
             _ => spatial::Shape::Capsule { half_length: 0.2, radius: 0.1 },
         };
         let attached = spatial::Attached::new(shape.clone()).groups(groups(i));
-        let id = world.add(body.at(pose).with(attached));
+        let id = world.add_body(body.at(pose).with(attached));
         shapes.push((id, shape, i % 10 > 1, groups(i)));
     }
     world.exclude(shapes[2].0, shapes[3].0);
     let model = world.build().unwrap();
     let mut state = model.state();
-    let (mut bases, mut rows, mut fresh) = (Bases::default(), Vec::new(), Vec::new());
+    let (mut cache, mut rows, mut fresh) = (SearchCache::default(), Vec::new(), Vec::new());
     let h = 0.02;
     for frame in 0..25 {
         let half: Vec<f64> = state.v.iter().map(|v| 0.5 * v).collect();
-        let sweep = Sweep { t: state.t, h, v: [half, state.v.clone()] };
-        let near = Near { sweep: Some(&sweep), ..Near::within(1e-3) };
-        let before = bases.clone();
-        model.contacts(state.t, &state.q, &near, &mut bases, &mut rows);
+        let sweep = MotionBound { t: state.t, h, v: [half, state.v.clone()] };
+        let near = ContactQuery { motion: Some(&sweep), ..ContactQuery::within(1e-3) };
+        let before = cache.clone();
+        model.contacts(state.t, &state.q, &near, &mut cache, &mut rows);
         // a model without a past says the same, bit by bit
         model.clone().contacts(state.t, &state.q, &near, &mut before.clone(), &mut fresh);
         assert_eq!(rows, fresh, "frame {frame}");
@@ -139,20 +142,20 @@ fn in_the_plane_the_tree_finds_what_all_pairs_have() {
             _ => planar::Shape::Capsule { half_length: 0.2, radius: 0.1 },
         };
         let attached = planar::Attached::new(shape.clone()).groups(groups(i));
-        let id = world.add(body.at(pose).with(attached));
+        let id = world.add_body(body.at(pose).with(attached));
         shapes.push((id, shape, i % 10 > 1, groups(i)));
     }
     world.exclude(shapes[2].0, shapes[3].0);
     let model = world.build().unwrap();
     let mut state = model.state();
-    let (mut bases, mut rows, mut fresh) = (Bases::default(), Vec::new(), Vec::new());
+    let (mut cache, mut rows, mut fresh) = (SearchCache::default(), Vec::new(), Vec::new());
     let h = 0.02;
     for frame in 0..25 {
         let half: Vec<f64> = state.v.iter().map(|v| 0.5 * v).collect();
-        let sweep = Sweep { t: state.t, h, v: [half, state.v.clone()] };
-        let near = Near { sweep: Some(&sweep), ..Near::within(1e-3) };
-        let before = bases.clone();
-        model.contacts(state.t, &state.q, &near, &mut bases, &mut rows);
+        let sweep = MotionBound { t: state.t, h, v: [half, state.v.clone()] };
+        let near = ContactQuery { motion: Some(&sweep), ..ContactQuery::within(1e-3) };
+        let before = cache.clone();
+        model.contacts(state.t, &state.q, &near, &mut cache, &mut rows);
         // a model without a past says the same, bit by bit
         model.clone().contacts(state.t, &state.q, &near, &mut before.clone(), &mut fresh);
         assert_eq!(rows, fresh, "frame {frame}");
@@ -197,12 +200,12 @@ fn a_fast_body_sweeps_for_itself() {
     for i in 0..20 {
         let disk = planar::Attached::new(planar::Shape::Disk { radius: 0.45 });
         let body = planar::Body::rigid(format!("disk {i}"), planar::Mass::Density(1.0));
-        world.add(body.at(Isometry2::translation(f64::from(i), 0.0)).with(disk));
+        world.add_body(body.at(Isometry2::translation(f64::from(i), 0.0)).with(disk));
     }
     let disk = planar::Attached::new(planar::Shape::Disk { radius: 0.45 });
     let fast = planar::Twist::new(Vector2::new(0.0, -200.0), 0.0);
     let body = planar::Body::rigid("fast", planar::Mass::Density(1.0)).moving(fast);
-    world.add(body.at(Isometry2::translation(10.0, 1.5)).with(disk));
+    world.add_body(body.at(Isometry2::translation(10.0, 1.5)).with(disk));
     let model = world.build().unwrap();
     let state = model.state();
     let mut simulation = Simulation::new(model, state, Scheme::ah04());
@@ -216,17 +219,18 @@ fn a_fast_body_sweeps_for_itself() {
 #[test]
 fn two_thousand_bodies_have_their_neighbours() {
     let mut world = planar::World::new(Vector2::new(0.0, -9.81));
-    world.add(planar::Body::fixed("ground").with(planar::Attached::new(planar::Shape::HalfPlane)));
+    world.add_body(planar::Body::fixed("ground").with(planar::Attached::new(planar::Shape::HalfPlane)));
     for i in 0..2000 {
         let disk = planar::Attached::new(planar::Shape::Disk { radius: 0.4 });
         let at = Isometry2::translation(f64::from(i % 500), 0.5 + f64::from(i / 500));
-        world.add(planar::Body::rigid(format!("disk {i}"), planar::Mass::Density(1.0)).at(at).with(disk));
+        world
+            .add_body(planar::Body::rigid(format!("disk {i}"), planar::Mass::Density(1.0)).at(at).with(disk));
     }
     let model = world.build().unwrap();
     let (state, mut rows) = (model.state(), Vec::new());
-    model.contacts(0.0, &state.q, &Near::within(0.15), &mut Bases::default(), &mut rows);
+    model.contacts(0.0, &state.q, &ContactQuery::within(0.15), &mut SearchCache::default(), &mut rows);
     assert_eq!(rows.len(), 500);
-    model.contacts(0.0, &state.q, &Near::within(0.25), &mut Bases::default(), &mut rows);
+    model.contacts(0.0, &state.q, &ContactQuery::within(0.25), &mut SearchCache::default(), &mut rows);
     // along the rows, up the columns, and those at the bottom with the ground
     assert_eq!(rows.len(), 4 * 499 + 3 * 500 + 500);
 }

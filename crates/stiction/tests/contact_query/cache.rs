@@ -4,7 +4,7 @@ use nalgebra::{Isometry2, Isometry3, Point3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
-use stiction::{Bases, Near, PairId, Scheme, Simulation, State, System, planar, spatial};
+use stiction::{ContactQuery, PairId, Scheme, SearchCache, Simulation, State, System, planar, spatial};
 use stiction_geometry::spatial::Polyhedron;
 
 /// A hull of random points on a sphere.
@@ -23,7 +23,7 @@ fn stones() -> spatial::Model {
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
     world.allow_overlap = true;
     let tray = spatial::Shape::Cuboid { half_extents: [2.0, 2.0, 0.1] };
-    world.add(spatial::Body::fixed("tray").with(spatial::Attached::new(tray)));
+    world.add_body(spatial::Body::fixed("tray").with(spatial::Attached::new(tray)));
     for i in 0..6 {
         let shape = if i % 3 == 0 {
             spatial::Shape::Cuboid { half_extents: [0.3, 0.2, 0.2] }
@@ -33,20 +33,20 @@ fn stones() -> spatial::Model {
         let at = Vector3::new(0.05 * f64::from(u32::try_from(i).unwrap()), 0.1, 0.5 + 0.65 * i as f64);
         let turn = UnitQuaternion::from_scaled_axis(Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0)));
         let body = spatial::Body::rigid(format!("stone {i}"), spatial::Mass::Density(100.0));
-        world.add(body.at(Isometry3::from_parts(at.into(), turn)).with(spatial::Attached::new(shape)));
+        world.add_body(body.at(Isometry3::from_parts(at.into(), turn)).with(spatial::Attached::new(shape)));
     }
     world.build().unwrap()
 }
 
 fn tiles() -> planar::Model {
     let mut world = planar::World::new(Vector2::new(0.0, -9.81));
-    world.add(planar::Body::fixed("ground").with(planar::Attached::new(planar::Shape::HalfPlane)));
+    world.add_body(planar::Body::fixed("ground").with(planar::Attached::new(planar::Shape::HalfPlane)));
     for i in 0..8 {
         let shape = planar::Shape::Polygon(planar::Polygon::rectangle([0.4, 0.2]).unwrap());
         let pose =
             Isometry2::new(Vector2::new(0.1 * f64::from(i), 0.5 + 0.95 * f64::from(i)), 0.3 * f64::from(i));
         let body = planar::Body::rigid(format!("tile {i}"), planar::Mass::Density(10.0));
-        world.add(body.at(pose).with(planar::Attached::new(shape)));
+        world.add_body(body.at(pose).with(planar::Attached::new(shape)));
     }
     world.build().unwrap()
 }
@@ -54,7 +54,7 @@ fn tiles() -> planar::Model {
 /// A state as it is written to a file and read again.
 fn copied(state: &State) -> State {
     let mut copy = state.clone();
-    copy.memory.bases = Bases::from(Vec::<[u32; 6]>::from(state.memory.bases.clone()));
+    copy.memory.cache = SearchCache::from(Vec::<[u32; 6]>::from(state.memory.cache.clone()));
     copy
 }
 
@@ -71,7 +71,7 @@ fn assert_restarts<S: System>(make: impl Fn() -> S, start: State, steps: usize) 
         }
         assert_eq!(broken.step(0.01).unwrap(), report, "step {step}");
         assert_eq!(broken.state(), straight.state(), "step {step}");
-        most = most.max(straight.state().memory.bases.len());
+        most = most.max(straight.state().memory.cache.len());
     }
     assert!(most >= 3, "at most {most} pairs were near");
 }
@@ -86,22 +86,22 @@ fn a_restored_run_goes_on_bit_by_bit() {
 fn bases_are_kept_of_near_pairs_and_forgotten_after() {
     let mut world = spatial::World::new(Vector3::zeros());
     let shape = spatial::Shape::Cuboid { half_extents: [0.5; 3] };
-    world.add(spatial::Body::fixed("still").with(spatial::Attached::new(shape.clone())));
+    world.add_body(spatial::Body::fixed("still").with(spatial::Attached::new(shape.clone())));
     let leaving = spatial::Twist::new(Vector3::new(0.0, 0.0, 1.0), Vector3::zeros());
     let body = spatial::Body::rigid("leaving", spatial::Mass::Density(1.0));
     let body = body.at(Isometry3::translation(0.0, 0.0, 1.0)).moving(leaving);
-    world.add(body.with(spatial::Attached::new(shape)));
+    world.add_body(body.with(spatial::Attached::new(shape)));
     let model = world.build().unwrap();
     let state = model.state();
     let mut simulation = Simulation::new(model, state, Scheme::default());
     simulation.step(0.01).unwrap();
-    let bases = &simulation.state().memory.bases;
-    assert_eq!(bases.len(), 1);
-    assert!(bases.facets(PairId { a: 0, b: 1 }).is_some());
+    let cache = &simulation.state().memory.cache;
+    assert_eq!(cache.len(), 1);
+    assert!(cache.facets(PairId { a: 0, b: 1 }).is_some());
     for _ in 0..10 {
         simulation.step(0.01).unwrap();
     }
-    assert!(simulation.state().memory.bases.is_empty());
+    assert!(simulation.state().memory.cache.is_empty());
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_step_that_fails_leaves_the_bases() {
         simulation.step(0.01).unwrap();
     }
     let before = simulation.state().clone();
-    assert!(!before.memory.bases.is_empty());
+    assert!(!before.memory.cache.is_empty());
     // no method solves anything to this
     simulation.scheme.solver.tolerance = 0.0;
     simulation.step(0.01).unwrap_err();
@@ -125,9 +125,9 @@ fn bases_of_other_pairs_cost_time_only() {
     let model = stones();
     let state = model.state();
     let mut rng = ChaCha8Rng::seed_from_u64(12);
-    let near = Near::within(1.0);
+    let near = ContactQuery::within(1.0);
     let (mut rows, mut others) = (Vec::new(), Vec::new());
-    model.contacts(0.0, &state.q, &near, &mut Bases::default(), &mut rows);
+    model.contacts(0.0, &state.q, &near, &mut SearchCache::default(), &mut rows);
     assert!(rows.len() > 10);
     for _ in 0..100 {
         let mut wrong: Vec<[u32; 6]> = Vec::new();

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 /// Which contacts are asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Near<'a> {
+pub struct ContactQuery<'a> {
     /// Those with a gap of at most this [m],
-    pub reach: f64,
+    pub max_gap: f64,
     /// and as much more as the surfaces of both bodies go together.
-    pub sweep: Option<&'a Sweep>,
+    pub motion: Option<&'a MotionBound>,
     /// All contacts of these pairs, however far.
     pub wanted: &'a [PairId],
     /// Of all these, none that is open by more than this [m]. A system may look as far as it is asked to all the same,
@@ -17,22 +17,26 @@ pub struct Near<'a> {
     pub open: f64,
 }
 
-impl Near<'_> {
+impl ContactQuery<'_> {
     /// Contacts with a gap of at most `reach` [m].
-    pub fn within(reach: f64) -> Self {
-        Self { reach, sweep: None, wanted: &[], open: f64::INFINITY }
+    pub fn within(max_gap: f64) -> Self {
+        Self { max_gap, motion: None, wanted: &[], open: f64::INFINITY }
     }
 
     /// The same search for a system that remembers nothing: no farther than contacts may be open.
     pub(crate) fn at_once(&self) -> Self {
-        if self.open <= self.reach { Self { wanted: self.wanted, ..Self::within(self.open) } } else { *self }
+        if self.open <= self.max_gap {
+            Self { wanted: self.wanted, ..Self::within(self.open) }
+        } else {
+            *self
+        }
     }
 }
 
 /// How far bodies may go within a step: h times the largest speed of any point of their surfaces, at either of two
 /// velocities; of prescribed motions, at the start of the step and at its end.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sweep {
+pub struct MotionBound {
     /// Start of the step [s].
     pub t: f64,
     /// Its size h [s].
@@ -45,7 +49,7 @@ pub struct Sweep {
 /// as gaps depend on them in the last bit; systems without such pairs leave it alone.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<[u32; 6]>", into = "Vec<[u32; 6]>")]
-pub struct Bases {
+pub struct SearchCache {
     /// In the order of the pairs.
     kept: Vec<Kept>,
 }
@@ -58,7 +62,7 @@ struct Kept {
     fresh: bool,
 }
 
-impl Bases {
+impl SearchCache {
     /// What was last kept of a pair.
     pub fn facets(&self, pair: PairId) -> Option<[u32; 4]> {
         self.place(pair).ok().map(|i| self.kept[i].facets)
@@ -94,7 +98,7 @@ impl Bases {
     }
 }
 
-impl Clone for Bases {
+impl Clone for SearchCache {
     fn clone(&self) -> Self {
         Self { kept: self.kept.clone() }
     }
@@ -105,7 +109,7 @@ impl Clone for Bases {
     }
 }
 
-impl From<Vec<[u32; 6]>> for Bases {
+impl From<Vec<[u32; 6]>> for SearchCache {
     fn from(written: Vec<[u32; 6]>) -> Self {
         let read =
             |[a, b, f, g, h, i]: [u32; 6]| Kept { pair: PairId { a, b }, facets: [f, g, h, i], fresh: false };
@@ -116,9 +120,9 @@ impl From<Vec<[u32; 6]>> for Bases {
     }
 }
 
-impl From<Bases> for Vec<[u32; 6]> {
-    fn from(bases: Bases) -> Self {
+impl From<SearchCache> for Vec<[u32; 6]> {
+    fn from(cache: SearchCache) -> Self {
         let write = |Kept { pair: PairId { a, b }, facets: [f, g, h, i], .. }: Kept| [a, b, f, g, h, i];
-        bases.kept.into_iter().map(write).collect()
+        cache.kept.into_iter().map(write).collect()
     }
 }

@@ -1,4 +1,4 @@
 //! The search for contacts.
 
-mod bases;
+mod cache;
 mod pairs;
