@@ -13,7 +13,7 @@ pub(super) enum Settings {
     /// Second order with located events; bodies that meet each other as by default, mended further
     Accurate,
     /// Steps as large as an error of h³ in each allows, for bodies that do not meet each other
-    AccuracyRun,
+    Followed,
 }
 
 /// Settings spelled out.
@@ -52,9 +52,9 @@ impl Settings {
                 course: Course::Steps,
                 description: "Scheme::accurate: PAGT06, second order, events located",
             }),
-            Self::AccuracyRun if scene.crowded() => Err("n/a: not for bodies that meet each other"),
+            Self::Followed if scene.crowded() => Err("n/a: not for bodies that meet each other"),
             // from what other engines reach at 0.01 to what rounding leaves
-            Self::AccuracyRun => Ok(Preset {
+            Self::Followed => Ok(Preset {
                 scheme: Scheme::accurate(),
                 course: Course::Follow(Accuracy { first_step: h, ..Accuracy::of(1e4 * h.powi(4)) }),
                 description: "Simulation::follow: h is no step, the error of each step is at most 10⁴ h⁴; events located",
