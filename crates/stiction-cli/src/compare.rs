@@ -10,8 +10,8 @@ use reference::Reference;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction::papers::{Axis, Content, Curve, Figure};
 use stiction::{Scheme, Simulation, State, StepReport, System};
+use stiction_papers::{Axis, Content, Curve, Figure};
 use stiction_scene::Model;
 
 const EXAMPLES: &str = "\

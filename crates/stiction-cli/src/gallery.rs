@@ -5,9 +5,9 @@ use crate::{BadInput, Outcome, count, plot, print, view, write_file};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use stiction::papers::{Content, Figure};
 use stiction::{Simulation, State};
 use stiction_journal::{JournalError, Writer};
+use stiction_papers::{Content, Figure};
 
 /// The moments of a picture, as parts of the run.
 const MOMENTS: [f64; 3] = [0.0, 0.35, 1.0];

@@ -9,7 +9,7 @@ use plotters::prelude::{
     BindKeyPoints, Cartesian2d, ChartBuilder, ChartContext, Circle, Color, DrawingArea, IntoDrawingArea,
     IntoLogRange, IntoTextStyle, LineSeries, PathElement, RGBColor, Ranged, SVGBackend, WHITE,
 };
-use stiction::papers::{Axis, Content, Curve, Figure, Frame};
+use stiction_papers::{Axis, Content, Curve, Figure, Frame};
 
 /// Size of a figure [px].
 const SIZE: (u32, u32) = (1200, 800);

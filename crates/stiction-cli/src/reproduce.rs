@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use stiction::StepError;
-use stiction::papers::{self, ExperimentError, Figure, Line, Reproduction, Sense, Verdict};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
+use stiction_papers::{ExperimentError, Figure, Line, Reproduction, Sense, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,11 +75,11 @@ impl Paper {
 
     fn reproduce(self) -> Result<Reproduction, ExperimentError> {
         match self {
-            Self::St00 => papers::st00::reproduce(),
-            Self::Ah04 => papers::ah04::reproduce(),
-            Self::Cp03 => papers::cp03::reproduce(),
-            Self::Ha10 => papers::ha10::reproduce(),
-            Self::Pagt06 => papers::pagt06::reproduce(),
+            Self::St00 => stiction_papers::st00::reproduce(),
+            Self::Ah04 => stiction_papers::ah04::reproduce(),
+            Self::Cp03 => stiction_papers::cp03::reproduce(),
+            Self::Ha10 => stiction_papers::ha10::reproduce(),
+            Self::Pagt06 => stiction_papers::pagt06::reproduce(),
             Self::All => Ok(Reproduction::default()),
         }
     }

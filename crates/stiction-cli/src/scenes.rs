@@ -1,8 +1,8 @@
 //! Named scenes, built in code: those of the papers, and a few more.
 
 use nalgebra::{Isometry2, Isometry3, Point2, Vector2, Vector3};
-use stiction::papers::{ExperimentError, ah04, cp03};
 use stiction::{Material, Mistakes, State, planar, spatial};
+use stiction_papers::{ExperimentError, ah04, cp03};
 
 const G: f64 = 9.81;
 

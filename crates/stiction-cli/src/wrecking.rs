@@ -6,9 +6,9 @@ use nalgebra::{Isometry2, Point2, Vector2};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use stiction::papers::{Content, Figure, Frame, Outline};
 use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Model, Polygon, Shape, World};
 use stiction::{Material, Mistakes, Mode, Scheme, Simulation, State, StepReport};
+use stiction_papers::{Content, Figure, Frame, Outline};
 use stiction_view::{Tape, has_page};
 
 const TITLE: &str = "A wrecking ball hits a tower";

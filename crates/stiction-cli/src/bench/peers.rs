@@ -3,7 +3,7 @@
 use crate::plot::panels::{Panel, draw};
 use crate::{BadInput, Outcome, print, write_file};
 use std::path::PathBuf;
-use stiction::papers::Curve;
+use stiction_papers::Curve;
 
 /// Draw the error over the cost of every engine, a panel for each scene.
 ///

@@ -5,7 +5,7 @@ use plotters::prelude::{
     BindKeyPoints, ChartBuilder, Circle, Color, IntoDrawingArea, IntoLogRange, IntoTextStyle, LineSeries,
     RGBColor, SVGBackend, WHITE,
 };
-use stiction::papers::Curve;
+use stiction_papers::Curve;
 
 /// Panels side by side.
 const COLUMNS: usize = 2;

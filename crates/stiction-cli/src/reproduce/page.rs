@@ -2,7 +2,7 @@
 
 use super::{Chapter, difference, number, published, verdict};
 use std::fmt::Write as _;
-use stiction::papers::{Line, Verdict};
+use stiction_papers::{Line, Verdict};
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #262c36; --soft: #6b7380; --rule: #d9dde3; --paper: #fff; --good: #146c50;

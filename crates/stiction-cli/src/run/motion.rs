@@ -1,8 +1,8 @@
 //! Bodies as outlines: in the plane as they are, in space as seen along y.
 
 use stiction::State;
-use stiction::papers::{Frame, Outline};
 use stiction_geometry::{planar, spatial};
+use stiction_papers::{Frame, Outline};
 use stiction_scene::{Drawn, Model, Pose, ShapeRef};
 
 /// Directions that round outlines are made of.

@@ -5,8 +5,8 @@ use super::plan::Plan;
 use crate::{BadInput, plot};
 use std::path::Path;
 use stiction::Simulation;
-use stiction::papers::{Axis, Content, Curve, Figure};
 use stiction_journal::Journal;
+use stiction_papers::{Axis, Content, Curve, Figure};
 
 /// How often the bodies are drawn.
 const FRAMES: usize = 6;

@@ -12,6 +12,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stiction-scene", &["stiction", "stiction-geometry", "stiction-lcp"]),
     ("stiction-journal", &["stiction"]),
     ("stiction-view", &["stiction", "stiction-geometry", "stiction-scene"]),
+    ("stiction-papers", &["stiction", "stiction-geometry", "stiction-lcp"]),
     (
         "stiction-cli",
         &[
@@ -19,6 +20,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "stiction-geometry",
             "stiction-journal",
             "stiction-lcp",
+            "stiction-papers",
             "stiction-scene",
             "stiction-view",
         ],

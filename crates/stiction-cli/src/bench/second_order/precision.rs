@@ -7,9 +7,9 @@ use serde::Serialize;
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::fmt::Write;
 use std::time::Instant;
-use stiction::papers::ExperimentError;
 use stiction::planar::{Attached, Body, BodyId, Joint, Model, Shape, World};
 use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation, StepReport};
+use stiction_papers::ExperimentError;
 
 const WALL: &str = "double pendulum with a wall";
 const FREE: &str = "free double pendulum";
