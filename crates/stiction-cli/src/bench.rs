@@ -17,9 +17,9 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stiction_lcp::ensemble::tower;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{Condensed, Problem, Solver, Workspace, solve};
+use stiction_problems::ensemble::tower;
 
 /// Time solvers, steps and gaps.
 #[derive(clap::Subcommand)]

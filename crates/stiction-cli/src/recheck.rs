@@ -233,8 +233,8 @@ fn minimum(a: f64, b: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stiction_lcp::ensemble::{Kind, mixture};
     use stiction_lcp::{LcpError, Solver, solve};
+    use stiction_problems::ensemble::{Kind, mixture};
 
     #[test]
     fn the_second_opinion_accepts_solutions_and_refuses_disturbed_ones() {

@@ -11,9 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use stiction_lcp::ensemble::{Kind, mixture};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{FrictionSet, LcpError, Lemke, Method, Solution, Solver, StepProblem, solve};
+use stiction_problems::ensemble::{Kind, mixture};
 
 /// Largest residual of the second opinion, relative; ten times the certificate's tolerance, for it rounds
 /// differently.

@@ -5,9 +5,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
-use stiction_lcp::ensemble::mixture;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{Chain, Enumerate, LcpError, Lemke, Method, Solver, solve};
+use stiction_problems::ensemble::mixture;
 
 const SEEDS: [&str; 7] = [
     r#"{"dim": 2, "w": [[1, 0.3], [0.3, 2]], "q": [-1, 0.1], "mu": [0.5]}"#,

@@ -4,8 +4,8 @@ use crate::{BadInput, Outcome, print};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction_lcp::ensemble::{Arrangement, Heap};
 use stiction_lcp::{Solver, Workspace};
+use stiction_problems::ensemble::{Arrangement, Heap};
 
 /// Random stacks, walls, piles and jointed towers with velocities of up to 0.1 m/s, cold, at every friction: how many
 /// are certified to 1e-8 and to 1e-4, and what the worst of them took.

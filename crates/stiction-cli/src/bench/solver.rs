@@ -5,8 +5,8 @@ use crate::{BadInput, Outcome, print};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction_lcp::ensemble::{Arrangement, Heap};
 use stiction_lcp::{LcpError, Solver, WarmStart, Workspace};
+use stiction_problems::ensemble::{Arrangement, Heap};
 
 /// The solver on heaps of boxes with circular friction, from a step problem to its certified answer.
 ///

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A crate and the crates of this workspace it may depend on.
 const CRATES: &[(&str, &[&str])] = &[
-    ("stiction-lcp", &[]),
+    // its integration tests take their problems from the crate next to it
+    ("stiction-lcp", &["stiction-problems"]),
+    ("stiction-problems", &["stiction-lcp"]),
     ("stiction-geometry", &[]),
     ("stiction", &["stiction-geometry", "stiction-lcp"]),
     ("stiction-scene", &["stiction", "stiction-geometry", "stiction-lcp"]),
@@ -21,6 +23,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "stiction-journal",
             "stiction-lcp",
             "stiction-papers",
+            "stiction-problems",
             "stiction-scene",
             "stiction-view",
         ],
@@ -51,8 +54,6 @@ const MODULES: &[(&str, &str, &[&str])] = &[
         "structured",
         &["certificate", "chain", "problem", "profile", "solution", "solve", "sparse"],
     ),
-    ("stiction-lcp", "collection", &["problem"]),
-    ("stiction-lcp", "ensemble", &["problem"]),
     // the oracle reports the residual of what it found
     ("stiction-lcp", "enumerate", &["certificate", "problem"]),
     ("stiction-lcp", "solution", &["certificate", "lemke", "problem", "proof"]),

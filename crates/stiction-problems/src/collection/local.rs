@@ -2,10 +2,10 @@
 
 use super::build::{FALL, HAND, planar, planar_row, spatial, spatial_row, step};
 use super::{Entry, exactly, infinitely_many, none};
-use crate::problem::{
+use nalgebra::{DMatrix, DVector};
+use stiction_lcp::problem::{
     AnyProblem, Contact, FrictionSet, LocalProblem, OffsetRow, ProblemFile, Row, StepProblem,
 };
-use nalgebra::{DMatrix, DVector};
 
 type File = (String, ProblemFile);
 
@@ -34,7 +34,7 @@ fn slides() -> File {
         HAND,
         "u = W r + q for one contact: the normal impulse stops the fall, friction opposes slip in any direction.",
     )
-    .holding(AnyProblem::Local(problem), exactly(&[&z]).moving(&u))
+    .holding(AnyProblem::Local(problem), exactly(&[&z]).with_velocity(&u))
 }
 
 fn octagon() -> File {
@@ -47,7 +47,7 @@ fn octagon() -> File {
         HAND,
         "A friction polygon with its first direction along the first tangent: β of the fifth opposes slip along it.",
     )
-    .holding(AnyProblem::Local(problem), exactly(&[&z]).moving(&[0.0, 3.0 - MU * FALL, 0.0]))
+    .holding(AnyProblem::Local(problem), exactly(&[&z]).with_velocity(&[0.0, 3.0 - MU * FALL, 0.0]))
 }
 
 fn sticks() -> File {
@@ -63,7 +63,7 @@ fn sticks() -> File {
     )
     .holding(
         AnyProblem::Local(LocalProblem { dim: 2, w, q, mu: vec![0.5], facets: None }),
-        infinitely_many(&[&z]).moving(&[0.0, 0.0]),
+        infinitely_many(&[&z]).with_velocity(&[0.0, 0.0]),
     )
 }
 
@@ -78,7 +78,7 @@ fn hyperstatic() -> File {
         HAND,
         "W has rank three of six: only the sum of the impulses is known, the speeds are those of local-slides.",
     )
-    .holding(AnyProblem::Local(problem), infinitely_many(&[&[one, one].concat()]).moving(&[u, u].concat()))
+    .holding(AnyProblem::Local(problem), infinitely_many(&[&[one, one].concat()]).with_velocity(&[u, u].concat()))
 }
 
 fn jam() -> File {
@@ -131,7 +131,7 @@ fn disk_rolls() -> File {
         HAND,
         "A friction block that rests on the contact: its moment is at its bound ℓ N while the contact itself sticks, well inside its own. Any β of the contact with the same difference is a solution.",
     )
-    .step(step(vec![body], vec![contact, block]), infinitely_many(&[&z]).moving(&[v, 0.0, -v / R]))
+    .step(step(vec![body], vec![contact, block]), infinitely_many(&[&z]).with_velocity(&[v, 0.0, -v / R]))
 }
 
 fn ball_spins() -> File {
@@ -151,5 +151,5 @@ fn ball_spins() -> File {
         HAND,
         "The third tangent row is the spin about the normal times the torsional radius: a moment of ℓ μ N slows it. Not a linear problem.",
     )
-    .step(problem, exactly(&[&[mass * FALL, 0.0, 0.0, -p]]).moving(&[0.0, 0.0, 0.0, 0.0, 0.0, 3.0 - slower]))
+    .step(problem, exactly(&[&[mass * FALL, 0.0, 0.0, -p]]).with_velocity(&[0.0, 0.0, 0.0, 0.0, 0.0, 3.0 - slower]))
 }

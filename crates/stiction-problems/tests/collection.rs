@@ -4,10 +4,10 @@ use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use stiction_lcp::collection;
 use stiction_lcp::enumerate::{Enumerate, Solutions};
 use stiction_lcp::problem::{AnyProblem, Expected, ProblemFile};
 use stiction_lcp::{FrictionLaw, FrictionSet, Lcp, Mlcp, Problem, Row, StepProblem, certify};
+use stiction_problems::collection;
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../problems"))

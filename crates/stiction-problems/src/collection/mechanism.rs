@@ -4,8 +4,10 @@ use super::build::{
     FALL, HAND, at_rest, block, planar, planar_row, spatial, spatial_row, square, step, touching,
 };
 use super::{Entry, exactly, infinitely_many};
-use crate::problem::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, ProblemFile, Row, StepProblem};
 use nalgebra::Matrix6;
+use stiction_lcp::problem::{
+    Body, Contact, FrictionSet, Joint, OffsetRow, Pair, ProblemFile, Row, StepProblem,
+};
 
 type File = (String, ProblemFile);
 
@@ -63,7 +65,7 @@ fn pinned_rod(times: usize) -> File {
             "The joint rows are linearly dependent: their impulses can be split in any way, the velocity is that of pinned-rod.",
         )
     };
-    Entry::new(file, name, HAND, note).step(problem, infinitely_many(&[&z]).moving(&[0.0; 3]))
+    Entry::new(file, name, HAND, note).step(problem, infinitely_many(&[&z]).with_velocity(&[0.0; 3]))
 }
 
 fn double_pendulum() -> File {
@@ -86,7 +88,7 @@ fn double_pendulum() -> File {
         HAND,
         "A horizontal chain: world, rod, rod, support. The elbow falls at 1.5 g h, the ends carry a quarter of a rod each.",
     )
-    .step(problem, infinitely_many(&[&z]).moving(&velocity))
+    .step(problem, infinitely_many(&[&z]).with_velocity(&velocity))
 }
 
 /// A rotor of 0.2 kg m² whose surface at radius 0.1 m is driven with at most `bound` [N s].
@@ -113,7 +115,7 @@ fn motor_saturates() -> File {
         HAND,
         "A friction block without a normal row, bound κ alone: from rest towards 10 rad/s it gives all it has.",
     )
-    .step(motor(0.0, 10.0, bound), exactly(&[&[bound, 0.0]]).moving(&[bound * 0.1 / 0.2]))
+    .step(motor(0.0, 10.0, bound), exactly(&[&[bound, 0.0]]).with_velocity(&[bound * 0.1 / 0.2]))
 }
 
 fn motor_holds() -> File {
@@ -124,7 +126,7 @@ fn motor_holds() -> File {
         HAND,
         "It brakes 0.01 rad/s to a stop with less than its bound; opposite impulses can be added.",
     )
-    .step(motor(0.01, 0.0, 0.05), infinitely_many(&[&[0.0, 0.02]]).moving(&[0.0]))
+    .step(motor(0.01, 0.0, 0.05), infinitely_many(&[&[0.0, 0.02]]).with_velocity(&[0.0]))
 }
 
 fn compliance() -> File {
@@ -139,7 +141,7 @@ fn compliance() -> File {
         HAND,
         "v + C c + Υ = 0 with C = 0.25 m/s per N s and Υ = 0.1 m/s: the joint gives way by C c.",
     )
-    .step(problem, exactly(&[&[c, mass * FALL]]).moving(&[speed + c / mass, 0.0]))
+    .step(problem, exactly(&[&[c, mass * FALL]]).with_velocity(&[speed + c / mass, 0.0]))
 }
 
 /// A top of equal transverse inertia that spins about z and slides along x: the linearly implicit gyroscopic
@@ -160,7 +162,7 @@ fn gyroscopic() -> File {
         HAND,
         "Friction along −x tilts the top about y, and the gyroscopic term turns that about x: M̃ is not symmetric. Its skew part is five times the transverse inertia.",
     )
-    .step(step(vec![body], vec![contact]), exactly(&[&[mass * FALL, 0.0, 0.0, p, 0.0]]).moving(&velocity))
+    .step(step(vec![body], vec![contact]), exactly(&[&[mass * FALL, 0.0, 0.0, p, 0.0]]).with_velocity(&velocity))
 }
 
 /// Two blocks joined by a linearly implicit spring along x: h² k in their blocks, −h² k between them.
@@ -189,5 +191,5 @@ fn implicit_spring() -> File {
         HAND,
         "The first block slides, the spring (k = 20 N/m, h² k = 0.05 kg) pulls at the second, which sticks.",
     )
-    .step(problem, infinitely_many(&[&z]).moving(&[v, 0.0, 0.0, 0.0]))
+    .step(problem, infinitely_many(&[&z]).with_velocity(&[v, 0.0, 0.0, 0.0]))
 }

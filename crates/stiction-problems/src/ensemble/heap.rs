@@ -1,10 +1,10 @@
 //! Boxes heaped up: as large as one likes, with heavy on light and any friction.
 
 use super::{Friction, G, H, body, contact, row, vector};
-use crate::problem::{FrictionSet, Joint, OffsetRow, StepProblem};
 use nalgebra::Vector3;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use stiction_lcp::problem::{FrictionSet, Joint, OffsetRow, StepProblem};
 
 /// How boxes of unit size are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

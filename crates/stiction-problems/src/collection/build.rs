@@ -1,6 +1,6 @@
 //! Bodies, rows and contacts that the problems are made of.
 
-use crate::problem::{Body, Contact, FrictionSet, OffsetRow, Row, StepProblem};
+use stiction_lcp::problem::{Body, Contact, FrictionSet, OffsetRow, Row, StepProblem};
 
 /// Gravity [m/s²], time step [s], and the speed one gives in the other [m/s].
 const G: f64 = 9.81;

@@ -2,7 +2,7 @@
 //! rigid bodies and contacts in local form with known solutions, or with none.
 //!
 //! The files are what this module makes; a test holds the two against each other, and the expectations
-//! against [`Enumerate`](crate::Enumerate) and the certificate.
+//! against [`Enumerate`](stiction_lcp::Enumerate) and the certificate.
 
 mod build;
 mod local;
@@ -13,7 +13,7 @@ mod space;
 mod stack;
 mod textbook;
 
-use crate::problem::{AnyProblem, Expected, ProblemFile, StepProblem};
+use stiction_lcp::problem::{AnyProblem, Expected, ProblemFile, StepProblem};
 
 /// Every problem, with the name of its file in `problems/` without the ending.
 pub fn all() -> Vec<(String, ProblemFile)> {
@@ -64,11 +64,4 @@ fn exactly(solutions: &[&[f64]]) -> Expected {
 /// Infinitely many solutions, none of them isolated, and these among them.
 fn infinitely_many(some: &[&[f64]]) -> Expected {
     Expected { continuum: Some(true), isolated: Some(0), ..exactly(some) }
-}
-
-impl Expected {
-    /// The same with the velocities of a step problem.
-    fn moving(self, velocity: &[f64]) -> Self {
-        Self { velocity: velocity.to_vec(), ..self }
-    }
 }

@@ -2,8 +2,8 @@
 
 use super::build::{FALL, HAND, slide, spatial, spatial_row, square, step, touching};
 use super::{Entry, exactly, infinitely_many};
-use crate::problem::{Body, Contact, FrictionSet, ProblemFile, Row, StepProblem};
 use std::f64::consts::FRAC_1_SQRT_2;
+use stiction_lcp::problem::{Body, Contact, FrictionSet, ProblemFile, Row, StepProblem};
 
 type File = (String, ProblemFile);
 
@@ -50,7 +50,7 @@ fn box_rests() -> File {
         HAND,
         "Four normal impulses for three equations: a diagonal pair can carry more. Small variants: planar-box-rests, rod-rests.",
     )
-    .step(spatial_box(0.4, 0.0), infinitely_many(&[&z]).moving(&[0.0; 6]))
+    .step(spatial_box(0.4, 0.0), infinitely_many(&[&z]).with_velocity(&[0.0; 6]))
 }
 
 fn box_slides() -> File {
@@ -63,7 +63,7 @@ fn box_slides() -> File {
         HAND,
         "The velocity is that of planar-box-slides, the impulses are not unique. Small variants: planar-box-slides, rod-slides.",
     )
-    .step(spatial_box(mu, 3.0), infinitely_many(&[&z]).moving(&[3.0 - mu * FALL, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    .step(spatial_box(mu, 3.0), infinitely_many(&[&z]).with_velocity(&[3.0 - mu * FALL, 0.0, 0.0, 0.0, 0.0, 0.0]))
 }
 
 /// A rod of 2 kg along x that lies on two points below its ends.
@@ -81,7 +81,7 @@ fn rod_rests() -> File {
         HAND,
         "Two contacts with four directions: twelve complementary rows, the small variant of box-rests.",
     )
-    .step(rod(0.4, 0.0), infinitely_many(&[&z]).moving(&[0.0; 6]))
+    .step(rod(0.4, 0.0), infinitely_many(&[&z]).with_velocity(&[0.0; 6]))
 }
 
 fn rod_slides() -> File {
@@ -94,7 +94,7 @@ fn rod_slides() -> File {
         HAND,
         "The small variant of box-slides; here the impulses are unique.",
     )
-    .step(rod(mu, 3.0), exactly(&[&z]).moving(&[3.0 - mu * FALL, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    .step(rod(mu, 3.0), exactly(&[&z]).with_velocity(&[3.0 - mu * FALL, 0.0, 0.0, 0.0, 0.0, 0.0]))
 }
 
 /// A ball of 2 kg and radius 0.5 m that slides without spin, and its velocities after friction p along the
@@ -117,7 +117,7 @@ fn sphere_square() -> File {
         HAND,
         "Along a direction of the polygon: friction is that of the circle, and spins the ball up.",
     )
-    .step(step, exactly(&[&rubbing(0.3, &[c])]).moving(&velocity))
+    .step(step, exactly(&[&rubbing(0.3, &[c])]).with_velocity(&velocity))
 }
 
 fn sphere_octagon() -> File {
@@ -130,7 +130,7 @@ fn sphere_octagon() -> File {
         HAND,
         "Along the diagonal, which is one of eight directions.",
     )
-    .step(step, exactly(&[&z]).moving(&velocity))
+    .step(step, exactly(&[&z]).with_velocity(&velocity))
 }
 
 fn sphere_circle() -> File {
@@ -142,7 +142,7 @@ fn sphere_circle() -> File {
         HAND,
         "Friction is opposite to slip in any direction. Not a linear problem; z holds the impulses along the tangent rows.",
     )
-    .step(step, exactly(&[&[c, -0.6 * p, -0.8 * p]]).moving(&velocity))
+    .step(step, exactly(&[&[c, -0.6 * p, -0.8 * p]]).with_velocity(&velocity))
 }
 
 /// A particle of 1 kg on the floor, (x, y, z).
@@ -163,7 +163,7 @@ fn anisotropic_polygon() -> File {
         HAND,
         "Half the friction along y. At (1, 3) m/s most is dissipated along −y alone, since 3 / 2 > 1; β is measured in generators of length ½.",
     )
-    .step(particle(set, mu, [1.0, 3.0]), exactly(&[&[FALL, 0.0, 0.0, 0.0, p]]).moving(&[1.0, 3.0 - 0.5 * p, 0.0]))
+    .step(particle(set, mu, [1.0, 3.0]), exactly(&[&[FALL, 0.0, 0.0, 0.0, p]]).with_velocity(&[1.0, 3.0 - 0.5 * p, 0.0]))
 }
 
 fn ellipse() -> File {
@@ -178,6 +178,6 @@ fn ellipse() -> File {
     )
     .step(
         particle(FrictionSet::Ellipse([1.0, 0.5, 1.0]), 0.4, [3.0 - friction[0], 4.0 - friction[1]]),
-        exactly(&[&[FALL, friction[0], friction[1]]]).moving(&[3.0, 4.0, 0.0]),
+        exactly(&[&[FALL, friction[0], friction[1]]]).with_velocity(&[3.0, 4.0, 0.0]),
     )
 }

@@ -1,8 +1,8 @@
 //! Dense problems: what textbooks say about matrix classes and pivoting methods.
 
 use super::{Entry, exactly, infinitely_many, none};
-use crate::problem::{AnyProblem, Expected, Lcp, Mlcp, ProblemFile};
 use nalgebra::{DMatrix, DVector};
+use stiction_lcp::problem::{AnyProblem, Expected, Lcp, Mlcp, ProblemFile};
 
 const CPS: &str = "R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992";
 const MURTY: &str = "K. G. Murty, Linear Complementarity, Linear and Nonlinear Programming, 1988";

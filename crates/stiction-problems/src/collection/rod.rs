@@ -2,8 +2,8 @@
 
 use super::build::{step, touching};
 use super::{Entry, exactly, infinitely_many, none};
-use crate::problem::{AnyProblem, Body, FrictionSet, Lcp, ProblemFile, Row};
 use std::f64::consts::PI;
+use stiction_lcp::problem::{AnyProblem, Body, FrictionSet, Lcp, ProblemFile, Row};
 
 type File = (String, ProblemFile);
 
@@ -123,7 +123,7 @@ impl Rod {
             "D. E. Stewart, J. C. Trinkle, ICRA 2000, example 1, in the limit h → 0",
             "Plastic impact: the tip sticks with c = 3.175 N s, β = 1.389 N s inside the cone. Where accelerations have no solution (painleve) the time step has one.",
         )
-        .step(step(vec![body], vec![contact]), infinitely_many(&[&[c, 0.0, -p]]).moving(&self.after()))
+        .step(step(vec![body], vec![contact]), infinitely_many(&[&[c, 0.0, -p]]).with_velocity(&self.after()))
     }
 }
 

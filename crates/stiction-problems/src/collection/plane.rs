@@ -2,7 +2,9 @@
 
 use super::build::{FALL, HAND, block, planar, planar_row, slide, step, touching};
 use super::{Entry, exactly, infinitely_many, none};
-use crate::problem::{Body, Contact, FrictionLaw, FrictionSet, OffsetRow, ProblemFile, Row, StepProblem};
+use stiction_lcp::problem::{
+    Body, Contact, FrictionLaw, FrictionSet, OffsetRow, ProblemFile, Row, StepProblem,
+};
 
 type File = (String, ProblemFile);
 
@@ -32,7 +34,7 @@ fn disk_slides() -> File {
         HAND,
         "ω = 3 rad/s: friction at its bound pushes the disk to the left and slows the spin. λ = 2.55855 m/s.",
     )
-    .step(disk(3.0), exactly(&[&[FALL, 0.0, p]]).moving(&[-p, 0.0, 3.0 - 2.0 * p]))
+    .step(disk(3.0), exactly(&[&[FALL, 0.0, p]]).with_velocity(&[-p, 0.0, 3.0 - 2.0 * p]))
 }
 
 fn disk_sticks() -> File {
@@ -43,7 +45,7 @@ fn disk_sticks() -> File {
         HAND,
         "ω = 0.1 rad/s: a third of the spin goes into rolling to the left. Any β with the same difference is a solution.",
     )
-    .step(disk(0.1), infinitely_many(&[&[FALL, 0.0, p], &[FALL, 0.05, p + 0.05]]).moving(&[-p, 0.0, p]))
+    .step(disk(0.1), infinitely_many(&[&[FALL, 0.0, p], &[FALL, 0.05, p + 0.05]]).with_velocity(&[-p, 0.0, p]))
 }
 
 fn disk_convex() -> File {
@@ -59,7 +61,7 @@ fn disk_convex() -> File {
         HAND,
         "The relaxation lifts the sliding disk off the table at μ times its slip speed; compare disk-slides.",
     )
-    .step(step, exactly(&[&[c, 0.0, mu * c]]).moving(&velocity))
+    .step(step, exactly(&[&[c, 0.0, mu * c]]).with_velocity(&velocity))
 }
 
 fn conveyor() -> File {
@@ -73,7 +75,10 @@ fn conveyor() -> File {
         HAND,
         "The belt moves to the right at 2 m/s (τ = −2 m/s) and takes the block along: v = (μ g h, 0).",
     )
-    .step(step(vec![block(1.0, [0.0; 2])], vec![contact]), exactly(&[&[FALL, p, 0.0]]).moving(&[p, 0.0]))
+    .step(
+        step(vec![block(1.0, [0.0; 2])], vec![contact]),
+        exactly(&[&[FALL, p, 0.0]]).with_velocity(&[p, 0.0]),
+    )
 }
 
 /// A box of mass 2 kg with half sides a and b on its two lower corners, left first.
@@ -90,7 +95,10 @@ fn planar_box_rests() -> File {
         HAND,
         "The normal impulses are known; the corners can push against each other through friction.",
     )
-    .step(planar_box(0.5, 0.25, 0.4, 0.0), infinitely_many(&[&[c, 0.0, 0.0, c, 0.0, 0.0]]).moving(&[0.0; 3]))
+    .step(
+        planar_box(0.5, 0.25, 0.4, 0.0),
+        infinitely_many(&[&[c, 0.0, 0.0, c, 0.0, 0.0]]).with_velocity(&[0.0; 3]),
+    )
 }
 
 fn planar_box_slides() -> File {
@@ -103,7 +111,7 @@ fn planar_box_slides() -> File {
         HAND,
         "Friction shifts weight to the front corner; all impulses are unique.",
     )
-    .step(planar_box(a, b, mu, 3.0), exactly(&[&z]).moving(&[3.0 - mu * FALL, 0.0, 0.0]))
+    .step(planar_box(a, b, mu, 3.0), exactly(&[&z]).with_velocity(&[3.0 - mu * FALL, 0.0, 0.0]))
 }
 
 fn planar_box_tips() -> File {
@@ -119,7 +127,7 @@ fn planar_box_tips() -> File {
         HAND,
         "Friction outweighs gravity about the front corner and the rear one leaves the table.",
     )
-    .step(planar_box(a, b, mu, speed), exactly(&[&[0.0, 0.0, 0.0, c, 0.0, mu * c]]).moving(&velocity))
+    .step(planar_box(a, b, mu, speed), exactly(&[&[0.0, 0.0, 0.0, c, 0.0, mu * c]]).with_velocity(&velocity))
 }
 
 /// Walls at x = ∓ with normals ±x that touch body 0 by `rows` of its velocities for x and y.

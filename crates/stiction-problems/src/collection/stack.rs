@@ -2,7 +2,7 @@
 
 use super::build::{FALL, HAND, block, planar, planar_row, spatial, spatial_row, square, step, touching};
 use super::{Entry, exactly, infinitely_many};
-use crate::problem::{Contact, FrictionSet, ProblemFile, Row};
+use stiction_lcp::problem::{Contact, FrictionSet, ProblemFile, Row};
 
 type File = (String, ProblemFile);
 
@@ -47,7 +47,10 @@ fn planar_stack(boxes: usize) -> File {
         HAND,
         &note,
     )
-    .step(step(bodies, planar_contacts(boxes, 0.5)), infinitely_many(&[&z]).moving(&vec![0.0; 3 * boxes]))
+    .step(
+        step(bodies, planar_contacts(boxes, 0.5)),
+        infinitely_many(&[&z]).with_velocity(&vec![0.0; 3 * boxes]),
+    )
 }
 
 fn frictionless_stack(boxes: usize) -> File {
@@ -56,7 +59,7 @@ fn frictionless_stack(boxes: usize) -> File {
     let file = format!("planar-stack-{boxes}-frictionless");
     let name = format!("{boxes} boxes on each other in the plane, without friction");
     Entry::new(&file, &name, HAND, "Without friction the impulses are unique.")
-        .step(step(bodies, planar_contacts(boxes, 0.0)), exactly(&[&z]).moving(&vec![0.0; 3 * boxes]))
+        .step(step(bodies, planar_contacts(boxes, 0.0)), exactly(&[&z]).with_velocity(&vec![0.0; 3 * boxes]))
 }
 
 fn spatial_stack(boxes: usize) -> File {
@@ -75,7 +78,7 @@ fn spatial_stack(boxes: usize) -> File {
         "Four corners each, four directions. Small variants: planar-stack-{boxes}-frictionless, sliding-stack-{boxes}."
     );
     Entry::new(&format!("stack-{boxes}"), &format!("{boxes} boxes on each other in space"), HAND, &note)
-        .step(step(bodies, contacts), infinitely_many(&[&z]).moving(&vec![0.0; 6 * boxes]))
+        .step(step(bodies, contacts), infinitely_many(&[&z]).with_velocity(&vec![0.0; 6 * boxes]))
 }
 
 /// Blocks that only translate, the top one sliding at 2 m/s: below it everything sticks.
@@ -100,5 +103,5 @@ fn sliding_stack(blocks: usize) -> File {
         HAND,
         &note,
     )
-    .step(step(bodies, (0..blocks).map(contact).collect()), infinitely_many(&[&z]).moving(&velocity))
+    .step(step(bodies, (0..blocks).map(contact).collect()), infinitely_many(&[&z]).with_velocity(&velocity))
 }

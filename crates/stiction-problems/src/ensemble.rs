@@ -4,12 +4,12 @@
 
 mod heap;
 
-use crate::problem::{Body, Contact, FrictionSet, Joint, OffsetRow, Row, StepProblem};
 use arrayvec::ArrayVec;
 use nalgebra::Vector3;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use stiction_lcp::problem::{Body, Contact, FrictionSet, Joint, OffsetRow, Row, StepProblem};
 
 pub use heap::{Arrangement, Heap};
 
