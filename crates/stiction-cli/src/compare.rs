@@ -2,7 +2,7 @@
 
 mod reference;
 
-use crate::report::residual;
+use crate::residual;
 use crate::run::plan::{Overrides, Plan, scheme_of};
 use crate::{BadInput, Outcome, plot, print, write_file};
 use cpu_time::ProcessTime;

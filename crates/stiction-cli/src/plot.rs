@@ -1,8 +1,7 @@
 //! Figures of experiments as SVG: curves over axes, and bodies at several times.
 
-pub(crate) mod panels;
+pub mod panels;
 
-use crate::draw::rounded;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::{
@@ -35,7 +34,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), String>;
 
 /// Draws a figure as SVG text.
-pub(crate) fn draw(figure: &Figure) -> Result<String, String> {
+pub fn draw(figure: &Figure) -> Result<String, String> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -50,7 +49,7 @@ pub(crate) fn draw(figure: &Figure) -> Result<String, String> {
 }
 
 /// Draws figures two by two as SVG text, under one title.
-pub(crate) fn draw_together(title: &str, figures: &[Figure]) -> Result<String, String> {
+pub fn draw_together(title: &str, figures: &[Figure]) -> Result<String, String> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, TOGETHER).into_drawing_area();
@@ -283,4 +282,11 @@ fn draw_frame(cell: &Area, frame: &Frame, low: [f64; 2], high: [f64; 2]) -> Draw
     let caption = format!("t = {} s", number(frame.t));
     let at = (12, i32::try_from(cell.dim_in_pixel().1).unwrap_or(0) - 30);
     cell.draw_text(&caption, &("sans-serif", 17, &INK).into_text_style(cell), at).map_err(words)
+}
+
+/// Point in whole pixels.
+pub fn rounded([x, y]: [f64; 2]) -> (i32, i32) {
+    #[allow(clippy::cast_possible_truncation, reason = "pictures are far smaller than 2³¹ pixels")]
+    let whole = |x: f64| x.round() as i32;
+    (whole(x), whole(y))
 }

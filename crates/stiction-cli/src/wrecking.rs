@@ -1,6 +1,6 @@
 //! The moving half of `stiction demo`: a wrecking ball swings into a tower.
 
-use crate::report::residual;
+use crate::residual;
 use crate::{BadInput, plot, write_file};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::fmt::Write;

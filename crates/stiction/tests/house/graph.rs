@@ -23,9 +23,20 @@ const CRATES: &[(&str, &[&str])] = &[
             "stiction-journal",
             "stiction-lcp",
             "stiction-papers",
-            "stiction-problems",
             "stiction-scene",
             "stiction-view",
+        ],
+    ),
+    (
+        "stiction-lab",
+        &[
+            "stiction",
+            "stiction-cli",
+            "stiction-geometry",
+            "stiction-lcp",
+            "stiction-papers",
+            "stiction-problems",
+            "stiction-scene",
         ],
     ),
 ];
