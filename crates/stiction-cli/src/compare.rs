@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use stiction::{Scheme, Simulation, State, StepReport, System};
-use stiction_papers::{Axis, Content, Curve, Figure};
+use stiction_papers::{Axis, Curve, Figure, FigureContent};
 use stiction_scene::Model;
 
 const EXAMPLES: &str = "\
@@ -261,7 +261,7 @@ impl Report {
         let figure = |title: &str, axis: &str, curves: Vec<Curve>| Figure {
             name: String::new(),
             title: title.into(),
-            content: Content::Curves {
+            content: FigureContent::Curves {
                 axes: [Axis::logarithmic(axis), Axis::logarithmic("error [m]")],
                 curves,
             },

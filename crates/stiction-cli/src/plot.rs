@@ -8,7 +8,7 @@ use plotters::prelude::{
     BindKeyPoints, Cartesian2d, ChartBuilder, ChartContext, Circle, Color, DrawingArea, IntoDrawingArea,
     IntoLogRange, IntoTextStyle, LineSeries, PathElement, RGBColor, Ranged, SVGBackend, WHITE,
 };
-use stiction_papers::{Axis, Content, Curve, Figure, Frame};
+use stiction_papers::{Axis, Curve, Figure, FigureContent, Snapshot};
 
 /// Size of a figure [px].
 const SIZE: (u32, u32) = (1200, 800);
@@ -40,8 +40,8 @@ pub fn draw(figure: &Figure) -> Result<String, String> {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         area.fill(&WHITE).map_err(words)?;
         match &figure.content {
-            Content::Curves { axes, curves } => draw_curves(&area, figure, axes, curves)?,
-            Content::Frames(frames) => draw_frames(&area, figure, frames)?,
+            FigureContent::Curves { axes, curves } => draw_curves(&area, figure, axes, curves)?,
+            FigureContent::Snapshots(frames) => draw_frames(&area, figure, frames)?,
         }
         area.present().map_err(words)?;
     }
@@ -59,8 +59,8 @@ pub fn draw_together(title: &str, figures: &[Figure]) -> Result<String, String> 
         head.draw_text(title, &style, (24, 18)).map_err(words)?;
         for (cell, figure) in below.split_evenly((figures.len().div_ceil(2), 2)).iter().zip(figures) {
             match &figure.content {
-                Content::Curves { axes, curves } => draw_curves(cell, figure, axes, curves)?,
-                Content::Frames(frames) => draw_frames(cell, figure, frames)?,
+                FigureContent::Curves { axes, curves } => draw_curves(cell, figure, axes, curves)?,
+                FigureContent::Snapshots(frames) => draw_frames(cell, figure, frames)?,
             }
         }
         area.present().map_err(words)?;
@@ -221,7 +221,7 @@ fn number(x: f64) -> String {
 }
 
 /// Frames side by side, all to one scale.
-fn draw_frames(area: &Area, figure: &Figure, frames: &[Frame]) -> Drawn {
+fn draw_frames(area: &Area, figure: &Figure, frames: &[Snapshot]) -> Drawn {
     let (title, body) = area.split_vertically(56);
     let style = ("sans-serif", 26, &INK).into_text_style(&title);
     title.draw_text(&figure.title, &style, (24, 18)).map_err(words)?;
@@ -259,7 +259,7 @@ fn columns((width, height): (u32, u32), frames: usize, shape: f64) -> usize {
     (1..=frames).max_by(|a, b| size(*a).total_cmp(&size(*b))).unwrap_or(1)
 }
 
-fn draw_frame(cell: &Area, frame: &Frame, low: [f64; 2], high: [f64; 2]) -> Drawn {
+fn draw_frame(cell: &Area, frame: &Snapshot, low: [f64; 2], high: [f64; 2]) -> Drawn {
     let (width, height) = cell.dim_in_pixel();
     let (width, height) = (f64::from(width) - 24.0, f64::from(height) - 48.0);
     let span = |k: usize| (high[k] - low[k]).max(1e-9);

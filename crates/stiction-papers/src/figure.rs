@@ -10,12 +10,12 @@ pub struct Figure {
     /// What it shows.
     pub title: String,
     /// What is in it.
-    pub content: Content,
+    pub content: FigureContent,
 }
 
 /// What is in a figure.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Content {
+pub enum FigureContent {
     /// Curves over common axes.
     Curves {
         /// The axes.
@@ -24,7 +24,7 @@ pub enum Content {
         curves: Vec<Curve>,
     },
     /// Outlines of bodies at several times.
-    Frames(Vec<Frame>),
+    Snapshots(Vec<Snapshot>),
 }
 
 /// An axis of a figure.
@@ -47,7 +47,7 @@ pub struct Curve {
 
 /// Bodies at one time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
+pub struct Snapshot {
     /// Time [s].
     pub t: f64,
     /// Closed outlines, and open ones such as the ground [m].

@@ -12,23 +12,29 @@ pub mod pagt06;
 mod random;
 pub mod st00;
 
-pub use figure::{Axis, Content, Curve, Figure, Frame, Outline};
-pub use measurement::{Line, Sense, Verdict};
+pub use figure::{Axis, Curve, Figure, FigureContent, Outline, Snapshot};
+pub use measurement::{Agreement, Measurement, PublishedSense};
 
 use stiction::{Mistake, Mistakes, StepError};
+
+/// Acceleration of gravity where a paper prints 9.81 or no value [m/s²].
+pub const GRAVITY: f64 = 9.81;
+
+/// Points (x, y) of a measured curve.
+pub type Series = Vec<[f64; 2]>;
 
 /// All that was measured and drawn of a paper.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reproduction {
     /// The numbers.
-    pub lines: Vec<Line>,
+    pub lines: Vec<Measurement>,
     /// The pictures.
     pub figures: Vec<Figure>,
 }
 
 impl Reproduction {
     /// Adds a number, to be told more of.
-    pub(crate) fn add(&mut self, line: Line) -> &mut Line {
+    pub(crate) fn add(&mut self, line: Measurement) -> &mut Measurement {
         let at = self.lines.len();
         self.lines.push(line);
         &mut self.lines[at]

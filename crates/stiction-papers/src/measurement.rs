@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// One number of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Line {
+pub struct Measurement {
     /// Key of the paper.
     pub paper: &'static str,
     /// Which of its experiments.
@@ -18,7 +18,7 @@ pub struct Line {
     /// What the paper gives, where it gives a number.
     pub published: Option<f64>,
     /// How the paper's number is meant.
-    pub sense: Sense,
+    pub sense: PublishedSense,
     /// Why this library's number is another one, where that is known.
     pub remark: &'static str,
 }
@@ -26,7 +26,7 @@ pub struct Line {
 /// How a published number is meant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sense {
+pub enum PublishedSense {
     /// It was printed as a result.
     #[default]
     Exactly,
@@ -41,7 +41,7 @@ pub enum Sense {
 /// What a line says of the paper's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Agreement {
     /// It comes out here, too.
     Reproduced,
     /// It comes out nearly.
@@ -54,12 +54,12 @@ pub enum Verdict {
 
 /// The largest relative difference that counts as the same number: papers print three or four digits, and a printed
 /// start or constant may be rounded as well.
-const SAME: f64 = 5e-3;
+const REPRODUCED_RELATIVE: f64 = 5e-3;
 
 /// The largest relative difference that counts as close, and as the same where the number is only about right.
-const NEAR: f64 = 0.1;
+const CLOSE_RELATIVE: f64 = 0.1;
 
-impl Line {
+impl Measurement {
     /// A number of an experiment, and the paper's, which is meant as it is printed.
     pub fn new(
         paper: &'static str,
@@ -69,11 +69,20 @@ impl Line {
         value: f64,
         published: Option<f64>,
     ) -> Self {
-        Self { paper, experiment, case, quantity, value, published, sense: Sense::Exactly, remark: "" }
+        Self {
+            paper,
+            experiment,
+            case,
+            quantity,
+            value,
+            published,
+            sense: PublishedSense::Exactly,
+            remark: "",
+        }
     }
 
     /// The paper's number is meant in this sense.
-    pub(crate) fn meant(&mut self, sense: Sense) -> &mut Self {
+    pub(crate) fn meant(&mut self, sense: PublishedSense) -> &mut Self {
         self.sense = sense;
         self
     }
@@ -85,20 +94,20 @@ impl Line {
     }
 
     /// Whether the paper's number comes out here.
-    pub fn verdict(&self) -> Verdict {
-        let Some(published) = self.published else { return Verdict::Unpublished };
+    pub fn verdict(&self) -> Agreement {
+        let Some(published) = self.published else { return Agreement::Unpublished };
         let difference = (self.value - published).abs();
         let within = |part: f64| difference <= part * published.abs();
         let same = match self.sense {
-            Sense::Exactly => within(SAME),
-            Sense::About => within(NEAR),
-            Sense::AtMost => self.value <= published,
-            Sense::AtLeast => self.value >= published,
+            PublishedSense::Exactly => within(REPRODUCED_RELATIVE),
+            PublishedSense::About => within(CLOSE_RELATIVE),
+            PublishedSense::AtMost => self.value <= published,
+            PublishedSense::AtLeast => self.value >= published,
         };
         match same {
-            true => Verdict::Reproduced,
-            false if within(NEAR) => Verdict::Close,
-            false => Verdict::Differs,
+            true => Agreement::Reproduced,
+            false if within(CLOSE_RELATIVE) => Agreement::Close,
+            false => Agreement::Differs,
         }
     }
 }

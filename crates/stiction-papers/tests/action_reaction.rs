@@ -6,20 +6,20 @@ use stiction::spatial::{self, Attached, Body, Mass, Shape, World};
 use stiction::{ContactQuery, ContactRow, Scheme, Simulation, State, StepReport, System};
 use stiction_geometry::spatial::Polyhedron;
 use stiction_lcp::Row;
-use stiction_papers::ha10::{Bodies, DEPTH, Form, Method, Polyhedra, Scene};
+use stiction_papers::ha10::{DEPTH, EitherModel, GapForm, Ha10Method, Ha10Scene, Polyhedra};
 
 /// Where each moving body is: its centre of mass and the axes of its angular velocity. Body 0 is the floor.
-fn places(bodies: &Bodies, state: &State) -> Vec<(Point3<f64>, UnitQuaternion<f64>)> {
+fn places(bodies: &EitherModel, state: &State) -> Vec<(Point3<f64>, UnitQuaternion<f64>)> {
     let count = match bodies {
-        Bodies::Planar(model) => model.bodies().len(),
-        Bodies::Spatial(model) => model.bodies().len(),
+        EitherModel::Planar(model) => model.bodies().len(),
+        EitherModel::Spatial(model) => model.bodies().len(),
     };
     let place = |number: usize| match bodies {
-        Bodies::Planar(model) => {
+        EitherModel::Planar(model) => {
             let id = stiction::planar::BodyId(u32::try_from(number + 1).unwrap());
             (model.centre(state, id).unwrap().coords.push(0.0).into(), UnitQuaternion::identity())
         }
-        Bodies::Spatial(model) => {
+        EitherModel::Spatial(model) => {
             let id = spatial::BodyId(u32::try_from(number + 1).unwrap());
             (model.centre(state, id).unwrap(), model.pose(state, id).unwrap().rotation)
         }
@@ -52,7 +52,7 @@ fn net(
 
 /// Steps a scene and looks at the impulses of every pair of moving bodies in every step; the number looked at.
 fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize {
-    let planar = matches!(system.bodies, Bodies::Planar(_));
+    let planar = matches!(system.bodies, EitherModel::Planar(_));
     let mut simulation = Simulation::new(system, state, scheme);
     let mut seen = 0;
     for step in 0..steps {
@@ -88,14 +88,19 @@ fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize
     seen
 }
 
-fn schemes() -> [(Form, Scheme); 4] {
-    let paper = |form| (form, Method::paper(form, 1.0, true).scheme);
-    [(Form::Gap, Scheme::default()), (Form::Gap, Scheme::ah04()), paper(Form::Rho), paper(Form::Ratio)]
+fn schemes() -> [(GapForm, Scheme); 4] {
+    let paper = |form| (form, Ha10Method::paper(form, 1.0, true).scheme);
+    [
+        (GapForm::Gap, Scheme::default()),
+        (GapForm::Gap, Scheme::ah04()),
+        paper(GapForm::Rho),
+        paper(GapForm::Ratio),
+    ]
 }
 
 #[test]
 fn polygons_push_each_other_alike() {
-    for scene in [Scene::Balance2, Scene::Pyramid1] {
+    for scene in [Ha10Scene::Balance2, Ha10Scene::Pyramid1] {
         for (form, scheme) in schemes() {
             let bodies = scene.bodies(1).unwrap();
             let state = bodies.state();
@@ -106,7 +111,7 @@ fn polygons_push_each_other_alike() {
 }
 
 /// A heap of octahedra, wedges and boxes that fall on each other.
-fn heap() -> Bodies {
+fn heap() -> EitherModel {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace)));
     let point = |x: f64, y: f64, z: f64| Point3::new(0.3 * x, 0.3 * y, 0.3 * z);
@@ -131,7 +136,7 @@ fn heap() -> Bodies {
         let body = Body::rigid(format!("body {k}"), Mass::Density(500.0)).with(Attached::new(shape));
         world.add_body(body.at(Isometry3::from_parts(place.into(), turn)));
     }
-    Bodies::Spatial(world.build().unwrap())
+    EitherModel::Spatial(world.build().unwrap())
 }
 
 #[test]

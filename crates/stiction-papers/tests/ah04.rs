@@ -4,26 +4,26 @@ use std::collections::BTreeSet;
 use stiction::{ContactQuery, Level, Scheme, SearchCache, State, System};
 use stiction_lcp::FrictionLaw;
 use stiction_papers::ah04::disks::{SEED, convex_difference, pile};
-use stiction_papers::ah04::ellipse::{self, BAND, Ellipse, SEMI_AXES, constant, ratios};
+use stiction_papers::ah04::ellipse::{self, ELLIPSE_BAND, Ellipse, SEMI_AXES, constant, ratios};
 use stiction_papers::ah04::pendulum::{self, Pendulum};
 use stiction_papers::ah04::slopes::{of_ellipse, of_pendulum};
-use stiction_papers::ah04::{Run, banded, reproduce};
-use stiction_papers::{Content, slope};
+use stiction_papers::ah04::{Ah04Run, banded, reproduce};
+use stiction_papers::{FigureContent, slope};
 
-fn swing(pendulum: Pendulum, scheme: Scheme) -> Run {
-    pendulum.run(scheme, pendulum::STEP, pendulum::TIME).unwrap()
+fn swing(pendulum: Pendulum, scheme: Scheme) -> Ah04Run {
+    pendulum.run(scheme, pendulum::PENDULUM_STEP, pendulum::PENDULUM_TIME).unwrap()
 }
 
-fn drop(scheme: Scheme) -> Run {
-    Ellipse::default().run(scheme, ellipse::STEP, ellipse::TIME).unwrap()
+fn drop(scheme: Scheme) -> Ah04Run {
+    Ellipse::default().run(scheme, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap()
 }
 
 fn stabilized() -> Scheme {
-    banded(BAND, Scheme::ah04())
+    banded(ELLIPSE_BAND, Scheme::ah04())
 }
 
 fn unstabilized() -> Scheme {
-    banded(BAND, Scheme::ap97())
+    banded(ELLIPSE_BAND, Scheme::ap97())
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -39,7 +39,7 @@ fn assert_within(got: f64, [low, high]: [f64; 2]) {
 }
 
 /// Largest difference of a coordinate or velocity between two runs.
-fn difference(a: &Run, b: &Run) -> f64 {
+fn difference(a: &Ah04Run, b: &Ah04Run) -> f64 {
     assert_eq!(a.states.len(), b.states.len());
     let apart = |(a, b): (&State, &State)| {
         let numbers = a.q.iter().zip(&b.q).chain(a.v.iter().zip(&b.v));
@@ -51,7 +51,7 @@ fn difference(a: &Run, b: &Run) -> f64 {
 /// With Θ quadratic the linearization errs by exactly its second-order term.
 #[test]
 fn the_quadratic_pendulum_errs_by_half_the_square_of_its_way() {
-    for h in [pendulum::STEP, 0.03] {
+    for h in [pendulum::PENDULUM_STEP, 0.03] {
         let run = Pendulum::Squared.run(Scheme::ah04(), h, 20.0).unwrap();
         let mut farthest: f64 = 0.0;
         for (state, i) in run.states.iter().zip(&run.infeasibility).skip(1) {
@@ -72,7 +72,7 @@ fn the_pendulum_drifts_unless_it_is_stabilized() {
     let held = swing(Pendulum::Distance, Scheme::ah04());
     assert_eq!((held.states.len(), held.problems), (1001, 1));
     assert_relative(held.largest_after(0.0), 0.089_632_1, 1e-6);
-    let late = pendulum::TIME - 100.0 * pendulum::STEP;
+    let late = pendulum::PENDULUM_TIME - 100.0 * pendulum::PENDULUM_STEP;
     assert!(held.largest_after(late) <= 0.0165, "{}", held.largest_after(late));
     // what the paper calls a velocity that decreases
     let speeds = [largest(&held.speed[..=100]), largest(held.after(&held.speed, late))];
@@ -96,12 +96,14 @@ fn the_pendulum_drifts_unless_it_is_stabilized() {
 fn stabilization_with_gamma_is_baumgarte_with_gamma_over_h() {
     for gamma in [0.2, 0.5, 1.0] {
         let ours = Scheme::of(Level::Stabilized { gamma, everywhere: false });
-        let theirs = Scheme::baumgarte(gamma / pendulum::STEP);
+        let theirs = Scheme::baumgarte(gamma / pendulum::PENDULUM_STEP);
         for model in Pendulum::ALL {
             assert!(difference(&swing(model, ours), &swing(model, theirs)) <= 1e-12);
         }
-        let (ours, theirs) =
-            (drop(banded(BAND, ours)), drop(banded(BAND, Scheme::baumgarte(gamma / ellipse::STEP))));
+        let (ours, theirs) = (
+            drop(banded(ELLIPSE_BAND, ours)),
+            drop(banded(ELLIPSE_BAND, Scheme::baumgarte(gamma / ellipse::ELLIPSE_STEP))),
+        );
         assert!(difference(&ours, &theirs) <= 1e-12);
         assert!(ours.infeasibility.iter().filter(|&&i| i > 1e-9).count() > 300);
     }
@@ -112,7 +114,7 @@ fn stabilization_with_gamma_is_baumgarte_with_gamma_over_h() {
 /// AH04 Theorem 2.1, on every step of a pile that falls apart.
 #[test]
 fn the_convex_program_at_the_slip_speeds_gives_the_velocity_of_the_pile() {
-    let [shifted, relaxed] = convex_difference(&stabilized(), SEED, ellipse::STEP, 100).unwrap();
+    let [shifted, relaxed] = convex_difference(&stabilized(), SEED, ellipse::ELLIPSE_STEP, 100).unwrap();
     assert!(shifted <= 1e-9, "{shifted}");
     assert!(relaxed > 1.0, "{relaxed}");
 }
@@ -158,7 +160,8 @@ fn the_rows_of_the_ellipse_are_the_closed_form() {
 fn the_ellipse_drifts_a_hundred_times_as_far_without_stabilization() {
     let (held, free) = (drop(stabilized()), drop(unstabilized()));
     // free fall: y = 8 − g h² 22·23/2 at an angle of 3.3
-    let y = 8.0 - pendulum::GRAVITY * (ellipse::STEP * ellipse::STEP) * (22.0 * 23.0 / 2.0);
+    let y = 8.0
+        - stiction_papers::GRAVITY * (ellipse::ELLIPSE_STEP * ellipse::ELLIPSE_STEP) * (22.0 * 23.0 / 2.0);
     let (sin, cos) = 3.3_f64.sin_cos();
     let fall = (16.0 * sin * sin + 4.0 * cos * cos).sqrt() - y;
     for run in [&held, &free] {
@@ -186,7 +189,7 @@ fn gap(state: &State) -> f64 {
 /// The paper's band lets the fall of one step through, and Φ/h throws the body out again.
 #[test]
 fn the_own_active_set_misses_no_impact() {
-    let highest = |run: &Run| run.states[23..].iter().map(gap).fold(0.0, f64::max);
+    let highest = |run: &Ah04Run| run.states[23..].iter().map(gap).fold(0.0, f64::max);
     let banded = drop(stabilized());
     assert!(constant(&banded) > 12.0);
     assert!(highest(&banded) > 1.4, "{}", highest(&banded));
@@ -199,7 +202,7 @@ fn the_own_active_set_misses_no_impact() {
 
 #[test]
 fn post_stabilization_of_the_ellipse_leaves_micrometres_then_nothing() {
-    let late = ellipse::TIME - 2.0;
+    let late = ellipse::ELLIPSE_TIME - 2.0;
     let once = drop(unstabilized().post_stabilized(1));
     assert_relative(largest(&once.before), 0.278_132_61, 1e-6);
     assert_relative(largest(once.after(&once.before, late)), 2.48e-3, 0.01);
@@ -216,7 +219,7 @@ fn the_convex_relaxation_rocks_alike_and_floats_where_it_slides() {
     let convex = |scheme| Scheme { friction: FrictionLaw::Convex, ..scheme };
     assert!(difference(&drop(stabilized()), &drop(convex(stabilized()))) < 1e-9);
     let sliding = Ellipse { speed: 10.0, ..Ellipse::default() };
-    let float = |scheme| sliding.float(scheme, ellipse::STEP, ellipse::TIME).unwrap();
+    let float = |scheme| sliding.float(scheme, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap();
     assert!(float(Scheme::ah04()) <= 1e-12);
     // at most h μ times the slip, which is 16 m/s before the impact
     assert_within(float(convex(Scheme::ah04())), [0.1, 0.05 * 0.3 * 16.0]);
@@ -244,13 +247,13 @@ fn infeasibility_is_of_second_order() {
 #[test]
 fn the_pile_falls_apart_and_stays_above_the_table() {
     for seed in SEED..SEED + 4 {
-        let held = pile(stabilized(), seed, ellipse::STEP, ellipse::TIME).unwrap();
+        let held = pile(stabilized(), seed, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap();
         let run = &held.run;
         let spikes = run.infeasibility.iter().filter(|&&i| i > 1e-3).count();
         assert!(spikes <= 10, "seed {seed}: {spikes}");
         assert!(run.largest_after(0.0) < 0.2 && run.mean_after(0.0) < 1e-3 && run.last() < 1e-9);
         assert_eq!((run.size, run.problems), (204, 1));
-        let free = pile(unstabilized(), seed, ellipse::STEP, ellipse::TIME).unwrap();
+        let free = pile(unstabilized(), seed, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap();
         assert!(free.run.mean_after(0.0) > 10.0 * run.mean_after(0.0));
         // few starts leave a disk that is still on its way down after 20 s
         assert!(held.on_table >= 20, "seed {seed}: {}", held.on_table);
@@ -258,18 +261,19 @@ fn the_pile_falls_apart_and_stays_above_the_table() {
             assert_eq!(held.on_table, 21);
         }
     }
-    let wide = pile(banded(0.8, Scheme::ah04()), SEED, ellipse::STEP, ellipse::TIME).unwrap();
+    let wide = pile(banded(0.8, Scheme::ah04()), SEED, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap();
     assert!(wide.run.largest_after(0.0) < 1e-6);
     assert_eq!(wide.on_table, 21);
     // in a band of 0.8 m unstabilized disks hover
-    let hovering = pile(banded(0.8, Scheme::ap97()), SEED, ellipse::STEP, ellipse::TIME).unwrap();
+    let hovering =
+        pile(banded(0.8, Scheme::ap97()), SEED, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap();
     assert!(hovering.run.largest_after(0.0) < 1e-5 && hovering.resting_gap > 0.5);
 }
 
 #[test]
 fn no_disk_hovers_or_is_missed_with_the_own_active_set() {
     for seed in SEED..SEED + 4 {
-        let own = pile(Scheme::ah04(), seed, ellipse::STEP, ellipse::TIME).unwrap();
+        let own = pile(Scheme::ah04(), seed, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap();
         assert!(own.run.largest_after(0.0) <= 1e-9, "{}", own.run.largest_after(0.0));
         assert!(own.table_gap <= 1e-9, "{}", own.table_gap);
         assert_eq!((own.run.problems, own.run.additions), (1, 0));
@@ -278,7 +282,7 @@ fn no_disk_hovers_or_is_missed_with_the_own_active_set() {
             assert!(own.resting_gap <= 1e-9, "{}", own.resting_gap);
         }
     }
-    let own = pile(Scheme::ah04(), SEED, ellipse::STEP, ellipse::TIME).unwrap();
+    let own = pile(Scheme::ah04(), SEED, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap();
     assert_eq!(own.on_table, 21);
 }
 
@@ -289,9 +293,9 @@ fn every_problem_is_certified() {
         drop(stabilized()),
         drop(unstabilized()),
         drop(Scheme::ah04()),
-        pile(stabilized(), SEED, ellipse::STEP, ellipse::TIME).unwrap().run,
-        pile(unstabilized(), SEED, ellipse::STEP, ellipse::TIME).unwrap().run,
-        pile(Scheme::ah04(), SEED, ellipse::STEP, ellipse::TIME).unwrap().run,
+        pile(stabilized(), SEED, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap().run,
+        pile(unstabilized(), SEED, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap().run,
+        pile(Scheme::ah04(), SEED, ellipse::ELLIPSE_STEP, ellipse::ELLIPSE_TIME).unwrap().run,
     ];
     runs.iter().for_each(|run| assert!(run.residual <= 1e-10, "{}", run.residual));
 }
@@ -307,7 +311,7 @@ fn lines_and_figures_are_complete_and_distinct() {
     assert_eq!(names.len(), 9);
     for figure in &all.figures {
         match &figure.content {
-            Content::Curves { axes, curves } => {
+            FigureContent::Curves { axes, curves } => {
                 let labels: BTreeSet<_> = curves.iter().map(|c| &c.label).collect();
                 assert_eq!(labels.len(), curves.len());
                 let drawn =
@@ -318,7 +322,7 @@ fn lines_and_figures_are_complete_and_distinct() {
                     figure.name
                 );
             }
-            Content::Frames(frames) => {
+            FigureContent::Snapshots(frames) => {
                 assert_eq!(frames.len(), if figure.name.contains("disks") { 4 } else { 10 });
                 assert!(frames.windows(2).all(|w| w[0].t < w[1].t));
             }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use stiction::Scheme;
-use stiction_papers::cp03::chain::{Chain, FIT, H, SI, STEPS, stairs};
-use stiction_papers::cp03::{Run, banded, chain, cost, five, plank, rectangle, reproduce};
+use stiction_papers::cp03::chain::{CHAIN_STEPS, Chain, FIT, H, SI, stairs};
+use stiction_papers::cp03::{Cp03Run, banded, chain, cost, five, plank, rectangle, reproduce};
 
 #[track_caller]
 fn assert_near(value: f64, expected: f64, relative: f64) {
@@ -15,8 +15,8 @@ fn assert_within(value: f64, [low, high]: [f64; 2]) {
     assert!((low..=high).contains(&value), "{value} is not between {low} and {high}");
 }
 
-fn of_chain(reading: &Chain, scheme: &Scheme) -> Run {
-    chain::run(reading, scheme, H, STEPS).unwrap()
+fn of_chain(reading: &Chain, scheme: &Scheme) -> Cp03Run {
+    chain::run(reading, scheme, H, CHAIN_STEPS).unwrap()
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn the_pushed_rectangle() {
 /// The library's own active set sees every impact coming, whatever post-stabilization follows.
 #[test]
 fn the_pushed_rectangle_with_nothing_to_set() {
-    for (h, steps) in rectangle::STEPS {
+    for (h, steps) in rectangle::RECTANGLE_RUNS {
         for scheme in [Scheme::ah04(), Scheme::default(), Scheme::ap97().post_stabilized(6)] {
             let run = rectangle::run(&scheme, h, steps).unwrap();
             assert!(run.most_before() < 1e-6, "h = {h}, {:?}: {}", scheme.level, run.most_before());
@@ -131,7 +131,7 @@ fn large_penetrations_take_more_passes() {
 
 #[test]
 fn five_bodies_in_a_room() {
-    let run = five::run(&banded(Scheme::ap97().post_stabilized(five::PASSES), five::BAND), five::STEPS);
+    let run = five::run(&banded(Scheme::ap97().post_stabilized(five::PASSES), five::BAND), five::FIVE_STEPS);
     let run = run.unwrap();
     assert!(run.most_before() > 1.0, "{}", run.most_before());
     assert!(run.after.iter().all(|&after| after < 1e-6), "{}", run.most_after());
@@ -141,7 +141,7 @@ fn five_bodies_in_a_room() {
 
 #[test]
 fn five_bodies_with_the_default_scheme() {
-    let run = five::run(&Scheme::default(), five::STEPS).unwrap();
+    let run = five::run(&Scheme::default(), five::FIVE_STEPS).unwrap();
     assert!(run.most_after() < 1e-6, "{}", run.most_after());
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use stiction::Scheme;
 use stiction_papers::ha10::block::{DEPTHS, distance, exact};
 use stiction_papers::ha10::slopes::{fine_slope, series};
-use stiction_papers::ha10::{Form, Method, Scene, gamma, reproduce, rest};
-use stiction_papers::{Content, Figure};
+use stiction_papers::ha10::{GapForm, Ha10Method, Ha10Scene, gamma, reproduce, rest};
+use stiction_papers::{Figure, FigureContent};
 
-fn paper(form: Form) -> Method {
-    Method::paper(form, 1.0, true)
+fn paper(form: GapForm) -> Ha10Method {
+    Ha10Method::paper(form, 1.0, true)
 }
 
 /// Steps small enough that no body is through another before it is near.
@@ -16,8 +16,9 @@ const STEPS: [f64; 5] = [0.02, 0.01, 0.005, 0.002, 0.001];
 
 #[test]
 fn infeasibility_falls_with_the_square_of_the_step() {
-    for (scene, most) in [(Scene::Balance2, 4e-2), (Scene::Pyramid1, 1e-2), (Scene::Dice3, 3e-3)] {
-        let points = series(scene, paper(Form::Rho), &STEPS).unwrap();
+    for (scene, most) in [(Ha10Scene::Balance2, 4e-2), (Ha10Scene::Pyramid1, 1e-2), (Ha10Scene::Dice3, 3e-3)]
+    {
+        let points = series(scene, paper(GapForm::Rho), &STEPS).unwrap();
         let slope = fine_slope(&points);
         assert!((slope - 2.0).abs() <= 0.35, "{}: {slope}, {points:?}", scene.name());
         assert!(points[1][1] <= most, "{}: {points:?}", scene.name());
@@ -29,8 +30,8 @@ fn infeasibility_falls_with_the_square_of_the_step() {
 /// Step 3 of Algorithm 9 as it is printed.
 #[test]
 fn positions_by_the_old_velocity_lose_an_order() {
-    let method = Method { lagging: true, ..paper(Form::Rho) };
-    for scene in Scene::ALL {
+    let method = Ha10Method { lagging: true, ..paper(GapForm::Rho) };
+    for scene in Ha10Scene::ALL {
         let points = series(scene, method, &[0.02, 0.01, 0.005]).unwrap();
         let slope = fine_slope(&points);
         assert!(slope <= 1.4, "{}: {slope}, {points:?}", scene.name());
@@ -39,21 +40,24 @@ fn positions_by_the_old_velocity_lose_an_order() {
 
 #[test]
 fn gaps_that_are_linear_leave_less() {
-    for (scene, most) in [(Scene::Balance2, 1e-4), (Scene::Pyramid1, 2e-3), (Scene::Dice3, 1e-4)] {
-        for method in [paper(Form::Ratio), Method::own(Scheme::ah04()), Method::own(Scheme::default())] {
+    for (scene, most) in [(Ha10Scene::Balance2, 1e-4), (Ha10Scene::Pyramid1, 2e-3), (Ha10Scene::Dice3, 1e-4)]
+    {
+        for method in
+            [paper(GapForm::Ratio), Ha10Method::own(Scheme::ah04()), Ha10Method::own(Scheme::default())]
+        {
             let points = series(scene, method, &[0.01]).unwrap();
             assert!(points[0][1] <= most, "{}, {:?}: {points:?}", scene.name(), method.form);
         }
         // post-stabilization leaves what it calls round-off, 1e-12 of the bodies, and few passes more
-        let points = series(scene, Method::own(Scheme::default()), &[0.02, 0.01]).unwrap();
+        let points = series(scene, Ha10Method::own(Scheme::default()), &[0.02, 0.01]).unwrap();
         assert!(points.iter().all(|p| p[1] <= 1e-10), "{}: {points:?}", scene.name());
     }
 }
 
 #[test]
 fn all_bodies_come_to_rest() {
-    for scene in Scene::ALL {
-        for method in [paper(Form::Rho), paper(Form::Ratio), Method::own(Scheme::default())] {
+    for scene in Ha10Scene::ALL {
+        for method in [paper(GapForm::Rho), paper(GapForm::Ratio), Ha10Method::own(Scheme::default())] {
             let end = rest::run(scene, method).unwrap();
             let name = scene.name();
             assert!(end.kinetic < 1e-12, "{name}, {:?}: {} J", method.form, end.kinetic);
@@ -67,10 +71,10 @@ fn all_bodies_come_to_rest() {
 #[test]
 fn the_block_stops_where_it_should() {
     // the first step brakes before it moves: v h/2 less, 1.2 % at h = 5 ms
-    let own = distance(Method::own(Scheme::default())).unwrap();
-    for form in [Form::Rho, Form::Ratio] {
+    let own = distance(Ha10Method::own(Scheme::default())).unwrap();
+    for form in [GapForm::Rho, GapForm::Ratio] {
         for depth in DEPTHS {
-            let way = distance(Method { depth, ..paper(form) }).unwrap();
+            let way = distance(Ha10Method { depth, ..paper(form) }).unwrap();
             assert!((way / exact() - 1.0).abs() <= 0.02, "{form:?}, {depth}: {way}");
             assert!((way - own).abs() <= 1e-6, "{form:?}, {depth}: {way}, not {own}");
         }
@@ -81,7 +85,7 @@ fn the_block_stops_where_it_should() {
 #[test]
 fn friction_as_printed_depends_on_the_floor() {
     for (depth, expected) in DEPTHS.into_iter().zip([0.578, 0.123, -0.001]) {
-        let way = distance(Method { depth, normalized: false, ..paper(Form::Rho) }).unwrap();
+        let way = distance(Ha10Method { depth, normalized: false, ..paper(GapForm::Rho) }).unwrap();
         assert!((way - expected).abs() <= 1e-3, "{depth}: {way}, not {expected}");
     }
 }
@@ -90,13 +94,13 @@ fn friction_as_printed_depends_on_the_floor() {
 /// bodies hover.
 #[test]
 fn gamma_zero_never_mends() {
-    let [_, none] = gamma::of(Scene::Balance2, 0.0, false, 0.02).unwrap();
+    let [_, none] = gamma::of(Ha10Scene::Balance2, 0.0, false, 0.02).unwrap();
     assert!(none > 1e-3, "{none}");
     for strength in [0.25, 0.5, 1.0] {
-        let [_, last] = gamma::of(Scene::Balance2, strength, false, 0.02).unwrap();
+        let [_, last] = gamma::of(Ha10Scene::Balance2, strength, false, 0.02).unwrap();
         assert!(last <= 5e-10, "γ = {strength}: {last}");
     }
-    let [hovering, _] = gamma::of(Scene::Balance2, 0.0, true, 0.02).unwrap();
+    let [hovering, _] = gamma::of(Ha10Scene::Balance2, 0.0, true, 0.02).unwrap();
     assert!(hovering < 1e-3, "{hovering}");
 }
 
@@ -112,8 +116,8 @@ fn everything_is_reported_once() {
     assert_eq!(names.len(), all.figures.len());
     assert_eq!(all.figures.len(), 8);
     let frames = |figure: &Figure| match &figure.content {
-        Content::Frames(frames) => frames.len(),
-        Content::Curves { .. } => 0,
+        FigureContent::Snapshots(frames) => frames.len(),
+        FigureContent::Curves { .. } => 0,
     };
     assert_eq!(all.figures.iter().map(frames).sum::<usize>(), 16);
 }

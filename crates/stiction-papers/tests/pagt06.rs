@@ -4,10 +4,10 @@ use nalgebra::Matrix2;
 use std::collections::BTreeSet;
 use std::f64::consts::SQRT_2;
 use stiction::{EventKind, Form, Linearization, Scheme};
-use stiction_papers::pagt06::angles::{self, Exact};
+use stiction_papers::pagt06::angles::{self, ExactPendulum};
 use stiction_papers::pagt06::double_pendulum::{self, DoublePendulum, joint_errors, largest_joint_errors};
 use stiction_papers::pagt06::smooth::{Smooth, largest_eigenvalue, radius};
-use stiction_papers::pagt06::{Run, block, carts, extrapolation, orders, ratios, reproduce, take_off};
+use stiction_papers::pagt06::{Pagt06Run, block, carts, extrapolation, orders, ratios, reproduce, take_off};
 
 fn near(got: f64, want: f64, tolerance: f64) {
     assert!((got - want).abs() <= tolerance, "{got} instead of {want}");
@@ -25,12 +25,14 @@ fn power(k: i32) -> f64 {
     0.5_f64.powi(k)
 }
 
-fn swing(scheme: Scheme, k: i32) -> Run {
-    DoublePendulum::new(double_pendulum::GRAVITY, true).run(scheme, power(k), double_pendulum::TIME).unwrap()
+fn swing(scheme: Scheme, k: i32) -> Pagt06Run {
+    DoublePendulum::new(double_pendulum::PENDULUM_GRAVITY, true)
+        .run(scheme, power(k), double_pendulum::DOUBLE_PENDULUM_TIME)
+        .unwrap()
 }
 
-fn exact_swing() -> Exact {
-    angles::exact(double_pendulum::GRAVITY, double_pendulum::TIME)
+fn exact_swing() -> ExactPendulum {
+    angles::exact(double_pendulum::PENDULUM_GRAVITY, double_pendulum::DOUBLE_PENDULUM_TIME)
 }
 
 /// The reference: when the bobs hit the wall, how fast, and where they end.
@@ -53,7 +55,7 @@ fn the_double_pendulum_hits_the_wall_five_times() {
     let end = [0.021_962_117_695, -0.999_758_803_605, 0.023_769_486_774, -1.999_757_170_312];
     exact.position.iter().zip(end).for_each(|(got, want)| near(*got, want, 1e-10));
     // the last digits printed with the other gravity
-    let heavier = angles::exact(9.81, double_pendulum::TIME);
+    let heavier = angles::exact(9.81, double_pendulum::DOUBLE_PENDULUM_TIME);
     let end = [0.021_946_26, -0.999_759_15, 0.023_851_31, -1.999_757_34];
     heavier.position.iter().zip(end).for_each(|(got, want)| near(*got, want, 1e-8));
 }
@@ -135,8 +137,8 @@ fn the_default_method_is_cleanly_of_second_order() {
 #[test]
 fn joints_of_the_free_double_pendulum_err_by_the_change_of_its_speed() {
     let h = power(5);
-    let pendulum = DoublePendulum::new(double_pendulum::GRAVITY, false);
-    let run = pendulum.run(double_pendulum::printed(), h, double_pendulum::TIME).unwrap();
+    let pendulum = DoublePendulum::new(double_pendulum::PENDULUM_GRAVITY, false);
+    let run = pendulum.run(double_pendulum::printed(), h, double_pendulum::DOUBLE_PENDULUM_TIME).unwrap();
     assert!(run.events.is_empty());
     let squares = |v: &[f64]| [v[0].powi(2) + v[1].powi(2), (v[2] - v[0]).powi(2) + (v[3] - v[1]).powi(2)];
     let start = squares(&run.velocities[0]);
@@ -155,7 +157,7 @@ fn joints_of_the_free_double_pendulum_err_by_the_change_of_its_speed() {
 #[test]
 fn the_block_errs_as_in_tables_10_2_and_10_3() {
     for (j, form) in [Form::End, Form::Mean].into_iter().enumerate() {
-        let errors = block::errors(block::printed(form), 5..=10, block::TIME).unwrap();
+        let errors = block::errors(block::printed(form), 5..=10, block::BLOCK_TIME).unwrap();
         for (i, (error, printed)) in errors.iter().zip(block::TABLES).enumerate() {
             // the last number of the first table is not that of its method
             let want = if (i, j) == (5, 0) { 4.4085e-8 } else { printed[j] };
@@ -167,14 +169,16 @@ fn the_block_errs_as_in_tables_10_2_and_10_3() {
 /// The closed form of the block.
 #[test]
 fn the_block_sticks_and_slips_seven_times() {
-    near(block::exact(block::TIME), 3.004_348_569_726_865, 1e-14);
+    near(block::exact(block::BLOCK_TIME), 3.004_348_569_726_865, 1e-14);
     let events = block::exact_events(block::LONG_TIME);
     assert_eq!(events.len(), 7);
     near(events[0], 0.338_608_184_671_979, 1e-14);
     near(events[1], 2.946_346_791_224, 1e-12);
-    assert_eq!(block::exact_events(block::TIME), &events[..1]);
+    assert_eq!(block::exact_events(block::BLOCK_TIME), &events[..1]);
     // against an explicit method within the second slide
-    let field = |t: f64, y: &[f64; 2]| [y[1], block::FORCE * t.cos() + block::FRICTION * block::GRAVITY];
+    let field = |t: f64, y: &[f64; 2]| {
+        [y[1], block::FORCE * t.cos() + block::BLOCK_FRICTION * stiction_papers::GRAVITY]
+    };
     let [x, v] = extrapolation::integrate(&field, events[1], [0.0, 0.0], events[2], 0.05);
     near(v, 0.0, 1e-13);
     near(block::exact(events[2]) - block::exact(events[1]), x, 1e-14);
@@ -184,7 +188,7 @@ fn the_block_sticks_and_slips_seven_times() {
 #[test]
 fn located_events_of_the_block_leave_clean_errors() {
     for scheme in [block::located(Form::End), block::located(Form::Mean), Scheme::pagt06()] {
-        let errors = block::errors(scheme, 5..=10, block::TIME).unwrap();
+        let errors = block::errors(scheme, 5..=10, block::BLOCK_TIME).unwrap();
         for (k, error) in (5..).zip(&errors) {
             relative(error / power(k).powi(2), 0.075_709_5, 0.06);
         }
@@ -218,13 +222,14 @@ fn formulation_two_rings_in_stiction() {
 /// A6: carts at any stiffness.
 #[test]
 fn carts_stay_bounded_at_any_stiffness() {
-    let bounded = |run: &Run| {
+    let bounded = |run: &Pagt06Run| {
         assert!(carts::energy_ratio(run) <= 1.0 + 1e-12, "{}", carts::energy_ratio(run));
         assert!(run.largest_gain() <= 1e-10, "{}", run.largest_gain());
         assert!(carts::least_gap(run) >= -1e-12, "{}", carts::least_gap(run));
     };
-    for (delta, stretch) in carts::DAMPINGS.into_iter().zip([Some(3.48e-2), Some(3.43e-3), None, None]) {
-        let run = carts::Carts::damped(delta).run(carts::printed(), carts::STEP).unwrap();
+    for (delta, stretch) in carts::CARTS_DAMPINGS.into_iter().zip([Some(3.48e-2), Some(3.43e-3), None, None])
+    {
+        let run = carts::Carts::damped(delta).run(carts::printed(), carts::CARTS_STEP).unwrap();
         near(run.energies[0], 4.5, 1e-12);
         bounded(&run);
         match stretch {
@@ -234,7 +239,7 @@ fn carts_stay_bounded_at_any_stiffness() {
     }
     let swings = [Some(0.1951), Some(3.01e-2), Some(2.95e-3), None];
     for (gamma, swing) in carts::STIFFNESSES.into_iter().zip(swings) {
-        let run = carts::Carts::stiff(gamma).run(carts::printed(), carts::STEP).unwrap();
+        let run = carts::Carts::stiff(gamma).run(carts::printed(), carts::CARTS_STEP).unwrap();
         near(run.energies[0], 9.0, 1e-12);
         bounded(&run);
         match swing {
@@ -250,7 +255,7 @@ fn carts_stay_bounded_at_any_stiffness() {
 fn a_stiff_damper_does_not_ring() {
     for scheme in [carts::printed(), Scheme::pagt06()] {
         for delta in [1e6, 1e10] {
-            let run = carts::Carts::damped(delta).run(scheme, carts::STEP).unwrap();
+            let run = carts::Carts::damped(delta).run(scheme, carts::CARTS_STEP).unwrap();
             assert!(carts::ringing(&run, 0.5) < 1e-4, "{}", carts::ringing(&run, 0.5));
             near(run.last()[0], 0.2200, 1e-3);
             near(run.energies[run.energies.len() - 1], 0.0298, 1e-3);
@@ -283,7 +288,7 @@ fn the_order_without_contact_is_two() {
 /// A7: A-stable.
 #[test]
 fn no_oscillator_grows() {
-    for damping in orders::DAMPINGS {
+    for damping in orders::SPRING_DAMPINGS {
         for turn in orders::TURNS {
             let radius = radius(Scheme::pagt06(), turn, damping).unwrap();
             assert!(radius <= 1.0 + 1e-10, "hω = {turn}, ζ = {damping}: {radius}");
@@ -410,9 +415,10 @@ fn stabilized_joints_hold_to_third_order() {
 /// A9.
 #[test]
 fn a_located_take_off_leaves_clean_errors() {
-    near(take_off::instant().sin(), block::GRAVITY / take_off::LIFT, 1e-15);
-    let field = |t: f64, y: &[f64; 2]| [y[1], take_off::LIFT * t.sin() - block::GRAVITY];
-    let [height, _] = extrapolation::integrate(&field, take_off::instant(), [0.0, 0.0], take_off::TIME, 0.05);
+    near(take_off::instant().sin(), stiction_papers::GRAVITY / take_off::LIFT, 1e-15);
+    let field = |t: f64, y: &[f64; 2]| [y[1], take_off::LIFT * t.sin() - stiction_papers::GRAVITY];
+    let [height, _] =
+        extrapolation::integrate(&field, take_off::instant(), [0.0, 0.0], take_off::TAKE_OFF_TIME, 0.05);
     near(take_off::exact(), height, 1e-13);
     let mut errors = Vec::new();
     for k in 5..=10 {

@@ -5,20 +5,23 @@
 //! are held to the library's own figures too.
 
 use stiction::{Mode, Scheme};
-use stiction_papers::st00::balls::{self, Components, STEPS};
+use stiction_papers::st00::balls::{self, BALLS_STEP_COUNTS, Components};
 use stiction_papers::st00::painleve::{impact, step_sliding};
 use stiction_papers::st00::rod::{self, Lever};
-use stiction_papers::st00::{GRAVITY, TABLE, reproduce};
+use stiction_papers::st00::{ST00_GRAVITY, TABLE, reproduce};
 
-fn balls_with(gravity: f64, scheme: Scheme) -> Vec<balls::Run> {
-    STEPS.iter().map(|&n| balls::run(gravity, scheme, n).unwrap_or_else(|e| panic!("{n}: {e}"))).collect()
+fn balls_with(gravity: f64, scheme: Scheme) -> Vec<balls::BallsRun> {
+    BALLS_STEP_COUNTS
+        .iter()
+        .map(|&n| balls::run(gravity, scheme, n).unwrap_or_else(|e| panic!("{n}: {e}")))
+        .collect()
 }
 
-fn four_balls() -> Vec<balls::Run> {
-    balls_with(GRAVITY, Scheme::st00())
+fn four_balls() -> Vec<balls::BallsRun> {
+    balls_with(ST00_GRAVITY, Scheme::st00())
 }
 
-fn falling_rod(gravity: f64, lever: Lever, scheme: Scheme, steps: usize) -> rod::Run {
+fn falling_rod(gravity: f64, lever: Lever, scheme: Scheme, steps: usize) -> rod::RodRun {
     rod::run(gravity, lever, scheme, steps).unwrap_or_else(|e| panic!("{steps} steps: {e}"))
 }
 
@@ -124,7 +127,7 @@ fn final_positions_residuals_and_gaps() {
     for (place, [x, y]) in runs[4].last().chunks_exact(6).zip(wanted) {
         near(place[0], x, 2e-4);
         near(place[1], y, 2e-4);
-        near(place[2], balls::RADIUS, 2e-4);
+        near(place[2], balls::BALL_RADIUS, 2e-4);
     }
     for run in &runs {
         assert!(run.residual < 1e-10, "{}", run.residual);
@@ -138,7 +141,7 @@ fn another_gravity_or_variation_is_not_the_papers() {
     let lighter = balls::run(9.81, Scheme::st00(), 400).expect("a run");
     near(lighter.variation(), 19.0976, 2e-4);
     assert!((lighter.variation() - 19.0862).abs() > 1e-2);
-    let run = balls::run(GRAVITY, Scheme::st00(), 50).expect("a run");
+    let run = balls::run(ST00_GRAVITY, Scheme::st00(), 50).expect("a run");
     near(run.variation_in_norm(), 24.16, 5e-3);
     assert!((run.variation_in_norm() - 19.4046).abs() > 4.0);
 }
@@ -146,7 +149,7 @@ fn another_gravity_or_variation_is_not_the_papers() {
 /// The iterated scheme is close to the table, and not it.
 #[test]
 fn iterated_scheme_on_the_balls() {
-    let runs = balls_with(GRAVITY, Scheme::st00_nonlinear());
+    let runs = balls_with(ST00_GRAVITY, Scheme::st00_nonlinear());
     let variations = [19.4126, 19.1758, 19.1701, 19.0863, 19.0706];
     runs.iter().zip(variations).for_each(|(run, wanted)| near(run.variation(), wanted, 1e-4));
     let errors = [0.5048, 0.3516, 0.1652, 0.0699];
@@ -159,7 +162,7 @@ fn iterated_scheme_on_the_balls() {
 /// lasts 0.02 s.
 #[test]
 fn rod_of_figure_2() {
-    let run = falling_rod(GRAVITY, Lever::Surface, Scheme::st00(), 320);
+    let run = falling_rod(ST00_GRAVITY, Lever::Surface, Scheme::st00(), 320);
     near(run.h, 0.0025, 0.0);
     at(run.contact, 0.385);
     at(run.slap, 0.55);
@@ -172,7 +175,7 @@ fn rod_of_figure_2() {
 #[test]
 fn rod_in_the_limit() {
     for steps in [1600, 4000] {
-        let run = falling_rod(GRAVITY, Lever::Surface, Scheme::st00(), steps);
+        let run = falling_rod(ST00_GRAVITY, Lever::Surface, Scheme::st00(), steps);
         near(run.contact.expect("contact"), 0.3856, 5e-4);
         near(run.slap.expect("slap-down"), 0.5473, 5e-4);
         near(run.rest.expect("rest"), 0.5665, 1e-3);
@@ -182,7 +185,7 @@ fn rod_in_the_limit() {
         moving.for_each(|(v, _)| v.iter().for_each(|v| assert!(v.abs() < 1e-9, "{v}")));
     }
     for steps in [320, 640, 1600, 4000] {
-        let run = falling_rod(GRAVITY, Lever::Surface, Scheme::st00(), steps);
+        let run = falling_rod(ST00_GRAVITY, Lever::Surface, Scheme::st00(), steps);
         near(run.second_spin().expect("two steps of contact"), 5.15, 0.1);
     }
 }
@@ -226,14 +229,14 @@ fn events_of_the_rod() {
 /// coarse.
 #[test]
 fn controls_of_the_rod() {
-    let printed = falling_rod(GRAVITY, Lever::Centre, Scheme::st00(), 320);
+    let printed = falling_rod(ST00_GRAVITY, Lever::Centre, Scheme::st00(), 320);
     near(printed.slap.expect("slap-down"), 0.52875, 1.25e-3 + 1e-12);
-    let coarse = falling_rod(GRAVITY, Lever::Surface, Scheme::st00_nonlinear(), 20);
+    let coarse = falling_rod(ST00_GRAVITY, Lever::Surface, Scheme::st00_nonlinear(), 20);
     near(coarse.h, 0.04, 0.0);
     near(coarse.last()[0], -0.025, 1e-3);
     for steps in [20, 80, 160, 320, 640, 1600] {
         for scheme in [Scheme::st00(), Scheme::st00_nonlinear()] {
-            let run = falling_rod(GRAVITY, Lever::Surface, scheme, steps);
+            let run = falling_rod(ST00_GRAVITY, Lever::Surface, scheme, steps);
             assert!(run.residual < 1e-7, "{}", run.residual);
         }
     }
@@ -242,7 +245,7 @@ fn controls_of_the_rod() {
 /// A10: no acceleration for a tip that slides right, one for a tip that may stick, and impulses for both.
 #[test]
 fn acceleration_problem_at_the_impact() {
-    let with_radius = impact(GRAVITY, Lever::Surface).expect("an impact");
+    let with_radius = impact(ST00_GRAVITY, Lever::Surface).expect("an impact");
     near(with_radius.gain, -1.565, 1e-3);
     near(with_radius.offset, -3.999, 1e-2);
     assert_eq!(with_radius.sliding, "infeasible");
@@ -252,12 +255,12 @@ fn acceleration_problem_at_the_impact() {
     near(with_radius.normal_impulse, 3.175, 1e-3);
     near(with_radius.friction_impulse, -1.389, 1e-3);
     for slip in [0.0, 1e-6, 1e-3, 0.1] {
-        let report = step_sliding(GRAVITY, &with_radius, slip, 0.0025).expect("a step");
+        let report = step_sliding(ST00_GRAVITY, &with_radius, slip, 0.0025).expect("a step");
         assert!(report.certificate.worst() < 1e-10);
         assert!(report.contacts.iter().any(|c| c.mode == Mode::Stick));
     }
 
-    let without = impact(GRAVITY, Lever::Centre).expect("an impact");
+    let without = impact(ST00_GRAVITY, Lever::Centre).expect("an impact");
     near(without.gain, 0.217, 1e-3);
     near(without.offset, 1.26, 1e-2);
     assert_eq!(without.sliding, "solved");

@@ -1,11 +1,13 @@
 //! A pile of 21 disks that falls apart between two slanted walls: AH04 §6, Figures 5 and 6.
 
 use super::banded;
-use super::ellipse::{BAND, STEP, TIME};
-use super::pendulum::GRAVITY;
-use super::record::{Run, carrying, curves, infeasibility_axes, largest, line, measured, speed_axes};
+use super::ellipse::{ELLIPSE_BAND, ELLIPSE_STEP, ELLIPSE_TIME};
+use super::record::{Ah04Run, carrying, curves, infeasibility_axes, largest, line, measured, speed_axes};
+use crate::GRAVITY;
 use crate::random::SplitMix64;
-use crate::{Content, ExperimentError, Figure, Frame, Outline, Reproduction, Sense, Verdict};
+use crate::{
+    Agreement, ExperimentError, Figure, FigureContent, Outline, PublishedSense, Reproduction, Snapshot,
+};
 use nalgebra::{Isometry2, Vector2};
 use std::f64::consts::{FRAC_PI_3, TAU};
 use stiction::planar::{Attached, Body, Mass, Model, World};
@@ -14,7 +16,7 @@ use stiction_geometry::planar::Shape;
 use stiction_lcp::{Solver, solve};
 
 /// Radius of a disk [m].
-pub const RADIUS: f64 = 3.0;
+pub const DISK_RADIUS: f64 = 3.0;
 
 /// Half the width of the table [m], which the paper does not give: 21 disks need 63 m.
 pub const HALF_WIDTH: f64 = 75.0;
@@ -46,11 +48,11 @@ pub fn model(seed: u64) -> Result<Model, ExperimentError> {
     let mut normal = Normal(SplitMix64::new(seed));
     for (row, disks) in [6, 5, 4, 3, 2, 1].into_iter().enumerate() {
         for k in 0..disks {
-            let x = 2.0 * RADIUS * (f64::from(k) - 0.5 * f64::from(disks - 1));
-            let y = RADIUS * (1.0 + 3.0_f64.sqrt() * row as f64);
+            let x = 2.0 * DISK_RADIUS * (f64::from(k) - 0.5 * f64::from(disks - 1));
+            let y = DISK_RADIUS * (1.0 + 3.0_f64.sqrt() * row as f64);
             // a pile that is exactly symmetric leaves two disks balanced on others
             let at = Vector2::new(x + 1e-6 * normal.next(), y + 1e-6 * normal.next());
-            let shape = Attached::new(Shape::Disk { radius: RADIUS }).material(material);
+            let shape = Attached::new(Shape::Disk { radius: DISK_RADIUS }).material(material);
             let body = Body::rigid(format!("disk {row}.{k}"), Mass::Density(10.0));
             world.add_body(body.at(Isometry2::new(at, 0.0)).with(shape));
         }
@@ -62,7 +64,7 @@ pub fn model(seed: u64) -> Result<Model, ExperimentError> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pile {
     /// The run.
-    pub run: Run,
+    pub run: Ah04Run,
     /// Disks on the table at the end, to 1 mm.
     pub on_table: usize,
     /// Largest |Φ| at the end of a step of a contact with the table that carried an impulse in it, over all
@@ -78,13 +80,13 @@ pub fn pile(scheme: Scheme, seed: u64, h: f64, time: f64) -> Result<Pile, Experi
     let model = model(seed)?;
     let state = model.state();
     let (mut table_gap, mut resting_gap): (f64, f64) = (0.0, 0.0);
-    let run = Run::watched(model, state, scheme, h, time, |simulation, report| {
+    let run = Ah04Run::watched(model, state, scheme, h, time, |simulation, report| {
         let rows = carrying(simulation, report);
         let with_table = rows.iter().filter(|row| row.bodies.contains(&TABLE));
         table_gap = with_table.map(|row| row.gap.abs()).fold(table_gap, f64::max);
         resting_gap = rows.iter().map(|row| row.gap.abs()).fold(0.0, f64::max);
     })?;
-    let heights = |state: &State| state.q.chunks(3).map(|q| (q[1] - RADIUS).abs()).collect::<Vec<_>>();
+    let heights = |state: &State| state.q.chunks(3).map(|q| (q[1] - DISK_RADIUS).abs()).collect::<Vec<_>>();
     let mut heights = run.states.last().map(heights).unwrap_or_default();
     heights.retain(|&height| height <= 1e-3);
     Ok(Pile { on_table: heights.len(), table_gap, resting_gap: resting_gap.max(largest(&heights)), run })
@@ -130,8 +132,8 @@ const MISSED: &str = "a disk of the second row passes from outside the band into
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "Figs. 5–6, 21 disks";
     let cases = [
-        ("stabilized, ε̂ = 0.3", banded(BAND, Scheme::ah04())),
-        ("unstabilized, ε̂ = 0.3", banded(BAND, Scheme::ap97())),
+        ("stabilized, ε̂ = 0.3", banded(ELLIPSE_BAND, Scheme::ah04())),
+        ("unstabilized, ε̂ = 0.3", banded(ELLIPSE_BAND, Scheme::ap97())),
         ("stabilized, ε̂ = 0.8", banded(0.8, Scheme::ah04())),
         ("unstabilized, ε̂ = 0.8", banded(0.8, Scheme::ap97())),
         ("stabilized, own active set", Scheme::ah04()),
@@ -139,20 +141,20 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     ];
     let mut runs = Vec::new();
     for (i, (case, scheme)) in cases.into_iter().enumerate() {
-        let pile = pile(scheme, SEED, STEP, TIME)?;
+        let pile = pile(scheme, SEED, ELLIPSE_STEP, ELLIPSE_TIME)?;
         // the paper's own runs are the first two
         for (quantity, value, published) in quantities(&pile) {
             let line = line(out, NAME, case, quantity, value, published.filter(|_| i < 2));
             if quantity == "I at the end [m]" {
-                line.meant(Sense::AtMost);
+                line.meant(PublishedSense::AtMost);
             }
-            if i == 1 && line.verdict() == Verdict::Differs {
+            if i == 1 && line.verdict() == Agreement::Differs {
                 line.because(MISSED);
             }
         }
         runs.push((case, pile.run));
     }
-    let [shifted, relaxed] = convex_difference(&cases[0].1, SEED, STEP, 100)?;
+    let [shifted, relaxed] = convex_difference(&cases[0].1, SEED, ELLIPSE_STEP, 100)?;
     let quantity = "largest difference of a velocity from Coulomb's law in 100 steps [m/s]";
     measured(out, "Theorem 2.1, 21 disks", "convex program, Γ = μλ", [(quantity, shifted)]);
     measured(out, "Theorem 2.1, 21 disks", "convex program, Γ = 0", [(quantity, relaxed)]);
@@ -162,7 +164,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     out.figures.push(Figure {
         name: "ah04-disks-frames".into(),
         title: "AH04 Fig. 5: 21 disks on a table, stabilized".into(),
-        content: Content::Frames(frames),
+        content: FigureContent::Snapshots(frames),
     });
     let title = "AH04 Fig. 6: infeasibility of 21 disks, h = 0.05 s";
     let all = runs.iter().map(|(case, run)| run.infeasibility_curve(*case)).collect();
@@ -190,7 +192,7 @@ fn quantities(pile: &Pile) -> impl IntoIterator<Item = (&'static str, f64, Optio
     ]
 }
 
-fn frame(state: &State) -> Frame {
+fn frame(state: &State) -> Snapshot {
     // the walls, drawn as high as the pile
     let (sin, cos) = FRAC_PI_3.sin_cos();
     let along = 36.0 / sin;
@@ -198,13 +200,13 @@ fn frame(state: &State) -> Frame {
     let ground = vec![[-end[0], end[1]], [-HALF_WIDTH, 0.0], [HALF_WIDTH, 0.0], end];
     let mut outlines = vec![Outline { closed: false, points: ground }];
     for q in state.q.chunks(3) {
-        let at = |angle: f64| [q[0] + RADIUS * angle.cos(), q[1] + RADIUS * angle.sin()];
+        let at = |angle: f64| [q[0] + DISK_RADIUS * angle.cos(), q[1] + DISK_RADIUS * angle.sin()];
         let points = (0..48).map(|k| at(TAU * f64::from(k) / 48.0)).collect();
         outlines.push(Outline { closed: true, points });
         // a spoke shows how far a disk has turned
         outlines.push(Outline { closed: false, points: vec![[q[0], q[1]], at(q[2])] });
     }
-    Frame { t: state.t, outlines }
+    Snapshot { t: state.t, outlines }
 }
 
 /// Normally distributed numbers by the method of Box and Muller.

@@ -1,9 +1,9 @@
 //! An elliptic body that falls on a table: AH04 §6, Figures 3 and 4.
 
 use super::banded;
-use super::pendulum::GRAVITY;
-use super::record::{Run, carrying, curves, infeasibility_axes, largest, line, measured, speed_axes};
-use crate::{Content, ExperimentError, Figure, Frame, Outline, Reproduction, Sense};
+use super::record::{Ah04Run, carrying, curves, infeasibility_axes, largest, line, measured, speed_axes};
+use crate::GRAVITY;
+use crate::{ExperimentError, Figure, FigureContent, Outline, PublishedSense, Reproduction, Snapshot};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::TAU;
 use stiction::planar::{Attached, Body, Mass, Model, Twist, World};
@@ -16,13 +16,13 @@ use stiction_lcp::FrictionLaw;
 pub const SEMI_AXES: [f64; 2] = [4.0, 2.0];
 
 /// The paper's step [s].
-pub const STEP: f64 = 0.05;
+pub const ELLIPSE_STEP: f64 = 0.05;
 
 /// The paper's time [s].
-pub const TIME: f64 = 20.0;
+pub const ELLIPSE_TIME: f64 = 20.0;
 
 /// The paper's ε̂ [m].
-pub const BAND: f64 = 0.3;
+pub const ELLIPSE_BAND: f64 = 0.3;
 
 /// How the ellipse starts, besides 8 m above the table with a spin of 3 rad/s. The paper gives neither.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -50,10 +50,10 @@ impl Ellipse {
     }
 
     /// Drops it and makes steps of this size for this time [s].
-    pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Run, ExperimentError> {
+    pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Ah04Run, ExperimentError> {
         let model = self.model()?;
         let state = model.state();
-        Ok(Run::new(model, state, scheme, h, time)?)
+        Ok(Ah04Run::new(model, state, scheme, h, time)?)
     }
 
     /// Largest gap at the end of a step in which the contact carried an impulse [m]: how high the body floats.
@@ -61,7 +61,7 @@ impl Ellipse {
         let model = self.model()?;
         let state = model.state();
         let mut float: f64 = 0.0;
-        Run::watched(model, state, scheme, h, time, |simulation, report| {
+        Ah04Run::watched(model, state, scheme, h, time, |simulation, report| {
             float = carrying(simulation, report).iter().map(|row| row.gap).fold(float, f64::max);
         })?;
         Ok(float)
@@ -70,7 +70,7 @@ impl Ellipse {
 
 /// Largest I(q⁺)/(h ω⁺)² of a run [m]: the constant of AH04 Theorem 4.1, here at most half the largest |Φ''|, which
 /// is (a² − b²)/2b.
-pub fn constant(run: &Run) -> f64 {
+pub fn constant(run: &Ah04Run) -> f64 {
     let ratio = |(state, &i): (&State, &f64)| {
         // below this I is round-off of positions
         if i > 1e-12 { i / (state.v[2] * run.h).powi(2) } else { 0.0 }
@@ -79,8 +79,8 @@ pub fn constant(run: &Run) -> f64 {
 }
 
 /// Largest and mean I(q) of the last 2 s, of one run over those of another.
-pub fn ratios(run: &Run, other: &Run) -> [f64; 2] {
-    let late = TIME - 2.0;
+pub fn ratios(run: &Ah04Run, other: &Ah04Run) -> [f64; 2] {
+    let late = ELLIPSE_TIME - 2.0;
     [run.largest_after(late) / other.largest_after(late), run.mean_after(late) / other.mean_after(late)]
 }
 
@@ -90,16 +90,16 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let start = Ellipse::default();
     let convex = |scheme| Scheme { friction: FrictionLaw::Convex, ..scheme };
     let cases = [
-        ("stabilized, ε̂ = 0.3", banded(BAND, Scheme::ah04())),
-        ("unstabilized, ε̂ = 0.3", banded(BAND, Scheme::ap97())),
+        ("stabilized, ε̂ = 0.3", banded(ELLIPSE_BAND, Scheme::ah04())),
+        ("unstabilized, ε̂ = 0.3", banded(ELLIPSE_BAND, Scheme::ap97())),
         ("stabilized, own active set", Scheme::ah04()),
-        ("stabilized, ε̂ = 0.3, convex relaxation", convex(banded(BAND, Scheme::ah04()))),
-        ("post-stabilized once, ε̂ = 0.3", banded(BAND, Scheme::ap97()).post_stabilized(1)),
-        ("post-stabilized twice, ε̂ = 0.3", banded(BAND, Scheme::ap97()).post_stabilized(2)),
+        ("stabilized, ε̂ = 0.3, convex relaxation", convex(banded(ELLIPSE_BAND, Scheme::ah04()))),
+        ("post-stabilized once, ε̂ = 0.3", banded(ELLIPSE_BAND, Scheme::ap97()).post_stabilized(1)),
+        ("post-stabilized twice, ε̂ = 0.3", banded(ELLIPSE_BAND, Scheme::ap97()).post_stabilized(2)),
     ];
     let mut runs = Vec::new();
     for (case, scheme) in cases {
-        let run = start.run(scheme, STEP, TIME)?;
+        let run = start.run(scheme, ELLIPSE_STEP, ELLIPSE_TIME)?;
         measured(out, NAME, case, quantities(&run));
         if scheme.passes > 0 {
             measured(out, NAME, case, before(&run));
@@ -109,15 +109,18 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let [(_, stabilized), (_, unstabilized), ..] = &runs[..] else { return Ok(()) };
     let case = "unstabilized over stabilized, ε̂ = 0.3";
     let [most, mean] = ratios(unstabilized, stabilized);
-    line(out, NAME, case, "largest I of the last 2 s", most, Some(100.0)).meant(Sense::AtLeast);
-    line(out, NAME, case, "mean I of the last 2 s", mean, Some(100.0)).meant(Sense::AtLeast);
+    line(out, NAME, case, "largest I of the last 2 s", most, Some(100.0)).meant(PublishedSense::AtLeast);
+    line(out, NAME, case, "mean I of the last 2 s", mean, Some(100.0)).meant(PublishedSense::AtLeast);
     line(out, NAME, "stabilized, ε̂ = 0.3", "problems per step", stabilized.problems as f64, Some(1.0));
 
     // the ratio depends on where in its swing the body is
     for angle in [0.5, 1.0, 1.5, 2.0, 2.5, 3.0] {
         let start = Ellipse { angle, ..start };
-        let [stabilized, unstabilized] = [Scheme::ah04(), Scheme::ap97()].map(|s| banded(BAND, s));
-        let [most, mean] = ratios(&start.run(unstabilized, STEP, TIME)?, &start.run(stabilized, STEP, TIME)?);
+        let [stabilized, unstabilized] = [Scheme::ah04(), Scheme::ap97()].map(|s| banded(ELLIPSE_BAND, s));
+        let [most, mean] = ratios(
+            &start.run(unstabilized, ELLIPSE_STEP, ELLIPSE_TIME)?,
+            &start.run(stabilized, ELLIPSE_STEP, ELLIPSE_TIME)?,
+        );
         let case = format!("unstabilized over stabilized, ε̂ = 0.3, from {angle} rad");
         let quantities = [("largest I of the last 2 s", most), ("mean I of the last 2 s", mean)];
         measured(out, NAME, &case, quantities);
@@ -127,7 +130,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let sliding = Ellipse { speed: 10.0, ..start };
     for (case, scheme) in [("Coulomb's law", Scheme::ah04()), ("convex relaxation", convex(Scheme::ah04()))] {
         let case = format!("from 10 m/s, own active set, {case}");
-        let float = sliding.float(scheme, STEP, TIME)?;
+        let float = sliding.float(scheme, ELLIPSE_STEP, ELLIPSE_TIME)?;
         measured(out, NAME, &case, [("largest gap of a contact that carries [m]", float)]);
     }
 
@@ -137,7 +140,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     out.figures.push(Figure {
         name: "ah04-ellipse-frames".into(),
         title: "AH04 Fig. 3: ellipse on a table, stabilized".into(),
-        content: Content::Frames(frames),
+        content: FigureContent::Snapshots(frames),
     });
     let title = "AH04 Fig. 4: infeasibility of an ellipse on a table, h = 0.05 s";
     let all = runs.iter().map(|(case, run)| run.infeasibility_curve(*case)).collect();
@@ -147,26 +150,26 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-fn quantities(run: &Run) -> impl IntoIterator<Item = (&'static str, f64)> {
+fn quantities(run: &Ah04Run) -> impl IntoIterator<Item = (&'static str, f64)> {
     [
         ("I after 22 steps [m]", run.infeasibility[22]),
         ("largest I [m]", run.largest_after(0.0)),
         ("largest I after 3 s [m]", run.largest_after(3.0)),
         ("mean I after 3 s [m]", run.mean_after(3.0)),
-        ("largest I of the last 2 s [m]", run.largest_after(TIME - 2.0)),
+        ("largest I of the last 2 s [m]", run.largest_after(ELLIPSE_TIME - 2.0)),
         ("I at the end [m]", run.last()),
     ]
 }
 
-fn before(run: &Run) -> impl IntoIterator<Item = (&'static str, f64)> {
-    let late = run.after(&run.before, TIME - 2.0);
+fn before(run: &Ah04Run) -> impl IntoIterator<Item = (&'static str, f64)> {
+    let late = run.after(&run.before, ELLIPSE_TIME - 2.0);
     [
         ("largest I before post-stabilization [m]", largest(run.after(&run.before, 0.0))),
         ("largest I before post-stabilization of the last 2 s [m]", largest(late)),
     ]
 }
 
-fn frame(state: &State) -> Frame {
+fn frame(state: &State) -> Snapshot {
     let pose = Isometry2::new(Vector2::new(state.q[0], state.q[1]), state.q[2]);
     let point = |k: i32| {
         let (sin, cos) = (TAU * f64::from(k) / 64.0).sin_cos();
@@ -175,5 +178,5 @@ fn frame(state: &State) -> Frame {
     };
     let table = Outline { closed: false, points: vec![[-8.0, 0.0], [8.0, 0.0]] };
     let ellipse = Outline { closed: true, points: (0..64).map(point).collect() };
-    Frame { t: state.t, outlines: vec![table, ellipse] }
+    Snapshot { t: state.t, outlines: vec![table, ellipse] }
 }

@@ -6,7 +6,7 @@ pub mod pendulum;
 mod record;
 pub mod slopes;
 
-pub use record::Run;
+pub use record::Ah04Run;
 
 use super::{ExperimentError, Reproduction};
 use stiction::{Active, Scheme};

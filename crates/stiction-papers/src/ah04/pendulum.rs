@@ -1,6 +1,7 @@
 //! The pendulum: AH04 §5, Figure 2.
 
-use super::record::{Run, curves, infeasibility_axes, largest, measured, speed_axes};
+use super::record::{Ah04Run, curves, infeasibility_axes, largest, measured, speed_axes};
+use crate::GRAVITY;
 use crate::{ExperimentError, Reproduction};
 use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
 use stiction::planar::{Body, Joint, Mass, World};
@@ -9,14 +10,11 @@ use stiction::{
 };
 use stiction_lcp::Row;
 
-/// Gravity [m/s²]; the paper does not give it.
-pub const GRAVITY: f64 = 9.81;
-
 /// The paper's step [s].
-pub const STEP: f64 = 0.1;
+pub const PENDULUM_STEP: f64 = 0.1;
 
 /// The paper's time: 1,000 steps [s].
-pub const TIME: f64 = 100.0;
+pub const PENDULUM_TIME: f64 = 100.0;
 
 /// How the pendulum is modelled, which the paper does not say. All are 1 m long, weigh 1 kg and are let go from
 /// the horizontal.
@@ -44,10 +42,10 @@ impl Pendulum {
     }
 
     /// Lets it go and makes steps of this size for this time [s].
-    pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Run, ExperimentError> {
+    pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Ah04Run, ExperimentError> {
         if self == Self::Squared {
             let state = State { t: 0.0, q: vec![1.0, 0.0], v: vec![0.0, 0.0], memory: Memory::default() };
-            return Ok(Run::new(SquaredPendulum, state, scheme, h, time)?);
+            return Ok(Ah04Run::new(SquaredPendulum, state, scheme, h, time)?);
         }
         let mut world = World::new(Vector2::new(0.0, -GRAVITY));
         let hook = world.add_body(Body::fixed("hook"));
@@ -63,7 +61,7 @@ impl Pendulum {
         }
         let model = world.build()?;
         let state = model.state();
-        Ok(Run::new(model, state, scheme, h, time)?)
+        Ok(Ah04Run::new(model, state, scheme, h, time)?)
     }
 }
 
@@ -134,7 +132,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let (mut infeasibility, mut speed) = (Vec::new(), Vec::new());
     for pendulum in Pendulum::ALL {
         for (name, scheme) in [("stabilized", Scheme::ah04()), ("unstabilized", Scheme::ap97())] {
-            let run = pendulum.run(scheme, STEP, TIME)?;
+            let run = pendulum.run(scheme, PENDULUM_STEP, PENDULUM_TIME)?;
             let case = format!("{}, {name}", pendulum.name());
             measured(out, "Fig. 2, pendulum", &case, quantities(&run));
             infeasibility.push(run.infeasibility_curve(case.clone()));
@@ -147,8 +145,8 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-fn quantities(run: &Run) -> impl IntoIterator<Item = (&'static str, f64)> {
-    let late = TIME - 100.0 * STEP;
+fn quantities(run: &Ah04Run) -> impl IntoIterator<Item = (&'static str, f64)> {
+    let late = PENDULUM_TIME - 100.0 * PENDULUM_STEP;
     [
         ("I after 10 steps [m]", run.infeasibility[10]),
         ("I after 100 steps [m]", run.infeasibility[100]),

@@ -1,6 +1,6 @@
 //! A run, step by step: what the figures of the paper are drawn from.
 
-use crate::{Axis, Content, Curve, Figure, Line, Reproduction};
+use crate::{Axis, Curve, Figure, FigureContent, Measurement, Reproduction};
 use stiction::{ContactQuery, ContactRow, Scheme, Simulation, State, StepError, StepReport, System};
 
 /// What curves over a logarithmic axis show in place of 0 [m].
@@ -8,7 +8,7 @@ const NOTHING: f64 = 1e-16;
 
 /// A run. Index l of each list is after l steps, index 0 the start.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct Ah04Run {
     /// Size of the steps [s].
     pub h: f64,
     /// The states.
@@ -29,7 +29,7 @@ pub struct Run {
     pub additions: usize,
 }
 
-impl Run {
+impl Ah04Run {
     /// Makes steps of this size for this time [s] and records them; `watch` sees every step.
     pub(super) fn watched<S: System>(
         system: S,
@@ -170,8 +170,8 @@ pub(super) fn line<'a>(
     quantity: &'static str,
     value: f64,
     published: Option<f64>,
-) -> &'a mut Line {
-    out.add(Line::new("AH04", experiment, case.to_string(), quantity, value, published))
+) -> &'a mut Measurement {
+    out.add(Measurement::new("AH04", experiment, case.to_string(), quantity, value, published))
 }
 
 /// Adds curves over common axes; over a logarithmic axis 0 is drawn as a very small number.
@@ -185,7 +185,7 @@ pub(super) fn curves(
     if axes[1].logarithmic {
         curves.iter_mut().flat_map(|c| &mut c.points).for_each(|p| p[1] = p[1].max(NOTHING));
     }
-    let content = Content::Curves { axes, curves };
+    let content = FigureContent::Curves { axes, curves };
     out.figures.push(Figure { name: name.into(), title: title.into(), content });
 }
 

@@ -1,35 +1,32 @@
 //! I(q) against the size of the steps: AH04 Theorem 4.1, I ≤ C ‖v‖²h².
 
 use super::banded;
-use super::ellipse::{self, BAND, Ellipse};
+use super::ellipse::{self, ELLIPSE_BAND, Ellipse};
 use super::pendulum::{self, Pendulum};
-use super::record::{Run, curves, largest, line, measured};
-use crate::{Axis, Curve, ExperimentError, Reproduction, Sense, slope};
+use super::record::{Ah04Run, curves, largest, line, measured};
+use crate::{Axis, Curve, ExperimentError, PublishedSense, Reproduction, Series, slope};
 use stiction::Scheme;
-
-/// Sizes of steps [s] and what was measured with each.
-pub type Series = Vec<[f64; 2]>;
 
 /// Largest I(q) of 5 s of a pendulum, before and after post-stabilization, h = 0.1 s and its halves.
 pub fn of_pendulum(pendulum: Pendulum, scheme: Scheme) -> Result<[Series; 2], ExperimentError> {
     let run = |h: f64| pendulum.run(scheme, h, 5.0);
-    let measure = |run: &Run| [largest(&run.before), run.largest_after(0.0)];
-    series(pendulum::STEP, 7, run, measure)
+    let measure = |run: &Ah04Run| [largest(&run.before), run.largest_after(0.0)];
+    series(pendulum::PENDULUM_STEP, 7, run, measure)
 }
 
 /// Of 10 s of the ellipse: largest I(q) after 3 s, I(q) at the end, and the constant; h = 0.05 s and its halves.
 pub fn of_ellipse(scheme: Scheme) -> Result<[Series; 3], ExperimentError> {
     let run = |h: f64| Ellipse::default().run(scheme, h, 10.0);
     // before 3 s the body hits the table, and I(q) is that of the impact
-    let measure = |run: &Run| [run.largest_after(3.0), run.last(), ellipse::constant(run)];
-    series(ellipse::STEP, 6, run, measure)
+    let measure = |run: &Ah04Run| [run.largest_after(3.0), run.last(), ellipse::constant(run)];
+    series(ellipse::ELLIPSE_STEP, 6, run, measure)
 }
 
 fn series<const N: usize>(
     step: f64,
     halves: i32,
-    run: impl Fn(f64) -> Result<Run, ExperimentError>,
-    measure: impl Fn(&Run) -> [f64; N],
+    run: impl Fn(f64) -> Result<Ah04Run, ExperimentError>,
+    measure: impl Fn(&Ah04Run) -> [f64; N],
 ) -> Result<[Series; N], ExperimentError> {
     let mut all = std::array::from_fn(|_| Vec::new());
     for k in 0..halves {
@@ -46,7 +43,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let mut all = Vec::new();
     let mut add = |out: &mut Reproduction, case: String, points: Series, published: Option<f64>| {
         let quantity = "slope of log I against log h";
-        line(out, NAME, &case, quantity, slope(&points), published).meant(Sense::About);
+        line(out, NAME, &case, quantity, slope(&points), published).meant(PublishedSense::About);
         all.push(Curve { label: case, points });
     };
     for pendulum in Pendulum::ALL {
@@ -62,7 +59,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     add(out, format!("{name}, before post-stabilization"), before, None);
     add(out, format!("{name}, after post-stabilization"), after, None);
 
-    let [late, _, constants] = of_ellipse(banded(BAND, Scheme::ah04()))?;
+    let [late, _, constants] = of_ellipse(banded(ELLIPSE_BAND, Scheme::ah04()))?;
     add(out, "ellipse, stabilized, after 3 s".into(), late, Some(2.0));
     // with Δ = 0 bodies hover inside any band: only contacts that are closed may act
     let [_, end, _] = of_ellipse(banded(0.0, Scheme::ap97()))?;

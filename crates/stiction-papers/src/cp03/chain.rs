@@ -5,8 +5,11 @@
 //! hinges inside the links all of them agree. Both readings are run. The second was found by fitting these very
 //! numbers: it shows that they are consistent with each other, not that it was the authors' chain.
 
-use super::{Run, error_axis, errors_figure, line, stabilizations};
-use crate::{Content, ExperimentError, Figure, Frame, Line, Outline, Reproduction, Sense, Verdict, slope};
+use super::{Cp03Run, error_axis, errors_figure, line, stabilizations};
+use crate::{
+    Agreement, ExperimentError, Figure, FigureContent, Measurement, Outline, PublishedSense, Reproduction,
+    Snapshot, slope,
+};
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Body, BodyId, Joint, Mass, Model, World};
 use stiction::{Mistakes, Scheme};
@@ -17,7 +20,7 @@ pub(super) const NAME: &str = "six-link chain";
 pub const H: f64 = 1e-3;
 
 /// Steps in the paper.
-pub const STEPS: usize = 600;
+pub const CHAIN_STEPS: usize = 600;
 
 const LINKS: usize = 6;
 
@@ -75,8 +78,8 @@ impl Chain {
 }
 
 /// The chain for a number of steps; the error is the largest component of any hinge's.
-pub fn run(chain: &Chain, scheme: &Scheme, h: f64, steps: usize) -> Result<Run, ExperimentError> {
-    Run::of(chain.model()?.0, scheme, h, steps, FRAME)
+pub fn run(chain: &Chain, scheme: &Scheme, h: f64, steps: usize) -> Result<Cp03Run, ExperimentError> {
+    Cp03Run::of(chain.model()?.0, scheme, h, steps, FRAME)
 }
 
 /// Steps from one frame to the next.
@@ -95,7 +98,7 @@ pub fn stairs(errors: &[f64]) -> usize {
 
 /// How the largest errors up to t = 0.3 s of the chain in SI units fall with h. AH04 Theorem 4.1
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Slopes {
+pub struct ChainSlopes {
     /// Without stabilization.
     pub none: f64,
     /// AH04.
@@ -106,8 +109,8 @@ pub struct Slopes {
     pub after: f64,
 }
 
-/// Slopes of the errors for h = 0.002 s, halved three times.
-pub fn slopes() -> Result<Slopes, ExperimentError> {
+/// ChainSlopes of the errors for h = 0.002 s, halved three times.
+pub fn slopes() -> Result<ChainSlopes, ExperimentError> {
     let mut points = [const { Vec::new() }; 4];
     for halvings in 0..4 {
         let steps = 150_u32 << halvings;
@@ -120,21 +123,21 @@ pub fn slopes() -> Result<Slopes, ExperimentError> {
         points.iter_mut().zip(values).for_each(|(points, value)| points.push([h, value]));
     }
     let [none, stabilized, before, after] = points.map(|p| slope(&p));
-    Ok(Slopes { none, stabilized, before, after })
+    Ok(ChainSlopes { none, stabilized, before, after })
 }
 
 /// Numbers and pictures of both readings.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut all = Reproduction::default();
     for chain in [SI, FIT] {
-        let runs: Vec<Run> = stabilizations()
+        let runs: Vec<Cp03Run> = stabilizations()
             .iter()
-            .map(|(_, scheme)| run(&chain, scheme, H, STEPS))
+            .map(|(_, scheme)| run(&chain, scheme, H, CHAIN_STEPS))
             .collect::<Result<_, _>>()?;
         all.lines.extend(lines(&chain, &runs));
         all.figures.extend(figures(&chain, &runs)?);
     }
-    let Slopes { none, stabilized, before, after } = slopes()?;
+    let ChainSlopes { none, stabilized, before, after } = slopes()?;
     for (case, value) in [
         ("SI, none", none),
         ("SI, AH04", stabilized),
@@ -150,35 +153,36 @@ pub fn reproduce() -> Result<Reproduction, ExperimentError> {
 const READINGS: &str = "the paper gives neither masses nor gravity, and reads its numbers off plots: SI is the \
                         chain read literally, FIT with ten times the gravity and hinges inside the links";
 
-fn lines(chain: &Chain, runs: &[Run]) -> Vec<Line> {
+fn lines(chain: &Chain, runs: &[Cp03Run]) -> Vec<Measurement> {
     const LARGEST: &str = "largest error [mm]";
     let mut lines = Vec::new();
     let name = chain.name;
-    let mut add = |case: &str, quantity: &'static str, value: f64, published: Option<(f64, Sense)>| {
-        let mut line = line(NAME, format!("{name}, {case}"), quantity, value, published.map(|p| p.0));
-        line.sense = published.map_or(Sense::Exactly, |p| p.1);
-        if line.verdict() == Verdict::Differs {
-            line.because(READINGS);
-        }
-        lines.push(line);
-    };
+    let mut add =
+        |case: &str, quantity: &'static str, value: f64, published: Option<(f64, PublishedSense)>| {
+            let mut line = line(NAME, format!("{name}, {case}"), quantity, value, published.map(|p| p.0));
+            line.sense = published.map_or(PublishedSense::Exactly, |p| p.1);
+            if line.verdict() == Agreement::Differs {
+                line.because(READINGS);
+            }
+            lines.push(line);
+        };
     let [none, weak, strong, jagged, stabilized, post] = runs else { return lines };
-    add("none", "error after 600 steps [mm]", none.last(), Some((20.0, Sense::About)));
+    add("none", "error after 600 steps [mm]", none.last(), Some((20.0, PublishedSense::About)));
     add("none", "stairs", stairs(&none.after) as f64, None);
-    add("Baumgarte, α = 50/s", LARGEST, weak.most_after(), Some((5.0, Sense::About)));
-    add("Baumgarte, α = 200/s", LARGEST, strong.most_after(), Some((3.0, Sense::AtMost)));
+    add("Baumgarte, α = 50/s", LARGEST, weak.most_after(), Some((5.0, PublishedSense::About)));
+    add("Baumgarte, α = 200/s", LARGEST, strong.most_after(), Some((3.0, PublishedSense::AtMost)));
     add("Baumgarte, α = 2000/s", LARGEST, jagged.most_after(), None);
     add("AH04", LARGEST, stabilized.most_after(), None);
     // Fig. 6 has a tenth of the scale of Fig. 4, which holds 5 mm
-    add("before post-stabilization", LARGEST, post.most_before(), Some((0.5, Sense::AtMost)));
-    add("after post-stabilization", LARGEST, post.most_after(), Some((0.01, Sense::AtMost)));
+    add("before post-stabilization", LARGEST, post.most_before(), Some((0.5, PublishedSense::AtMost)));
+    add("after post-stabilization", LARGEST, post.most_after(), Some((0.01, PublishedSense::AtMost)));
     for ((case, _), run) in stabilizations().iter().zip(runs) {
         lines.extend(run.cost_lines(NAME, &format!("{name}, {case}")));
     }
     lines
 }
 
-fn figures(chain: &Chain, runs: &[Run]) -> Result<Vec<Figure>, ExperimentError> {
+fn figures(chain: &Chain, runs: &[Cp03Run]) -> Result<Vec<Figure>, ExperimentError> {
     let [none, weak, strong, jagged, stabilized, post] = runs else { return Ok(Vec::new()) };
     let name = |what: &str| format!("chain-{}-{what}", chain.name.to_lowercase());
     let title = |what: &str| format!("Six-link chain ({}): {what}", chain.name);
@@ -195,13 +199,13 @@ fn figures(chain: &Chain, runs: &[Run]) -> Result<Vec<Figure>, ExperimentError> 
         let placed = |pose: Isometry2<f64>| corners.iter().map(|c| (pose * c).coords.into()).collect();
         poses.map(|pose| Outline { closed: corners.len() > 2, points: placed(pose) }).collect()
     };
-    let frames = none.states.iter().map(|s| Frame { t: s.t, outlines: outlines(s) }).collect();
+    let frames = none.states.iter().map(|s| Snapshot { t: s.t, outlines: outlines(s) }).collect();
     Ok(vec![
         // Fig. 2
         Figure {
             name: name("frames"),
             title: title("fall without stabilization"),
-            content: Content::Frames(frames),
+            content: FigureContent::Snapshots(frames),
         },
         // Figs. 3 to 7, each on its own scale
         curves("none", "no stabilization", false, &[("none", &none.after)]),

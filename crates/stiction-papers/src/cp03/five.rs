@@ -3,8 +3,8 @@
 //! The paper shows two pictures of such a scene and says that post-stabilization scales well to it. Here the push
 //! is a table, so that every run is the same.
 
-use super::{Run, banded, block, error_axis, errors_figure, frame, line, polygon, room, room_outline};
-use crate::{Content, ExperimentError, Figure, Reproduction};
+use super::{Cp03Run, banded, block, error_axis, errors_figure, frame, line, polygon, room, room_outline};
+use crate::{ExperimentError, Figure, FigureContent, Reproduction};
 use nalgebra::{Isometry2, Vector2};
 use stiction::planar::{Attached, Body, BodyId, Force, Mass, Model, World, Wrench};
 use stiction::{Material, Mistakes, Scheme};
@@ -19,7 +19,7 @@ const ROOM: [f64; 2] = [0.3, 0.2];
 pub const H: f64 = 1e-3;
 
 /// Steps in 10 s.
-pub const STEPS: usize = 10_000;
+pub const FIVE_STEPS: usize = 10_000;
 
 /// The paper's contact tolerance, as a band of the active set [m].
 pub const BAND: f64 = 1e-3;
@@ -95,8 +95,8 @@ pub fn model() -> Result<(Model, Vec<BodyId>), Mistakes> {
 }
 
 /// The five bodies for a number of steps.
-pub fn run(scheme: &Scheme, steps: usize) -> Result<Run, ExperimentError> {
-    Run::of(model()?.0, scheme, H, steps, 500)
+pub fn run(scheme: &Scheme, steps: usize) -> Result<Cp03Run, ExperimentError> {
+    Cp03Run::of(model()?.0, scheme, H, steps, 500)
 }
 
 /// The cases, each with its name and scheme.
@@ -117,7 +117,7 @@ pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let (model, ids) = model()?;
     let around = [room_outline(ROOM)];
     for (case, scheme) in cases() {
-        let run = run(&scheme, STEPS)?;
+        let run = run(&scheme, FIVE_STEPS)?;
         let mut add = |quantity: &'static str, value: f64| {
             all.lines.push(line(NAME, case, quantity, value, None));
         };
@@ -137,7 +137,7 @@ pub fn reproduce() -> Result<Reproduction, ExperimentError> {
             all.figures.push(Figure {
                 name: "five-frames".into(),
                 title: "Five bodies in a room: with post-stabilization".into(),
-                content: Content::Frames(
+                content: FigureContent::Snapshots(
                     run.states.iter().map(|s| frame(&model, s, &ids, &around)).collect(),
                 ),
             });

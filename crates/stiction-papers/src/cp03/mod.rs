@@ -10,7 +10,8 @@ pub mod plank;
 pub mod rectangle;
 
 use super::{
-    Axis, Content, Curve, ExperimentError, Figure, Frame, Line, Outline, Reproduction, invalid_shape,
+    Axis, Curve, ExperimentError, Figure, FigureContent, Measurement, Outline, Reproduction, Snapshot,
+    invalid_shape,
 };
 use nalgebra::{Isometry2, Point2, UnitComplex, Vector2};
 use std::f64::consts::TAU;
@@ -35,32 +36,33 @@ pub fn reproduce() -> Result<Reproduction, ExperimentError> {
 
 /// What a step costs with each stabilization, as time [µs]: different on every machine and in every run, so no
 /// part of [`reproduce`].
-pub fn cost() -> Result<Vec<Line>, ExperimentError> {
-    const STEPS: usize = 2000;
+pub fn cost() -> Result<Vec<Measurement>, ExperimentError> {
+    const COST_STEPS: usize = 2000;
     let mut lines = Vec::new();
-    let mut add = |experiment: &'static str, name: &str, run: &dyn Fn() -> Result<Run, ExperimentError>| {
-        // the best of a few, since whatever else the machine does only adds to it
-        let mut best = f64::INFINITY;
-        for _ in 0..5 {
-            let start = Instant::now();
-            run()?;
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        let value = 1e6 * best / STEPS as f64;
-        lines.push(line(experiment, name, "time of a step [µs]", value, None));
-        Ok::<(), ExperimentError>(())
-    };
+    let mut add =
+        |experiment: &'static str, name: &str, run: &dyn Fn() -> Result<Cp03Run, ExperimentError>| {
+            // the best of a few, since whatever else the machine does only adds to it
+            let mut best = f64::INFINITY;
+            for _ in 0..5 {
+                let start = Instant::now();
+                run()?;
+                best = best.min(start.elapsed().as_secs_f64());
+            }
+            let value = 1e6 * best / COST_STEPS as f64;
+            lines.push(line(experiment, name, "time of a step [µs]", value, None));
+            Ok::<(), ExperimentError>(())
+        };
     for (name, scheme) in stabilizations() {
-        add(chain::NAME, name, &|| chain::run(&chain::SI, &scheme, chain::H, STEPS))?;
+        add(chain::NAME, name, &|| chain::run(&chain::SI, &scheme, chain::H, COST_STEPS))?;
     }
     for (name, scheme) in stabilizations() {
-        add(rectangle::NAME, name, &|| rectangle::run(&banded(scheme, rectangle::BAND), 1e-3, STEPS))?;
+        add(rectangle::NAME, name, &|| rectangle::run(&banded(scheme, rectangle::BAND), 1e-3, COST_STEPS))?;
     }
     for (name, scheme) in stabilizations() {
-        add(plank::NAME, name, &|| plank::run(&scheme, 1e-3, STEPS))?;
+        add(plank::NAME, name, &|| plank::run(&scheme, 1e-3, COST_STEPS))?;
     }
     for (name, scheme) in five::cases() {
-        add(five::NAME, name, &|| five::run(&scheme, STEPS))?;
+        add(five::NAME, name, &|| five::run(&scheme, COST_STEPS))?;
     }
     Ok(lines)
 }
@@ -84,7 +86,7 @@ pub fn banded(scheme: Scheme, band: f64) -> Scheme {
 
 /// The errors of a run, step by step.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Run {
+pub struct Cp03Run {
     /// Size of a step [s].
     pub h: f64,
     /// I(q) at the end of each step [mm], before post-stabilization if there is any.
@@ -103,7 +105,7 @@ pub struct Run {
     pub infeasible: usize,
 }
 
-impl Run {
+impl Cp03Run {
     /// Runs `model` for a number of steps and keeps the state every `keep` steps.
     pub fn of(
         model: Model,
@@ -156,7 +158,7 @@ impl Run {
     }
 
     /// What a step took: numbers that are the same on every machine. Joints alone take no pivots.
-    fn cost_lines(&self, experiment: &'static str, case: &str) -> impl Iterator<Item = Line> {
+    fn cost_lines(&self, experiment: &'static str, case: &str) -> impl Iterator<Item = Measurement> {
         let per_step = |total: usize| total as f64 / self.after.len().max(1) as f64;
         let pivots = (self.pivots > 0).then(|| ("pivots per step", per_step(self.pivots)));
         let problems = ("complementarity problems per step", per_step(self.problems));
@@ -176,8 +178,8 @@ fn line(
     quantity: &'static str,
     value: f64,
     published: Option<f64>,
-) -> Line {
-    Line::new("CP03", experiment, case.into(), quantity, value, published)
+) -> Measurement {
+    Measurement::new("CP03", experiment, case.into(), quantity, value, published)
 }
 
 /// Points of a curve at most: more than a picture can show.
@@ -197,7 +199,7 @@ fn curve(label: &str, h: f64, errors: &[f64], axis: &Axis) -> Curve {
 /// A picture of errors over time.
 fn errors_figure(name: String, title: String, h: f64, axis: Axis, errors: &[(&str, &[f64])]) -> Figure {
     let curves = errors.iter().map(|(label, errors)| curve(label, h, errors, &axis)).collect();
-    Figure { name, title, content: Content::Curves { axes: [Axis::linear("time [s]"), axis], curves } }
+    Figure { name, title, content: FigureContent::Curves { axes: [Axis::linear("time [s]"), axis], curves } }
 }
 
 /// The axis of errors [mm].
@@ -234,7 +236,7 @@ fn room_outline([x, y]: [f64; 2]) -> Outline {
 }
 
 /// Bodies in a state, with what stands still around them.
-fn frame(model: &Model, state: &State, bodies: &[BodyId], around: &[Outline]) -> Frame {
+fn frame(model: &Model, state: &State, bodies: &[BodyId], around: &[Outline]) -> Snapshot {
     let mut outlines = around.to_vec();
     for &id in bodies {
         let Some(pose) = model.pose(state, id) else { continue };
@@ -242,7 +244,7 @@ fn frame(model: &Model, state: &State, bodies: &[BodyId], around: &[Outline]) ->
             outlines.extend(outline(&(pose * attached.pose), &attached.shape));
         }
     }
-    Frame { t: state.t, outlines }
+    Snapshot { t: state.t, outlines }
 }
 
 /// The outline of a polygon or a disk; disks show how they turn by a spoke.

@@ -4,8 +4,8 @@
 //! errors are those of impacts that a band of 1 mm does not see coming, v h − 1 mm: a corner on a flat wall cannot
 //! drift into it, since its gap is convex along a step.
 
-use super::{Run, banded, block, error_axis, errors_figure, frame, line, room, room_outline};
-use crate::{Content, ExperimentError, Figure, Reproduction};
+use super::{Cp03Run, banded, block, error_axis, errors_figure, frame, line, room, room_outline};
+use crate::{ExperimentError, Figure, FigureContent, Reproduction};
 use nalgebra::Vector2;
 use stiction::planar::{Attached, Body, BodyId, Force, Mass, Model, World, Wrench};
 use stiction::{FrictionPoint, Material, Mistakes, Scheme};
@@ -16,13 +16,13 @@ pub(super) const NAME: &str = "pushed rectangle";
 const ROOM: [f64; 2] = [0.3, 0.2];
 
 /// Half the width and height of the rectangle [m].
-const HALF: [f64; 2] = [0.05, 0.03];
+const RECTANGLE_HALF_SIZES: [f64; 2] = [0.05, 0.03];
 
 /// The paper's contact tolerance, as a band of the active set [m].
 pub const BAND: f64 = 1e-3;
 
 /// Sizes of a step [s], and steps in 10 s.
-pub const STEPS: [(f64, usize); 2] = [(1e-3, 10_000), (5e-3, 2_000)];
+pub const RECTANGLE_RUNS: [(f64, usize); 2] = [(1e-3, 10_000), (5e-3, 2_000)];
 
 /// The rectangle of 1 kg at rest in the middle of the room, and the push.
 pub fn model() -> Result<(Model, BodyId), Mistakes> {
@@ -31,8 +31,8 @@ pub fn model() -> Result<(Model, BodyId), Mistakes> {
     // at the corners, also while they are inside the band: where the paper's contact points are
     world.friction_point = FrictionPoint::Surface;
     world.add_body(room(ROOM, material));
-    let inertia = (HALF[0].powi(2) + HALF[1].powi(2)) / 3.0;
-    let shape = Attached::new(block("rectangle", HALF)?).material(material);
+    let inertia = (RECTANGLE_HALF_SIZES[0].powi(2) + RECTANGLE_HALF_SIZES[1].powi(2)) / 3.0;
+    let shape = Attached::new(block("rectangle", RECTANGLE_HALF_SIZES)?).material(material);
     let id = world.add_body(Body::rigid("rectangle", Mass::given(1.0, inertia)).with(shape));
     world.add_force(Force::timed(id, |t| Wrench {
         force: 25.0 * Vector2::new((1.3 * t).cos(), (2.1 * t).sin()),
@@ -42,8 +42,8 @@ pub fn model() -> Result<(Model, BodyId), Mistakes> {
 }
 
 /// The pushed rectangle for a number of steps.
-pub fn run(scheme: &Scheme, h: f64, steps: usize) -> Result<Run, ExperimentError> {
-    Run::of(model()?.0, scheme, h, steps, 250)
+pub fn run(scheme: &Scheme, h: f64, steps: usize) -> Result<Cp03Run, ExperimentError> {
+    Cp03Run::of(model()?.0, scheme, h, steps, 250)
 }
 
 /// The cases, each with its name and scheme.
@@ -68,8 +68,8 @@ pub fn cases(h: f64) -> Vec<(&'static str, Scheme)> {
 /// Numbers and pictures for h = 0.001 s and 0.005 s.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut all = Reproduction::default();
-    for (h, steps) in STEPS {
-        let mut shown: Vec<(&str, Run)> = Vec::new();
+    for (h, steps) in RECTANGLE_RUNS {
+        let mut shown: Vec<(&str, Cp03Run)> = Vec::new();
         for (name, scheme) in cases(h) {
             let run = run(&scheme, h, steps)?;
             let case = format!("h = {h}, {name}");
@@ -92,7 +92,7 @@ pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     Ok(all)
 }
 
-fn figures(h: f64, runs: &[(&str, Run)]) -> Result<Vec<Figure>, ExperimentError> {
+fn figures(h: f64, runs: &[(&str, Cp03Run)]) -> Result<Vec<Figure>, ExperimentError> {
     let find = |name: &str| runs.iter().find(|r| r.0.starts_with(name)).map(|r| &r.1);
     let (Some(none), Some(post)) = (find("none"), find("six passes of post-stabilization, 1 mm")) else {
         return Ok(Vec::new());
@@ -116,7 +116,7 @@ fn figures(h: f64, runs: &[(&str, Run)]) -> Result<Vec<Figure>, ExperimentError>
         Figure {
             name: format!("rectangle-{}ms-frames", 1e3 * h),
             title: format!("Pushed rectangle, h = {h} s: with post-stabilization"),
-            content: Content::Frames(frames),
+            content: FigureContent::Snapshots(frames),
         },
     ])
 }

@@ -6,7 +6,7 @@ use stiction::{ContactId, ContactRow, Material, Moments, PairId};
 use stiction_lcp::{FrictionSet, OffsetRow, Row, Term};
 
 /// The paper's ε̂_t: how near the metric of a pair, and how near to it the metric of an event, must be [1].
-const NEAR: f64 = 0.3;
+const NEAR_ACTIVE: f64 = 0.3;
 
 /// The paper's ε̂_x: how far from the grown bodies the point of an event may be [m].
 pub(super) const OUTSIDE: f64 = 1e-3;
@@ -16,7 +16,7 @@ const ROUND_OFF: f64 = 1e-9;
 
 /// The gap function that the rows of a step are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum GapForm {
     /// Φ = ρ = (r − 1)/r, the paper's. HA10 (3.5)
     Rho,
     /// Φ = r − 1, which has the same row and is linear where bodies do not turn.
@@ -32,21 +32,21 @@ pub(super) fn rho(r: f64) -> f64 {
 
 /// Whether a pair with this r is near enough for events. HA10 (4.15)
 pub(super) fn is_near(r: f64) -> bool {
-    rho(r) <= NEAR
+    rho(r) <= NEAR_ACTIVE
 }
 
 /// A body of an event.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Side {
+pub(super) struct PairSide {
     /// Its number in the world.
     pub(super) body: u32,
     /// Where its velocities stand, if it moves.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<BodyCentre>,
 }
 
 /// Where the velocities of a body stand and what they are of.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct BodyCentre {
     /// Number among the bodies that move.
     pub(super) number: usize,
     /// Centre of mass [m].
@@ -57,7 +57,7 @@ pub(super) struct Place {
 
 /// Two features that meet when both bodies have grown r times.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Event {
+pub(super) struct RatioEvent {
     pub(super) feature: u32,
     pub(super) r: f64,
     /// L [m]
@@ -70,22 +70,22 @@ pub(super) struct Event {
 
 /// The events of two bodies.
 #[derive(Debug, Clone)]
-pub(super) struct Meeting {
+pub(super) struct ShapePair {
     pub(super) pair: PairId,
-    pub(super) sides: [Side; 2],
+    pub(super) sides: [PairSide; 2],
     pub(super) material: Material,
     /// r of the pair.
     pub(super) r: f64,
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<RatioEvent>,
 }
 
-impl Meeting {
+impl ShapePair {
     /// The events that are nearly active. HA10 (4.14), with the metric of the algebraic event
-    pub(super) fn near_active(&self) -> impl Iterator<Item = &Event> {
+    pub(super) fn near_active(&self) -> impl Iterator<Item = &RatioEvent> {
         let least = rho(self.r);
-        let near = move |event: &&Event| {
+        let near = move |event: &&RatioEvent| {
             let above = rho(event.r) - least;
-            is_near(self.r) && (-ROUND_OFF..=NEAR).contains(&above)
+            is_near(self.r) && (-ROUND_OFF..=NEAR_ACTIVE).contains(&above)
         };
         self.events.iter().filter(near)
     }
@@ -94,8 +94,8 @@ impl Meeting {
     ///
     /// L r² ∇ρ = L ∇r = [−ν, −(p − x₁) × ν, ν, (p − x₂) × ν] and the gap is multiplied alike, so that the row
     /// speaks of metres and its impulse is one. HA10 (4.5)
-    pub(super) fn row(&self, event: &Event, form: Form, normalized: bool) -> ContactRow {
-        let Event { feature, r, length, normal, point } = *event;
+    pub(super) fn row(&self, event: &RatioEvent, form: GapForm, normalized: bool) -> ContactRow {
+        let RatioEvent { feature, r, length, normal, point } = *event;
         let planar = self.sides.iter().filter_map(|side| side.place).all(|place| place.axes.is_none());
         let tangents = if planar {
             [Vector3::new(normal.y, -normal.x, 0.0), Vector3::zeros()]
@@ -112,7 +112,7 @@ impl Meeting {
         ContactRow {
             id: ContactId { pair: self.pair, feature },
             bodies: self.sides.map(|side| side.body),
-            gap: length * (r - 1.0) * if form == Form::Rho { r } else { 1.0 },
+            gap: length * (r - 1.0) * if form == GapForm::Rho { r } else { 1.0 },
             normal: self.along(&normal, &point),
             drift: 0.0,
             tangents: tangent_rows.collect(),
@@ -131,7 +131,7 @@ impl Meeting {
     fn along(&self, direction: &Vector3<f64>, point: &Point3<f64>) -> Row {
         let mut terms = ArrayVec::new();
         for (side, sign) in self.sides.iter().zip([-1.0, 1.0]) {
-            let Some(Place { number, centre, axes }) = side.place else { continue };
+            let Some(BodyCentre { number, centre, axes }) = side.place else { continue };
             let (l, turn) = (sign * direction, sign * (point - centre).cross(direction));
             terms.push(match axes {
                 None => Term::new(number, &[l.x, l.y, turn.z]),

@@ -1,25 +1,25 @@
 //! The effect of γ: HA10 Figure 5.
 
-use super::event::Form;
+use super::event::GapForm;
 use super::line;
-use super::run::{Method, Run};
-use super::scenes::Scene;
+use super::run::{Ha10Method, Ha10Run};
+use super::scenes::Ha10Scene;
 use super::slopes::extent;
-use crate::{Axis, Content, Curve, ExperimentError, Figure, Reproduction};
+use crate::{Axis, Curve, ExperimentError, Figure, FigureContent, Reproduction};
 
 /// The paper's γ.
 const GAMMAS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 /// The paper's sizes of steps [s].
-const STEPS: [f64; 4] = [0.1, 0.05, 0.02, 0.01];
+const GAMMA_STEP_SIZES: [f64; 4] = [0.1, 0.05, 0.02, 0.01];
 
 /// The largest of all starts with γ on all events or on those with Φ < 0 only: of max(0, −ρ) over the run, and of
 /// that at its end [1].
-pub fn of(scene: Scene, gamma: f64, everywhere: bool, h: f64) -> Result<[f64; 2], ExperimentError> {
+pub fn of(scene: Ha10Scene, gamma: f64, everywhere: bool, h: f64) -> Result<[f64; 2], ExperimentError> {
     let (time, starts) = extent(scene);
     let mut worst = [0.0_f64; 2];
     for start in 0..starts {
-        let run = Run::of(scene, start, Method::paper(Form::Rho, gamma, everywhere), h, time)?;
+        let run = Ha10Run::of(scene, start, Ha10Method::paper(GapForm::Rho, gamma, everywhere), h, time)?;
         worst = [worst[0].max(run.most), worst[1].max(run.last)];
     }
     Ok(worst)
@@ -34,8 +34,8 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         let mut curves = Vec::new();
         for gamma in GAMMAS {
             let mut points = Vec::new();
-            for h in STEPS {
-                let [most, last] = of(Scene::Balance2, gamma, everywhere, h)?;
+            for h in GAMMA_STEP_SIZES {
+                let [most, last] = of(Ha10Scene::Balance2, gamma, everywhere, h)?;
                 let case = format!("γ = {gamma}, h = {h}");
                 out.lines.push(line(experiment, &case, "largest max(0, −ρ) of all starts", most, None));
                 out.lines.push(line(experiment, case, "largest max(0, −ρ) at the end", last, None));
@@ -45,7 +45,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         }
         let axes = [Axis::logarithmic("h [s]"), Axis::logarithmic("largest max(0, −ρ)")];
         let title = format!("HA10 Fig. 5, Balance2: {title}");
-        let content = Content::Curves { axes, curves };
+        let content = FigureContent::Curves { axes, curves };
         out.figures.push(Figure { name: name.into(), title, content });
     }
     Ok(())

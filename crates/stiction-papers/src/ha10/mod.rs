@@ -18,12 +18,12 @@ pub mod slopes;
 mod space;
 mod system;
 
-pub use event::Form;
-pub use run::{DEPTH, Method, Run};
-pub use scenes::Scene;
-pub use system::{Bodies, Polyhedra};
+pub use event::GapForm;
+pub use run::{DEPTH, Ha10Method, Ha10Run};
+pub use scenes::Ha10Scene;
+pub use system::{EitherModel, Polyhedra};
 
-use super::{ExperimentError, Line, Reproduction};
+use super::{ExperimentError, Measurement, Reproduction};
 
 /// All numbers and figures of the paper.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
@@ -41,6 +41,6 @@ fn line(
     quantity: &'static str,
     value: f64,
     published: Option<f64>,
-) -> Line {
-    Line::new("HA10", experiment, case.into(), quantity, value, published)
+) -> Measurement {
+    Measurement::new("HA10", experiment, case.into(), quantity, value, published)
 }

@@ -1,71 +1,71 @@
 //! Whole runs: what is left when all bodies have come to rest, and pictures on the way there. HA10 Figures 4, 7 and 9
 
-use super::event::Form;
+use super::event::GapForm;
 use super::line;
-use super::run::{Method, Run};
-use super::scenes::Scene;
-use super::system::{Bodies, Polyhedra};
-use crate::{Content, ExperimentError, Figure, Frame, Outline, Reproduction};
+use super::run::{Ha10Method, Ha10Run};
+use super::scenes::Ha10Scene;
+use super::system::{EitherModel, Polyhedra};
+use crate::{ExperimentError, Figure, FigureContent, Outline, Reproduction, Snapshot};
 use nalgebra::{Isometry3, Point2, Point3, Vector3};
 use std::collections::BTreeMap;
 use stiction::{Scheme, State, planar, spatial};
 use stiction_geometry::spatial::Polyhedron;
 
 /// Size of the steps [s].
-const STEP: f64 = 0.01;
+const REST_STEP: f64 = 0.01;
 
 /// When the pictures are taken [s]: as many as in the paper, and the last at its time, the others while our scenes
 /// move.
-fn moments(scene: Scene) -> &'static [f64] {
+fn moments(scene: Ha10Scene) -> &'static [f64] {
     match scene {
-        Scene::Balance2 => &[0.0, 0.4, 0.6, 0.8, 1.2, 12.0],
-        Scene::Pyramid1 => &[0.0, 0.3, 1.4, 1.9, 2.4, 10.0],
-        Scene::Dice3 => &[0.0, 0.6, 0.9, 3.0],
-        Scene::Block => &[0.0, 2.0],
+        Ha10Scene::Balance2 => &[0.0, 0.4, 0.6, 0.8, 1.2, 12.0],
+        Ha10Scene::Pyramid1 => &[0.0, 0.3, 1.4, 1.9, 2.4, 10.0],
+        Ha10Scene::Dice3 => &[0.0, 0.6, 0.9, 3.0],
+        Ha10Scene::Block => &[0.0, 2.0],
     }
 }
 
 /// A whole run of a scene.
-pub fn run(scene: Scene, method: Method) -> Result<Run, ExperimentError> {
+pub fn run(scene: Ha10Scene, method: Ha10Method) -> Result<Ha10Run, ExperimentError> {
     watched(scene, &method, |_, _| ())
 }
 
 fn watched(
-    scene: Scene,
-    method: &Method,
+    scene: Ha10Scene,
+    method: &Ha10Method,
     watch: impl FnMut(&Polyhedra, &State),
-) -> Result<Run, ExperimentError> {
+) -> Result<Ha10Run, ExperimentError> {
     let time = moments(scene).last().copied().unwrap_or(0.0);
-    Run::watched(scene, 0, *method, STEP, time, watch)
+    Ha10Run::watched(scene, 0, *method, REST_STEP, time, watch)
 }
 
 /// Numbers at the end of each scene, and its pictures.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     for (scene, name, title) in [
-        (Scene::Balance2, "ha10-balance2-frames", "HA10 Fig. 4: Balance2"),
-        (Scene::Pyramid1, "ha10-pyramid1-frames", "HA10 Fig. 7: Pyramid1"),
-        (Scene::Dice3, "ha10-dice3-frames", "HA10 Fig. 9: Dice3"),
+        (Ha10Scene::Balance2, "ha10-balance2-frames", "HA10 Fig. 4: Balance2"),
+        (Ha10Scene::Pyramid1, "ha10-pyramid1-frames", "HA10 Fig. 7: Pyramid1"),
+        (Ha10Scene::Dice3, "ha10-dice3-frames", "HA10 Fig. 9: Dice3"),
     ] {
         for (case, method) in [
-            ("Φ = ρ", Method::paper(Form::Rho, 1.0, true)),
-            ("Φ = r − 1", Method::paper(Form::Ratio, 1.0, true)),
-            ("own gap, default", Method::own(Scheme::default())),
+            ("Φ = ρ", Ha10Method::paper(GapForm::Rho, 1.0, true)),
+            ("Φ = r − 1", Ha10Method::paper(GapForm::Ratio, 1.0, true)),
+            ("own gap, default", Ha10Method::own(Scheme::default())),
         ] {
             let mut frames = Vec::new();
             let due = moments(scene);
             let end = watched(scene, &method, |system, state| {
-                if due.get(frames.len()).is_some_and(|&t| state.t > t - 0.5 * STEP) {
+                if due.get(frames.len()).is_some_and(|&t| state.t > t - 0.5 * REST_STEP) {
                     frames.push(frame(system, state));
                 }
             })?;
-            let case = format!("{}, {case}, h = {STEP}", scene.name());
+            let case = format!("{}, {case}, h = {REST_STEP}", scene.name());
             let mut add = |quantity, value| out.lines.push(line("whole runs", &case, quantity, value, None));
             add("kinetic energy at the end [J]", end.kinetic);
             add("largest max(0, −ρ)", end.most);
             add("max(0, −ρ) at the end", end.last);
             add("largest residual of a certificate", end.residual);
-            if method.form == Form::Rho {
-                let content = Content::Frames(frames);
+            if method.form == GapForm::Rho {
+                let content = FigureContent::Snapshots(frames);
                 out.figures.push(Figure { name: name.into(), title: title.into(), content });
             }
         }
@@ -73,12 +73,12 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-fn frame(system: &Polyhedra, state: &State) -> Frame {
+fn frame(system: &Polyhedra, state: &State) -> Snapshot {
     let outlines = match &system.bodies {
-        Bodies::Planar(model) => polygons(model, state),
-        Bodies::Spatial(model) => polyhedra(model, state),
+        EitherModel::Planar(model) => polygons(model, state),
+        EitherModel::Spatial(model) => polyhedra(model, state),
     };
-    Frame { t: state.t, outlines }
+    Snapshot { t: state.t, outlines }
 }
 
 /// The polygons of a state, on as much of the floor as is below them.

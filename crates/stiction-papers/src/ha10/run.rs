@@ -1,7 +1,7 @@
 //! A scene run with one of the paper's forms, and what is measured of it.
 
-use super::event::Form;
-use super::scenes::Scene;
+use super::event::GapForm;
+use super::scenes::Ha10Scene;
 use super::system::Polyhedra;
 use crate::ExperimentError;
 use stiction::{Active, Level, Scheme, Simulation, State, StepReport, System};
@@ -11,9 +11,9 @@ pub const DEPTH: f64 = 0.5;
 
 /// How a scene is stepped.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Method {
+pub struct Ha10Method {
     /// Which gap function the rows are of.
-    pub form: Form,
+    pub form: GapForm,
     /// How a step is made.
     pub scheme: Scheme,
     /// Positions go along with v(l), as step 3 of HA10 Algorithm 9 is printed, and not with v(l+1).
@@ -24,9 +24,9 @@ pub struct Method {
     pub depth: f64,
 }
 
-impl Method {
+impl Ha10Method {
     /// The paper's scheme with γ, on all events as HA10 (4.10) has it or on those with Φ < 0 only.
-    pub fn paper(form: Form, gamma: f64, everywhere: bool) -> Self {
+    pub fn paper(form: GapForm, gamma: f64, everywhere: bool) -> Self {
         let scheme = Scheme::of(Level::Stabilized { gamma, everywhere });
         // the near-active events are chosen without a length
         let scheme = Scheme { active: Active::Band(f64::INFINITY), ..scheme };
@@ -35,13 +35,13 @@ impl Method {
 
     /// The simulator's own gaps.
     pub fn own(scheme: Scheme) -> Self {
-        Self { scheme, ..Self::paper(Form::Gap, 1.0, false) }
+        Self { scheme, ..Self::paper(GapForm::Gap, 1.0, false) }
     }
 }
 
 /// What a run left.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Run {
+pub struct Ha10Run {
     /// Largest max(0, −ρ) at the end of a step [1].
     pub most: f64,
     /// max(0, −ρ) at the end [1].
@@ -54,22 +54,28 @@ pub struct Run {
     pub end: State,
 }
 
-impl Run {
+impl Ha10Run {
     /// Runs a scene for this time [s].
-    pub fn of(scene: Scene, start: u32, method: Method, h: f64, time: f64) -> Result<Self, ExperimentError> {
+    pub fn of(
+        scene: Ha10Scene,
+        start: u32,
+        method: Ha10Method,
+        h: f64,
+        time: f64,
+    ) -> Result<Self, ExperimentError> {
         Self::watched(scene, start, method, h, time, |_, _| ())
     }
 
     /// Runs a scene for this time [s]; `watch` sees the start, and the end of every step.
     pub fn watched(
-        scene: Scene,
+        scene: Ha10Scene,
         start: u32,
-        method: Method,
+        method: Ha10Method,
         h: f64,
         time: f64,
         mut watch: impl FnMut(&Polyhedra, &State),
     ) -> Result<Self, ExperimentError> {
-        let Method { form, scheme, lagging, normalized, depth } = method;
+        let Ha10Method { form, scheme, lagging, normalized, depth } = method;
         let bodies = scene.bodies(start)?;
         let state = bodies.state();
         let system = Polyhedra { bodies, form, depth, normalized };

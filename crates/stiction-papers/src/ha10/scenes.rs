@@ -1,7 +1,8 @@
 //! The three scenes of the paper and a block that slides. The paper describes the scenes by words and pictures;
 //! sizes and places are chosen here.
 
-use super::system::Bodies;
+use super::system::EitherModel;
+use crate::GRAVITY;
 use crate::random::SplitMix64;
 use crate::{ExperimentError, invalid_shape};
 use nalgebra::{Isometry2, Isometry3, Point2, UnitQuaternion, Vector2, Vector3};
@@ -10,9 +11,6 @@ use stiction::Mistakes;
 use stiction::planar::{self, Polygon, Twist};
 use stiction::spatial;
 use stiction_geometry::spatial::Polyhedron;
-
-/// Gravity [m/s²].
-pub(super) const GRAVITY: f64 = 9.81;
 
 /// Speed of the triangle that hits the first domino [m/s].
 const HIT: f64 = 3.0;
@@ -25,7 +23,7 @@ pub(super) const MU: f64 = 0.5;
 
 /// A scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scene {
+pub enum Ha10Scene {
     /// A plank in balance on a triangle with two squares and a triangle on it, and a square that falls on one end.
     /// HA10 §5.1
     Balance2,
@@ -37,7 +35,7 @@ pub enum Scene {
     Block,
 }
 
-impl Scene {
+impl Ha10Scene {
     /// The paper's.
     pub const ALL: [Self; 3] = [Self::Balance2, Self::Pyramid1, Self::Dice3];
 
@@ -53,13 +51,13 @@ impl Scene {
 
     /// The bodies. Start 0 is the scene as described; the infeasibility of one run depends on where in a step
     /// bodies hit each other, so further starts are moved a little, each its own way.
-    pub fn bodies(self, start: u32) -> Result<Bodies, ExperimentError> {
+    pub fn bodies(self, start: u32) -> Result<EitherModel, ExperimentError> {
         let mut jitter = Jitter::of(start);
         match self {
-            Self::Balance2 => balance(&mut jitter).map(Bodies::Planar),
-            Self::Pyramid1 => dominoes(&mut jitter).map(Bodies::Planar),
-            Self::Dice3 => dice(&mut jitter).map(Bodies::Spatial),
-            Self::Block => block().map(Bodies::Planar),
+            Self::Balance2 => balance(&mut jitter).map(EitherModel::Planar),
+            Self::Pyramid1 => dominoes(&mut jitter).map(EitherModel::Planar),
+            Self::Dice3 => dice(&mut jitter).map(EitherModel::Spatial),
+            Self::Block => block().map(EitherModel::Planar),
         }
     }
 }

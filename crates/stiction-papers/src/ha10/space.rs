@@ -1,22 +1,22 @@
 //! The events of the polyhedra of a spatial model, and of each with the floor.
 
-use super::event::{Event, Meeting, OUTSIDE, Place, Side, is_near};
+use super::event::{BodyCentre, OUTSIDE, PairSide, RatioEvent, ShapePair, is_near};
 use nalgebra::{Isometry3, Point3, Vector3};
 use stiction::spatial::{Attached, BodyId, Model};
 use stiction::{Material, PairId, State};
 use stiction_geometry::spatial::{Basis, Gap, Growth, Polyhedron, Shape, gaps, growth, ratio};
 
 /// A shape of a body in a state.
-struct Piece<'a> {
+struct PlacedSpatialShape<'a> {
     shape: u32,
-    side: Side,
+    side: PairSide,
     material: Material,
     attached: &'a Attached,
     pose: Isometry3<f64>,
 }
 
 /// All pairs of shapes, with their events. Half-spaces are floors whose centre is `depth` below their surface [m].
-pub(super) fn meetings(model: &Model, state: &State, depth: f64, out: &mut Vec<Meeting>) {
+pub(super) fn meetings(model: &Model, state: &State, depth: f64, out: &mut Vec<ShapePair>) {
     let pieces = pieces(model, state);
     let mut near = Vec::new();
     for (i, a) in pieces.iter().enumerate() {
@@ -45,7 +45,7 @@ pub(super) fn meetings(model: &Model, state: &State, depth: f64, out: &mut Vec<M
                 }
                 _ => continue,
             };
-            out.push(Meeting {
+            out.push(ShapePair {
                 pair: PairId { a: a.shape, b: b.shape },
                 sides: [a.side, b.side],
                 material: a.material.combined(&b.material),
@@ -56,19 +56,19 @@ pub(super) fn meetings(model: &Model, state: &State, depth: f64, out: &mut Vec<M
     }
 }
 
-fn pieces<'a>(model: &'a Model, state: &State) -> Vec<Piece<'a>> {
+fn pieces<'a>(model: &'a Model, state: &State) -> Vec<PlacedSpatialShape<'a>> {
     let mut pieces = Vec::new();
     let mut number = 0;
     for (id, _) in model.world().bodies() {
         let (Some(pose), Some(centre)) = (model.pose(state, id), model.centre(state, id)) else { continue };
         let moves = model.velocities(id).is_some_and(|range| !range.is_empty());
-        let place = moves.then_some(Place { number, centre, axes: Some(pose.rotation) });
+        let place = moves.then_some(BodyCentre { number, centre, axes: Some(pose.rotation) });
         number += usize::from(moves);
         let BodyId(body) = id;
         for (shape, attached) in model.world().shapes(id) {
-            pieces.push(Piece {
+            pieces.push(PlacedSpatialShape {
                 shape: shape.0,
-                side: Side { body, place },
+                side: PairSide { body, place },
                 material: attached.material,
                 attached,
                 pose: pose * attached.pose,
@@ -90,7 +90,7 @@ fn floor(
     floor: &Isometry3<f64>,
     depth: f64,
     (polyhedron, pose): (&Polyhedron, &Isometry3<f64>),
-) -> (f64, Vec<Event>) {
+) -> (f64, Vec<RatioEvent>) {
     let normal = floor.rotation * Vector3::z();
     let height = |p: &Point3<f64>| normal.dot(&(p.coords - floor.translation.vector));
     let centre = pose * polyhedron.centre();
@@ -100,13 +100,13 @@ fn floor(
         let r = (height(&centre) + depth) / length;
         event(feature, &Growth { r, length, normal, point: centre + r * (vertex - centre) })
     };
-    let events: Vec<Event> =
+    let events: Vec<RatioEvent> =
         (0..).zip(polyhedron.vertices()).map(of_vertex).filter(|e| e.length > 0.0 && e.r > 0.0).collect();
     // none is left when the body has sunk below the centre of the floor
     (events.iter().map(|e| e.r).reduce(f64::min).unwrap_or(0.0), events)
 }
 
-fn event(feature: u32, growth: &Growth) -> Event {
+fn event(feature: u32, growth: &Growth) -> RatioEvent {
     let Growth { r, length, normal, point } = *growth;
-    Event { feature, r, length, normal, point }
+    RatioEvent { feature, r, length, normal, point }
 }

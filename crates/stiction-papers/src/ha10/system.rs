@@ -1,6 +1,6 @@
 //! A planar or spatial model whose contacts are the paper's events.
 
-use super::event::{Form, Meeting, rho};
+use super::event::{GapForm, ShapePair, rho};
 use super::{plane, space};
 use nalgebra::Matrix6;
 use stiction::planar;
@@ -11,16 +11,16 @@ use stiction::{
 };
 use stiction_lcp::Row;
 
-/// Bodies of a scene.
+/// EitherModel of a scene.
 #[derive(Debug, Clone)]
-pub enum Bodies {
+pub enum EitherModel {
     /// Polygons on a half-plane.
     Planar(planar::Model),
     /// Polyhedra on a half-space.
     Spatial(spatial::Model),
 }
 
-impl Bodies {
+impl EitherModel {
     /// The state of the start.
     pub fn state(&self) -> State {
         match self {
@@ -41,9 +41,9 @@ impl Bodies {
 #[derive(Debug, Clone)]
 pub struct Polyhedra {
     /// The bodies.
-    pub bodies: Bodies,
+    pub bodies: EitherModel,
     /// Which gap function the rows are of.
-    pub form: Form,
+    pub form: GapForm,
     /// How far below its surface the centre of the floor is, about which it grows [m].
     pub depth: f64,
     /// Whether friction is bounded by the normal impulse. Otherwise by the multiplier of ∇ρ, as printed in
@@ -57,11 +57,11 @@ impl Polyhedra {
         self.meetings(state).iter().map(|m| rho(m.r)).fold(f64::INFINITY, f64::min)
     }
 
-    fn meetings(&self, state: &State) -> Vec<Meeting> {
+    fn meetings(&self, state: &State) -> Vec<ShapePair> {
         let mut meetings = Vec::new();
         match &self.bodies {
-            Bodies::Planar(model) => plane::meetings(model, state, self.depth, &mut meetings),
-            Bodies::Spatial(model) => space::meetings(model, state, self.depth, &mut meetings),
+            EitherModel::Planar(model) => plane::meetings(model, state, self.depth, &mut meetings),
+            EitherModel::Spatial(model) => space::meetings(model, state, self.depth, &mut meetings),
         }
         meetings
     }
@@ -76,7 +76,7 @@ impl System for Polyhedra {
         cache: &mut SearchCache,
         out: &mut Vec<ContactRow>,
     ) {
-        if self.form == Form::Gap {
+        if self.form == GapForm::Gap {
             return self.bodies.system().contacts(t, q, near, cache, out);
         }
         out.clear();

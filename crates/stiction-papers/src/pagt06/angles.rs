@@ -4,11 +4,11 @@ use super::double_pendulum::{ANGLES, RESTITUTION};
 use super::extrapolation::{root, step};
 
 /// Steps of the reference: at this size its error is round-off.
-const STEP: f64 = 1.0 / 256.0;
+const REFERENCE_STEP: f64 = 1.0 / 256.0;
 
 /// The exact motion at its end.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Exact {
+pub struct ExactPendulum {
     /// Coordinates of both bobs at the end [m].
     pub position: [f64; 4],
     /// Their velocities [m/s].
@@ -45,14 +45,14 @@ fn row(y: &[f64; 4], bob: usize) -> [f64; 2] {
 }
 
 /// The motion until this time [s].
-pub fn exact(gravity: f64, until: f64) -> Exact {
+pub fn exact(gravity: f64, until: f64) -> ExactPendulum {
     let field = |_: f64, y: &[f64; 4]| field(gravity, y);
     let mut y = [ANGLES[0], ANGLES[1], 0.0, 0.0];
     let mut t = 0.0;
     let mut impacts = Vec::new();
     let mut path = vec![[t, gap(&y, 0), gap(&y, 1)]];
     while t < until {
-        let h = STEP.min(until - t);
+        let h = REFERENCE_STEP.min(until - t);
         let next = step(&field, t, &y, h);
         // the first bob to be behind the wall within this step
         let hit = |bob: usize| root(|x| gap(&step(&field, t, &y, x), bob), 0.0, h);
@@ -74,7 +74,7 @@ pub fn exact(gravity: f64, until: f64) -> Exact {
         path.push([t, gap(&y, 0), gap(&y, 1)]);
     }
     let (position, velocity) = cartesian(&y);
-    Exact { position, velocity, impacts, path }
+    ExactPendulum { position, velocity, impacts, path }
 }
 
 /// Coordinates and velocities of both bobs.

@@ -1,8 +1,9 @@
 //! A block that a periodic force pushes along a table: PAGT06 §10.2, Tables 10.2 and 10.3, Figure 4.
 
 use super::extrapolation::root;
-use super::record::{Lines, Run, case, curves};
+use super::record::{CaseLines, Pagt06Run, case, curves};
 use super::scheme;
+use crate::GRAVITY;
 use crate::{ExperimentError, Reproduction};
 use nalgebra::{Isometry2, Vector2};
 use std::f64::consts::PI;
@@ -10,11 +11,8 @@ use stiction::planar::{Attached, Body, Force, Model, World, Wrench};
 use stiction::{Form, Locate, Material, Middle, Rows, Scheme, Trapezoidal};
 use stiction_geometry::planar::Shape;
 
-/// Gravity [m/s²].
-pub const GRAVITY: f64 = 9.81;
-
 /// Coulomb coefficient.
-pub const FRICTION: f64 = 0.8;
+pub const BLOCK_FRICTION: f64 = 0.8;
 
 /// Amplitude of the force along the table [N].
 pub const FORCE: f64 = 8.0;
@@ -23,7 +21,7 @@ pub const FORCE: f64 = 8.0;
 pub const START: f64 = 3.0;
 
 /// The paper's time [s].
-pub const TIME: f64 = 2.0;
+pub const BLOCK_TIME: f64 = 2.0;
 
 /// The time of Figure 4, with seven changes between sticking and slipping [s].
 pub const LONG_TIME: f64 = 10.0;
@@ -40,11 +38,11 @@ pub const TABLES: [[f64; 2]; 6] = [
 
 /// A body that cannot turn, with a single contact: a disk.
 pub(super) fn body(name: &str) -> Body {
-    Body::point(name, 1.0).at(Isometry2::translation(START, RADIUS))
+    Body::point(name, 1.0).at(Isometry2::translation(START, BLOCK_RADIUS))
 }
 
 /// Radius of the disk [m]: a power of two, so that its gap at rest is exactly 0.
-pub(super) const RADIUS: f64 = 0.125;
+pub(super) const BLOCK_RADIUS: f64 = 0.125;
 
 /// The block on its table, pushed along it and lifted by a force of time [N].
 pub(super) fn model(
@@ -54,17 +52,17 @@ pub(super) fn model(
     let material = Material { friction, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -GRAVITY));
     world.add_body(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
-    let shape = Attached::new(Shape::Disk { radius: RADIUS }).material(material);
+    let shape = Attached::new(Shape::Disk { radius: BLOCK_RADIUS }).material(material);
     let block = world.add_body(body("block").with(shape));
     world.add_force(Force::timed(block, move |t| Wrench { force: load(t), torque: 0.0 }));
     Ok(world.build()?)
 }
 
 /// Pushes the block.
-pub fn run(scheme: Scheme, h: f64, time: f64) -> Result<Run, ExperimentError> {
-    let model = model(FRICTION, |t| Vector2::new(FORCE * t.cos(), 0.0))?;
+pub fn run(scheme: Scheme, h: f64, time: f64) -> Result<Pagt06Run, ExperimentError> {
+    let model = model(BLOCK_FRICTION, |t| Vector2::new(FORCE * t.cos(), 0.0))?;
     let state = model.state();
-    Ok(Run::new(model, state, scheme, h, time)?)
+    Ok(Pagt06Run::new(model, state, scheme, h, time)?)
 }
 
 /// Formulation I or II without location.
@@ -79,7 +77,7 @@ pub fn located(form: Form) -> Scheme {
 }
 
 /// A time of slipping in one direction.
-struct Slide {
+struct SlidingPhase {
     /// From when to when [s].
     ends: [f64; 2],
     /// Which way.
@@ -88,11 +86,11 @@ struct Slide {
     peak: f64,
 }
 
-impl Slide {
+impl SlidingPhase {
     /// How far the block has gone at a time within it [m].
     fn way(&self, t: f64) -> f64 {
         let (from, now) = (self.ends[0] - self.peak, t - self.peak);
-        let bound = FRICTION * GRAVITY;
+        let bound = BLOCK_FRICTION * GRAVITY;
         let passed = now - from;
         self.sign * (FORCE * (from.cos() - now.cos() - from.sin() * passed) - 0.5 * bound * passed * passed)
     }
@@ -100,14 +98,14 @@ impl Slide {
     /// Its speed at a time within it [m/s].
     fn speed(&self, t: f64) -> f64 {
         let (from, now) = (self.ends[0] - self.peak, t - self.peak);
-        FORCE * (now.sin() - from.sin()) - FRICTION * GRAVITY * (now - from)
+        FORCE * (now.sin() - from.sin()) - BLOCK_FRICTION * GRAVITY * (now - from)
     }
 }
 
 /// The slides until this time, in closed form but for the root of one equation each.
-fn slides(until: f64) -> Vec<Slide> {
+fn slides(until: f64) -> Vec<SlidingPhase> {
     // it slips from the start, and then from when |F cos t| = μ m g, before each greatest force
-    let ahead = (FRICTION * GRAVITY / FORCE).acos();
+    let ahead = (BLOCK_FRICTION * GRAVITY / FORCE).acos();
     let mut slides = Vec::new();
     for n in 0.. {
         let peak = PI * f64::from(n);
@@ -115,7 +113,7 @@ fn slides(until: f64) -> Vec<Slide> {
         if begin >= until {
             break;
         }
-        let mut slide = Slide { ends: [begin; 2], sign: if n % 2 == 0 { 1.0 } else { -1.0 }, peak };
+        let mut slide = SlidingPhase { ends: [begin; 2], sign: if n % 2 == 0 { 1.0 } else { -1.0 }, peak };
         // the speed grows until the force is the bound again
         slide.ends[1] = root(|t| slide.speed(t), peak + ahead, peak + 1.0);
         slides.push(slide);
@@ -136,7 +134,7 @@ pub fn exact_events(until: f64) -> Vec<f64> {
 
 /// Largest error of the time of an event [s]; infinite when their numbers differ. The one at the start, where the
 /// block begins to slip, is not counted.
-pub fn latest(run: &Run, until: f64) -> f64 {
+pub fn latest(run: &Pagt06Run, until: f64) -> f64 {
     let exact = exact_events(until);
     let found: Vec<f64> = run.events.iter().map(|e| e.t).filter(|&t| t > 0.5 * run.h).collect();
     if found.len() != exact.len() {
@@ -164,10 +162,10 @@ const OUTLIER: &str = "the other eleven errors agree to 0.1 %; a speed of 3e-9 m
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let names = ["I, ", "II, "];
     for (j, form) in [Form::End, Form::Mean].into_iter().enumerate() {
-        let errors = errors(printed(form), 5..=10, TIME)?;
+        let errors = errors(printed(form), 5..=10, BLOCK_TIME)?;
         for (i, (k, error)) in (5..).zip(&errors).enumerate() {
             let experiment = "Tables 10.2 and 10.3, block, nothing located";
-            let mut lines = Lines { out, experiment, case: case(names[j], k) };
+            let mut lines = CaseLines { out, experiment, case: case(names[j], k) };
             let because = if (j, k) == (0, 10) { OUTLIER } else { "" };
             lines.add("E_h [m]", *error, Some(TABLES[i][j])).because(because);
             if i > 0 {
@@ -177,8 +175,8 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         }
     }
     for (name, time, scheme) in [
-        ("I, T = 2, ", TIME, located(Form::End)),
-        ("default, T = 2, ", TIME, Scheme::pagt06()),
+        ("I, T = 2, ", BLOCK_TIME, located(Form::End)),
+        ("default, T = 2, ", BLOCK_TIME, Scheme::pagt06()),
         ("default, T = 10, ", LONG_TIME, Scheme::pagt06()),
     ] {
         let mut before: Option<f64> = None;
@@ -186,7 +184,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
             let run = run(scheme, 0.5_f64.powi(k), time)?;
             let error = (run.last()[0] - exact(time)).abs();
             let experiment = "block, all events located";
-            let mut lines = Lines { out, experiment, case: case(name, k) };
+            let mut lines = CaseLines { out, experiment, case: case(name, k) };
             lines.add("E_h [m]", error, None);
             lines.add("E_h / h² [m/s²]", error / (run.h * run.h), None);
             if let Some(before) = before {
@@ -212,7 +210,7 @@ fn figure(out: &mut Reproduction) -> Result<(), ExperimentError> {
         ("default, events located", run(Scheme::pagt06(), h, LONG_TIME)?),
     ];
     for (name, run) in &runs {
-        let mut lines = Lines { out, experiment: "Fig. 4, block", case: format!("{name}, h = 0.01") };
+        let mut lines = CaseLines { out, experiment: "Fig. 4, block", case: format!("{name}, h = 0.01") };
         lines.add("largest speed from 1 to 2.9 s, sticking [m/s]", fastest(run, [1.0, 2.9]), None);
         lines.add("largest speed from 4 to 6 s, sticking [m/s]", fastest(run, [4.0, 6.0]), None);
         lines.add("largest speed from 7 to 9 s, sticking [m/s]", fastest(run, [7.0, 9.0]), None);
@@ -229,7 +227,7 @@ fn figure(out: &mut Reproduction) -> Result<(), ExperimentError> {
 }
 
 /// Largest |v| at the ends of steps between two times [m/s].
-pub fn fastest(run: &Run, [from, to]: [f64; 2]) -> f64 {
+pub fn fastest(run: &Pagt06Run, [from, to]: [f64; 2]) -> f64 {
     let steps = run.times.iter().zip(&run.velocities);
     let within = steps.filter(|(t, _)| (from..=to).contains(*t));
     within.map(|(_, v)| v[0].abs()).fold(0.0, f64::max)

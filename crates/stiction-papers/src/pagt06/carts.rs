@@ -1,8 +1,9 @@
 //! Two carts, a spring, a damper and a stopper: PAGT06 §10.3, Figures 6 and 7.
 
-use super::block::{GRAVITY, RADIUS};
-use super::record::{Lines, Run, curves};
+use super::block::BLOCK_RADIUS;
+use super::record::{CaseLines, Pagt06Run, curves};
 use super::scheme;
+use crate::GRAVITY;
 use crate::{Curve, ExperimentError, Reproduction};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::FRAC_PI_2;
@@ -11,7 +12,7 @@ use stiction::{Form, Landing, Locate, Material, Middle, Rows, Scheme, Trapezoida
 use stiction_geometry::planar::Shape;
 
 /// The paper's step [s].
-pub const STEP: f64 = 0.01;
+pub const CARTS_STEP: f64 = 0.01;
 
 /// Where the spring is without force [m].
 pub const EQUILIBRIUM: f64 = 0.2;
@@ -20,7 +21,7 @@ pub const EQUILIBRIUM: f64 = 0.2;
 pub const APART: f64 = 5.0;
 
 /// Values of δ in Figure 6 [N s/m], and one far beyond.
-pub const DAMPINGS: [f64; 4] = [1e2, 1e3, 1e6, 1e10];
+pub const CARTS_DAMPINGS: [f64; 4] = [1e2, 1e3, 1e6, 1e10];
 
 /// Values of γ in Figure 7 [N/m], and one far beyond.
 pub const STIFFNESSES: [f64; 4] = [1e2, 1e4, 1e6, 1e10];
@@ -55,13 +56,13 @@ impl Carts {
         let material = |friction, restitution| Material { friction, restitution, ..Material::default() };
         let mut world = World::new(Vector2::new(0.0, -GRAVITY));
         let plane = Attached::new(Shape::HalfPlane);
-        let floor = Body::fixed("floor").at(Isometry2::translation(0.0, -RADIUS));
+        let floor = Body::fixed("floor").at(Isometry2::translation(0.0, -BLOCK_RADIUS));
         world.add_body(floor.with(plane.clone().material(material(0.05, 0.0))));
-        let wall = Body::fixed("stopper").at(Isometry2::new(Vector2::new(-RADIUS, 0.0), -FRAC_PI_2));
+        let wall = Body::fixed("stopper").at(Isometry2::new(Vector2::new(-BLOCK_RADIUS, 0.0), -FRAC_PI_2));
         let wall = world.add_body(wall.with(plane.material(material(0.0, 0.3))));
         // bodies that cannot turn, with a single contact each: disks
         let mut cart = |name: &str, x: f64| {
-            let shape = Attached::new(Shape::Disk { radius: RADIUS }).material(material(0.05, 0.0));
+            let shape = Attached::new(Shape::Disk { radius: BLOCK_RADIUS }).material(material(0.05, 0.0));
             let velocity = Twist::new(Vector2::new(self.v, 0.0), 0.0);
             let body = Body::point(name, 1.0).at(Isometry2::translation(x, 0.0));
             world.add_body(body.moving(velocity).with(shape))
@@ -90,10 +91,10 @@ impl Carts {
     }
 
     /// Lets them go.
-    pub fn run(self, scheme: Scheme, h: f64) -> Result<Run, ExperimentError> {
+    pub fn run(self, scheme: Scheme, h: f64) -> Result<Pagt06Run, ExperimentError> {
         let model = self.model()?;
         let state = model.state();
-        Ok(Run::new(model, state, scheme, h, self.time)?)
+        Ok(Pagt06Run::new(model, state, scheme, h, self.time)?)
     }
 }
 
@@ -119,29 +120,29 @@ pub fn stretch(q: &[f64]) -> f64 {
 }
 
 /// Largest |x₂ − x₁ − 5| of a run [m].
-pub fn largest_stretch(run: &Run) -> f64 {
+pub fn largest_stretch(run: &Pagt06Run) -> f64 {
     run.positions.iter().map(|q| stretch(q).abs()).fold(0.0, f64::max)
 }
 
 /// Largest |x₂' − x₁'| of a run after this time [m/s].
-pub fn ringing(run: &Run, after: f64) -> f64 {
+pub fn ringing(run: &Pagt06Run, after: f64) -> f64 {
     let later = run.times.iter().zip(&run.velocities).filter(|(t, _)| **t > after);
     later.map(|(_, v)| (v[2] - v[0]).abs()).fold(0.0, f64::max)
 }
 
 /// Largest |x₁ − 0.2| of a run [m].
-pub fn largest_swing(run: &Run) -> f64 {
+pub fn largest_swing(run: &Pagt06Run) -> f64 {
     run.positions.iter().map(|q| (q[0] - EQUILIBRIUM).abs()).fold(0.0, f64::max)
 }
 
 /// Least x₁ of a run [m].
-pub fn least_gap(run: &Run) -> f64 {
+pub fn least_gap(run: &Pagt06Run) -> f64 {
     run.positions.iter().map(|q| q[0]).fold(f64::INFINITY, f64::min)
 }
 
 /// Figures 6 and 7.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
-    let damped = DAMPINGS.map(|delta| (format!("δ = {delta:e}"), Carts::damped(delta)));
+    let damped = CARTS_DAMPINGS.map(|delta| (format!("δ = {delta:e}"), Carts::damped(delta)));
     let stretched = figure(out, "Fig. 6, two carts", damped)?;
     draw(out, 6, "x₂ − x₁ [m]", &stretched, |q| q[2] - q[0]);
     let stiff = STIFFNESSES.map(|gamma| (format!("γ = {gamma:e}"), Carts::stiff(gamma)));
@@ -155,13 +156,13 @@ fn figure(
     out: &mut Reproduction,
     experiment: &'static str,
     cases: [(String, Carts); 4],
-) -> Result<Vec<(String, Run)>, ExperimentError> {
+) -> Result<Vec<(String, Pagt06Run)>, ExperimentError> {
     let methods = [("II", printed()), ("I", first_formulation()), ("default", Scheme::pagt06())];
     let mut runs = Vec::new();
     for (case, carts) in cases {
         for (name, scheme) in methods {
-            let run = carts.run(scheme, STEP)?;
-            let mut lines = Lines { out, experiment, case: format!("{case}, {name}") };
+            let run = carts.run(scheme, CARTS_STEP)?;
+            let mut lines = CaseLines { out, experiment, case: format!("{case}, {name}") };
             lines.add("largest |x₂ − x₁ − 5| [m]", largest_stretch(&run), None);
             lines.add("largest |x₁ − 0.2| [m]", largest_swing(&run), None);
             lines.add("least x₁ [m]", least_gap(&run), None);
@@ -180,11 +181,17 @@ fn figure(
 }
 
 /// Largest energy of a run over that of its start.
-pub fn energy_ratio(run: &Run) -> f64 {
+pub fn energy_ratio(run: &Pagt06Run) -> f64 {
     run.energies.iter().map(|e| e / run.energies[0]).fold(0.0, f64::max)
 }
 
-fn draw(out: &mut Reproduction, figure: u32, label: &str, runs: &[(String, Run)], pick: fn(&[f64]) -> f64) {
+fn draw(
+    out: &mut Reproduction,
+    figure: u32,
+    label: &str,
+    runs: &[(String, Pagt06Run)],
+    pick: fn(&[f64]) -> f64,
+) {
     // the paper's cases, without the one far beyond
     let runs = &runs[..runs.len().min(3)];
     let title = format!("PAGT06 Fig. {figure}: two carts, h = 0.01 s, formulation II");

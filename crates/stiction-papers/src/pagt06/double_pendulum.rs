@@ -1,9 +1,9 @@
 //! The double pendulum beside a wall: PAGT06 §10.1, Table 10.1 and Figure 2.
 
-use super::angles::{Exact, cartesian, exact};
-use super::record::{Lines, Run, case, curves, distance, start, unit_mass};
+use super::angles::{ExactPendulum, cartesian, exact};
+use super::record::{CaseLines, Pagt06Run, case, curves, distance, start, unit_mass};
 use super::scheme;
-use crate::{Curve, ExperimentError, Reproduction, Sense};
+use crate::{Curve, ExperimentError, PublishedSense, Reproduction};
 use nalgebra::Matrix6;
 use std::f64::consts::PI;
 use stiction::{
@@ -13,7 +13,7 @@ use stiction::{
 use stiction_lcp::{FrictionSet, OffsetRow, Row};
 
 /// Gravity [m/s²]. The paper does not give it: Table 10.1 comes out with this one, and not with 9.81.
-pub const GRAVITY: f64 = 9.8;
+pub const PENDULUM_GRAVITY: f64 = 9.8;
 
 /// Angles of the rods from straight down at the start [rad].
 pub const ANGLES: [f64; 2] = [PI / 3.0, PI / 5.0];
@@ -22,7 +22,7 @@ pub const ANGLES: [f64; 2] = [PI / 3.0, PI / 5.0];
 pub const RESTITUTION: f64 = 0.1;
 
 /// The paper's time [s].
-pub const TIME: f64 = 2.5;
+pub const DOUBLE_PENDULUM_TIME: f64 = 2.5;
 
 /// Table 10.1, from h = 2⁻⁵ s on: E_h, |Θ⁽¹⁾| and |Θ⁽²⁾|.
 pub const TABLE: [[f64; 3]; 7] = [
@@ -58,8 +58,8 @@ impl DoublePendulum {
     }
 
     /// Lets it go.
-    pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Run, ExperimentError> {
-        Ok(Run::new(self, Self::state(), scheme, h, time)?)
+    pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Pagt06Run, ExperimentError> {
+        Ok(Pagt06Run::new(self, Self::state(), scheme, h, time)?)
     }
 
     /// The contact of a bob with the wall; the wall is shape 0, the bobs 1 and 2.
@@ -193,7 +193,7 @@ pub fn stabilized(alpha: f64) -> Scheme {
 }
 
 /// Largest |Θ⁽¹⁾| and |Θ⁽²⁾| of a run.
-pub fn largest_joint_errors(run: &Run) -> [f64; 2] {
+pub fn largest_joint_errors(run: &Pagt06Run) -> [f64; 2] {
     run.positions
         .iter()
         .map(|q| joint_errors(q))
@@ -203,13 +203,17 @@ pub fn largest_joint_errors(run: &Run) -> [f64; 2] {
 /// Table 10.1, Figure 2, and the joints with the term of §9.3.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "Table 10.1, double pendulum";
-    let exact = exact(GRAVITY, TIME);
+    let exact = exact(PENDULUM_GRAVITY, DOUBLE_PENDULUM_TIME);
     let mut last: Option<[f64; 3]> = None;
     for (k, published) in (5..).zip(TABLE) {
-        let run = DoublePendulum::new(GRAVITY, true).run(printed(), 0.5_f64.powi(k), TIME)?;
+        let run = DoublePendulum::new(PENDULUM_GRAVITY, true).run(
+            printed(),
+            0.5_f64.powi(k),
+            DOUBLE_PENDULUM_TIME,
+        )?;
         let [first, second] = joint_errors(run.last());
         let values = [run.error(&exact.position), first, second];
-        let mut lines = Lines { out, experiment: NAME, case: case("", k) };
+        let mut lines = CaseLines { out, experiment: NAME, case: case("", k) };
         let names = ["E_h [m]", "Θ⁽¹⁾ [m²], sign as |·|² − 1", "Θ⁽²⁾ [m²], sign as |·|² − 1"];
         for j in 0..3 {
             lines.add(names[j], values[j], Some(published[j]));
@@ -249,7 +253,7 @@ fn printed_ratios(k: i32) -> Option<[f64; 3]> {
 }
 
 /// Largest difference of the time of an impact from the exact one [s]; infinite when their numbers differ.
-pub fn latest(run: &Run, exact: &Exact) -> f64 {
+pub fn latest(run: &Pagt06Run, exact: &ExactPendulum) -> f64 {
     let found = run.impacts();
     if found.len() != exact.impacts.len() {
         return f64::INFINITY;
@@ -258,14 +262,18 @@ pub fn latest(run: &Run, exact: &Exact) -> f64 {
 }
 
 /// The same with what this library does by default.
-fn default_method(out: &mut Reproduction, exact: &Exact) -> Result<(), ExperimentError> {
+fn default_method(out: &mut Reproduction, exact: &ExactPendulum) -> Result<(), ExperimentError> {
     let mut last: Option<[f64; 2]> = None;
     for k in 5..=9 {
-        let run = DoublePendulum::new(GRAVITY, true).run(Scheme::pagt06(), 0.5_f64.powi(k), TIME)?;
+        let run = DoublePendulum::new(PENDULUM_GRAVITY, true).run(
+            Scheme::pagt06(),
+            0.5_f64.powi(k),
+            DOUBLE_PENDULUM_TIME,
+        )?;
         let velocity = distance(run.last_velocity(), &exact.velocity);
         let values = [run.error(&exact.position), velocity];
         let experiment = "double pendulum, default method";
-        let mut lines = Lines { out, experiment, case: case("", k) };
+        let mut lines = CaseLines { out, experiment, case: case("", k) };
         lines.add("E_h [m]", values[0], None);
         lines.add("error of velocities [m/s]", values[1], None);
         if let Some(before) = last {
@@ -283,19 +291,23 @@ fn stabilization(out: &mut Reproduction) -> Result<(), ExperimentError> {
     for (name, alpha, published) in cases {
         let mut last: Option<[f64; 2]> = None;
         for k in 7..=11 {
-            let run = DoublePendulum::new(GRAVITY, true).run(stabilized(alpha), 0.5_f64.powi(k), TIME)?;
+            let run = DoublePendulum::new(PENDULUM_GRAVITY, true).run(
+                stabilized(alpha),
+                0.5_f64.powi(k),
+                DOUBLE_PENDULUM_TIME,
+            )?;
             let values = largest_joint_errors(&run);
             let experiment = "section 9.3, stabilized joints";
-            let mut lines = Lines { out, experiment, case: case(name, k) };
+            let mut lines = CaseLines { out, experiment, case: case(name, k) };
             lines.add("largest |Θ⁽¹⁾| [m²]", values[0], None);
             lines.add("largest |Θ⁽²⁾| [m²]", values[1], None);
             if let Some(before) = last {
                 lines
                     .add("ratio of the largest |Θ⁽¹⁾|", before[0] / values[0], published)
-                    .meant(Sense::About);
+                    .meant(PublishedSense::About);
                 lines
                     .add("ratio of the largest |Θ⁽²⁾|", before[1] / values[1], published)
-                    .meant(Sense::About);
+                    .meant(PublishedSense::About);
             }
             last = Some(values);
         }
@@ -304,7 +316,7 @@ fn stabilization(out: &mut Reproduction) -> Result<(), ExperimentError> {
 }
 
 /// Figure 2, with the exact motion.
-fn figure(out: &mut Reproduction, run: &Run, exact: &Exact) {
+fn figure(out: &mut Reproduction, run: &Pagt06Run, exact: &ExactPendulum) {
     let of_exact = |k: usize, label: &str| Curve {
         label: label.into(),
         points: exact.path.iter().map(|p| [p[0], p[k]]).collect(),

@@ -14,7 +14,7 @@ mod record;
 pub mod smooth;
 pub mod take_off;
 
-pub use record::{Run, ratios};
+pub use record::{Pagt06Run, ratios};
 
 use super::{ExperimentError, Reproduction};
 use stiction::{Level, Scheme, Trapezoidal};

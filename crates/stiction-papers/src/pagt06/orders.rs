@@ -1,10 +1,10 @@
 //! Orders on smooth problems, and the spectral radius of a step. PAGT06 §2, §3 and §10.3
 
 use super::extrapolation::integrate;
-use super::record::{Lines, Run, case};
+use super::record::{CaseLines, Pagt06Run, case};
 use super::scheme;
 use super::smooth::{Smooth, radius};
-use crate::{ExperimentError, Reproduction, Sense};
+use crate::{ExperimentError, PublishedSense, Reproduction};
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Body, Force, Model, World};
 use stiction::{Linearization, Scheme, Trapezoidal};
@@ -16,7 +16,7 @@ pub const PROTHERO: [[f64; 2]; 4] = [[1.0, 0.1], [1e2, 0.5], [1e4, 0.5], [1e6, 1
 pub const TURNS: [f64; 6] = [1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3];
 
 /// ζ at which it is.
-pub const DAMPINGS: [f64; 5] = [0.0, 0.01, 0.5, 1.0, 10.0];
+pub const SPRING_DAMPINGS: [f64; 5] = [0.0, 0.01, 0.5, 1.0, 10.0];
 
 /// Stiffness of the elastic pendulum [N/m].
 pub const STIFFNESS: f64 = 1e2;
@@ -72,7 +72,7 @@ pub fn elastic_errors(
     let error = |k| {
         let model = elastic_model()?;
         let state = model.state();
-        Ok(Run::new(model, state, method, 0.5_f64.powi(k), 1.0)?.error(&exact[..2]))
+        Ok(Pagt06Run::new(model, state, method, 0.5_f64.powi(k), 1.0)?.error(&exact[..2]))
     };
     powers.into_iter().map(error).collect()
 }
@@ -84,14 +84,15 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     for problem in [Smooth::Pendulum, Smooth::DoublePendulum].into_iter().chain(prothero) {
         let errors = errors(problem, 5..=8)?;
         for (k, [position, velocity]) in (5..).zip(&errors) {
-            let mut lines = Lines { out, experiment: NAME, case: case(&format!("{}, ", problem.name()), k) };
+            let mut lines =
+                CaseLines { out, experiment: NAME, case: case(&format!("{}, ", problem.name()), k) };
             lines.add("error of positions at the end", *position, None);
             lines.add("error of velocities at the end", *velocity, None);
         }
-        let mut lines = Lines { out, experiment: NAME, case: problem.name() };
+        let mut lines = CaseLines { out, experiment: NAME, case: problem.name() };
         for (j, quantity) in ["order of positions", "order of velocities"].into_iter().enumerate() {
             let column: Vec<f64> = errors.iter().map(|e| e[j]).collect();
-            lines.add(quantity, last_order(&column), Some(2.0)).meant(Sense::About);
+            lines.add(quantity, last_order(&column), Some(2.0)).meant(PublishedSense::About);
         }
     }
     for (name, linearization, order) in [
@@ -99,13 +100,13 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         ("elastic pendulum, Jacobian of (10.13)", Linearization::Definite, 1.0),
     ] {
         let errors = elastic_errors(linearization, 5..=9)?;
-        let mut lines = Lines { out, experiment: NAME, case: name.into() };
-        lines.add("order of positions", last_order(&errors), Some(order)).meant(Sense::About);
+        let mut lines = CaseLines { out, experiment: NAME, case: name.into() };
+        lines.add("order of positions", last_order(&errors), Some(order)).meant(PublishedSense::About);
     }
-    for damping in DAMPINGS {
+    for damping in SPRING_DAMPINGS {
         for turn in TURNS {
             let case = format!("hω = {turn}, ζ = {damping}");
-            let mut lines = Lines { out, experiment: "spectral radius of a step", case };
+            let mut lines = CaseLines { out, experiment: "spectral radius of a step", case };
             lines.add("spectral radius", radius(Scheme::pagt06(), turn, damping)?, None);
         }
     }

@@ -1,6 +1,6 @@
 //! A run, step by step: what the tables and figures of the paper are made of.
 
-use crate::{Axis, Content, Curve, Figure, Line, Reproduction};
+use crate::{Axis, Curve, Figure, FigureContent, Measurement, Reproduction};
 use nalgebra::Matrix6;
 use stiction::{
     ConstraintId, Event, EventKind, Memory, Scheme, Simulation, State, StepError, StepReport, System,
@@ -8,7 +8,7 @@ use stiction::{
 
 /// A run. Index l of each list is after l steps, index 0 the start.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct Pagt06Run {
     /// Size of the steps [s].
     pub h: f64,
     /// Times [s].
@@ -25,7 +25,7 @@ pub struct Run {
     pub residual: f64,
 }
 
-impl Run {
+impl Pagt06Run {
     /// Makes steps of this size for this time [s] and records them.
     pub(super) fn new<S: System>(
         system: S,
@@ -131,17 +131,22 @@ pub fn ratios(values: &[f64]) -> Vec<f64> {
 }
 
 /// The lines of one run.
-pub(super) struct Lines<'a> {
+pub(super) struct CaseLines<'a> {
     pub(super) out: &'a mut Reproduction,
     pub(super) experiment: &'static str,
     pub(super) case: String,
 }
 
-impl Lines<'_> {
+impl CaseLines<'_> {
     /// Adds a number, beside the paper's where there is one.
-    pub(super) fn add(&mut self, quantity: &'static str, value: f64, published: Option<f64>) -> &mut Line {
+    pub(super) fn add(
+        &mut self,
+        quantity: &'static str,
+        value: f64,
+        published: Option<f64>,
+    ) -> &mut Measurement {
         let case = self.case.clone();
-        self.out.add(Line::new("PAGT06", self.experiment, case, quantity, value, published))
+        self.out.add(Measurement::new("PAGT06", self.experiment, case, quantity, value, published))
     }
 }
 
@@ -152,6 +157,6 @@ pub(super) fn case(name: &str, k: i32) -> String {
 
 /// Adds curves over time.
 pub(super) fn curves(out: &mut Reproduction, name: &str, title: &str, label: &str, curves: Vec<Curve>) {
-    let content = Content::Curves { axes: [Axis::linear("t [s]"), Axis::linear(label)], curves };
+    let content = FigureContent::Curves { axes: [Axis::linear("t [s]"), Axis::linear(label)], curves };
     out.figures.push(Figure { name: name.into(), title: title.into(), content });
 }

@@ -2,16 +2,14 @@
 
 use super::angles::field;
 use super::extrapolation::integrate;
-use super::record::{Run, start, unit_mass};
+use super::record::{Pagt06Run, start, unit_mass};
 use crate::ExperimentError;
+use crate::GRAVITY;
 use nalgebra::{Matrix2, Matrix6, Vector2};
 use stiction::{
     ContactQuery, ContactRow, ForceJacobian, Forces, JacobianKind, JointRow, Scheme, SearchCache, Simulation,
     System,
 };
-
-/// Gravity of the double pendulum [m/s²].
-const GRAVITY: f64 = 9.81;
 
 /// A problem with a smooth solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,13 +87,13 @@ impl Smooth {
     }
 
     /// Steps of this size [s].
-    pub fn run(self, scheme: Scheme, h: f64) -> Result<Run, ExperimentError> {
+    pub fn run(self, scheme: Scheme, h: f64) -> Result<Pagt06Run, ExperimentError> {
         let [q, v] = self.start();
-        Ok(Run::new(self, start(q, v), scheme, h, self.time())?)
+        Ok(Pagt06Run::new(self, start(q, v), scheme, h, self.time())?)
     }
 
     /// Errors of positions and velocities at the end of a run.
-    pub fn errors(self, run: &Run) -> [f64; 2] {
+    pub fn errors(self, run: &Pagt06Run) -> [f64; 2] {
         let [q, v] = self.exact();
         [run.error(&q), super::record::distance(run.last_velocity(), &v)]
     }

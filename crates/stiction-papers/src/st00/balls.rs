@@ -7,13 +7,13 @@ use stiction::spatial::{Attached, Body, BodyId, Facets, Mass, Model, Shape, Twis
 use stiction::{ContactReport, FrictionPoint, Material, Scheme, Simulation, State};
 
 /// Radius of the balls [m].
-pub const RADIUS: f64 = 0.1;
+pub const BALL_RADIUS: f64 = 0.1;
 
 /// How long they are followed [s].
-pub const DURATION: f64 = 1.0;
+pub const BALLS_DURATION: f64 = 1.0;
 
 /// Steps of the runs of Table 1; the last run stands for the exact motion.
-pub const STEPS: [usize; 5] = [50, 100, 200, 400, 800];
+pub const BALLS_STEP_COUNTS: [usize; 5] = [50, 100, 200, 400, 800];
 
 /// Positions or velocities of all balls along the axes of the world: linear, then angular, ball after ball. The
 /// angles are integrals of the angular velocity [m, rad; m/s, rad/s].
@@ -32,7 +32,7 @@ pub enum Components {
 
 /// A second of the motion, step by step; the first entries are the start.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct BallsRun {
     /// Size of the steps [s].
     pub h: f64,
     /// Positions.
@@ -70,11 +70,11 @@ fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
     world.friction_point = FrictionPoint::Surface;
     world.add_body(Body::fixed("table").with(Attached::new(Shape::HalfSpace).material(material)));
     // the gaps of 10 µm make all balls collide in one step
-    let places = [[0.0, 1.0], [1.0, RADIUS], [1.2 + 1e-5, RADIUS], [1.4 + 2e-5, RADIUS]];
+    let places = [[0.0, 1.0], [1.0, BALL_RADIUS], [1.2 + 1e-5, BALL_RADIUS], [1.4 + 2e-5, BALL_RADIUS]];
     let mut balls = [BodyId(0); 4];
     for (i, [x, z]) in places.into_iter().enumerate() {
         let velocity = if i == 0 { Vector3::new(1.5, 0.1, 0.0) } else { Vector3::zeros() };
-        let shape = Attached::new(Shape::Sphere { radius: RADIUS }).material(material);
+        let shape = Attached::new(Shape::Sphere { radius: BALL_RADIUS }).material(material);
         let ball = Body::rigid(format!("ball {i}"), Mass::given(1.0, [4e-3; 3]))
             .at(Isometry3::translation(x, 0.0, z))
             .moving(Twist::new(velocity, Vector3::zeros()))
@@ -85,13 +85,13 @@ fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
 }
 
 /// Follows the balls in this many steps.
-pub fn run(gravity: f64, scheme: Scheme, steps: usize) -> Result<Run, ExperimentError> {
+pub fn run(gravity: f64, scheme: Scheme, steps: usize) -> Result<BallsRun, ExperimentError> {
     let (model, balls) = model(gravity)?;
     let start = model.state();
     let mut simulation = Simulation::new(model, start, scheme);
-    let h = DURATION / steps as f64;
+    let h = BALLS_DURATION / steps as f64;
     let start = positions(simulation.system(), balls, simulation.state());
-    let mut run = Run {
+    let mut run = BallsRun {
         h,
         positions: vec![start],
         velocities: vec![velocities(simulation.system(), balls, simulation.state())],
@@ -163,7 +163,7 @@ impl Components {
     }
 }
 
-impl Run {
+impl BallsRun {
     /// Positions at the end.
     pub fn last(&self) -> Motion {
         self.positions.last().copied().unwrap_or([0.0; 24])

@@ -4,7 +4,7 @@
 //! problem of that slip has no solution. The impact itself leaves the tip sticking, and with stick allowed the
 //! problem has one; steps of impulses have a solution either way.
 
-use super::rod::{FRICTION, HEIGHT, INERTIA, LENGTH, Lever, RADIUS, SPIN, model};
+use super::rod::{HEIGHT, INERTIA, LENGTH, Lever, ROD_FRICTION, ROD_RADIUS, SPIN, model};
 use crate::ExperimentError;
 use std::f64::consts::FRAC_PI_6;
 use stiction::{ContactQuery, Memory, Scheme, SearchCache, Simulation, State, StepError, StepReport, System};
@@ -35,7 +35,8 @@ pub struct Impact {
 
 /// When the lower end touches, from the exact free fall.
 fn touch(gravity: f64) -> f64 {
-    let gap = |t: f64| HEIGHT - 0.5 * gravity * t * t - 0.5 * LENGTH * (FRAC_PI_6 + SPIN * t).sin() - RADIUS;
+    let gap =
+        |t: f64| HEIGHT - 0.5 * gravity * t * t - 0.5 * LENGTH * (FRAC_PI_6 + SPIN * t).sin() - ROD_RADIUS;
     // the centre itself would touch at the end of this bracket
     let (mut above, mut below) = (0.0, (2.0 * HEIGHT / gravity).sqrt());
     for _ in 0..60 {
@@ -73,7 +74,7 @@ pub fn impact(gravity: f64, lever: Lever) -> Result<Impact, ExperimentError> {
     let spin = velocity[2];
     let curving = [0.5 * LENGTH * sin * spin * spin, 0.5 * LENGTH * cos * spin * spin];
     let masses = [1.0, 1.0, INERTIA];
-    let gain = (0..3).map(|i| normal[i] * (normal[i] - FRICTION * tangent[i]) / masses[i]).sum();
+    let gain = (0..3).map(|i| normal[i] * (normal[i] - ROD_FRICTION * tangent[i]) / masses[i]).sum();
     let offset = -gravity * normal[1] + curving[0];
     let sliding = match solve(&Lcp::from_rows(&[&[gain]], &[offset]), &Solver::default(), None) {
         Ok(_) => "solved",
@@ -126,7 +127,7 @@ fn sticking(
             normal: Some(row(normal, curving[0])),
             tangents: [row(tangent, curving[1])].into_iter().collect(),
             set: FrictionSet::line(),
-            mu: FRICTION,
+            mu: ROD_FRICTION,
             kappa: 0.0,
             bound_by: None,
         }],

@@ -1,16 +1,16 @@
 //! The figures of the paper.
 
 use super::TABLE;
-use super::balls::{self, Collision, Components, Run as Balls};
-use super::rod::{self, Run as Rod};
-use crate::{Axis, Content, Curve, Figure, Frame, Outline};
+use super::balls::{self, BallsRun, Collision, Components};
+use super::rod::{self, RodRun};
+use crate::{Axis, Curve, Figure, FigureContent, Outline, Snapshot};
 use std::f64::consts::{PI, TAU};
 
 /// Length of a drawn impulse [m per N s].
 const ARROW: f64 = 0.15;
 
 fn curves(name: &str, title: &str, axes: [Axis; 2], curves: Vec<Curve>) -> Figure {
-    Figure { name: name.into(), title: title.into(), content: Content::Curves { axes, curves } }
+    Figure { name: name.into(), title: title.into(), content: FigureContent::Curves { axes, curves } }
 }
 
 fn time() -> Axis {
@@ -24,10 +24,10 @@ fn over_time(label: String, h: f64, values: impl Iterator<Item = f64>) -> Curve 
 }
 
 /// The rod's frames, velocities and ends.
-pub(super) fn rod(runs: &[Rod]) -> Vec<Figure> {
+pub(super) fn rod(runs: &[RodRun]) -> Vec<Figure> {
     let velocity = |name, title, axis: &str, i: usize| {
         let curve =
-            |run: &Rod| over_time(format!("h = {}", run.h), run.h, run.velocities.iter().map(|v| v[i]));
+            |run: &RodRun| over_time(format!("h = {}", run.h), run.h, run.velocities.iter().map(|v| v[i]));
         curves(name, title, [time(), Axis::linear(axis)], runs.iter().map(curve).collect())
     };
     let mut figures = vec![
@@ -56,13 +56,13 @@ pub(super) fn rod(runs: &[Rod]) -> Vec<Figure> {
         ));
         let table = Outline { closed: false, points: vec![[-0.7, 0.0], [0.5, 0.0]] };
         // every 40 ms
-        let frame = |(step, q): (usize, &[f64; 3])| Frame {
+        let frame = |(step, q): (usize, &[f64; 3])| Snapshot {
             t: step as f64 * run.h,
             outlines: vec![capsule(q), table.clone()],
         };
         let frames = run.positions.iter().enumerate().step_by(16).map(frame).collect();
         let title = "Falling and spinning rod, h = 0.0025".into();
-        figures.push(Figure { name: "rod-frames".into(), title, content: Content::Frames(frames) });
+        figures.push(Figure { name: "rod-frames".into(), title, content: FigureContent::Snapshots(frames) });
     }
     figures
 }
@@ -74,14 +74,14 @@ fn capsule(&[x, y, angle]: &[f64; 3]) -> Outline {
         let from = if side > 0.0 { angle - 0.5 * PI } else { angle + 0.5 * PI };
         (0..=12).map(move |i| {
             let turn = from + PI * f64::from(i) / 12.0;
-            [centre[0] + rod::RADIUS * turn.cos(), centre[1] + rod::RADIUS * turn.sin()]
+            [centre[0] + rod::ROD_RADIUS * turn.cos(), centre[1] + rod::ROD_RADIUS * turn.sin()]
         })
     };
     Outline { closed: true, points: cap(1.0).chain(cap(-1.0)).collect() }
 }
 
 /// The balls' trajectories, velocities, impulses and errors.
-pub(super) fn balls(runs: &[Balls]) -> Vec<Figure> {
+pub(super) fn balls(runs: &[BallsRun]) -> Vec<Figure> {
     let Some((exact, coarser)) = runs.split_last() else { return Vec::new() };
 
     // trajectories of the centres
@@ -101,14 +101,14 @@ pub(super) fn balls(runs: &[Balls]) -> Vec<Figure> {
     // velocities of the thrown ball for each h
     let velocity = |name, title, axis: &str, i: usize| {
         let curve =
-            |run: &Balls| over_time(format!("h = {}", run.h), run.h, run.velocities.iter().map(|v| v[i]));
+            |run: &BallsRun| over_time(format!("h = {}", run.h), run.h, run.velocities.iter().map(|v| v[i]));
         curves(name, title, [time(), Axis::linear(axis)], runs.iter().map(curve).collect())
     };
     figures.push(velocity("balls-velocity", "Velocity of the thrown ball along x", "velocity [m/s]", 0));
     figures.push(velocity("balls-spin", "Angular velocity of the thrown ball about y", "[rad/s]", 4));
 
     // errors against h, ours and the paper's
-    let ours = |label: &str, error: &dyn Fn(&Balls) -> f64| Curve {
+    let ours = |label: &str, error: &dyn Fn(&BallsRun) -> f64| Curve {
         label: label.into(),
         points: coarser.iter().map(|run| [run.h, error(run)]).collect(),
     };
@@ -132,7 +132,8 @@ pub(super) fn balls(runs: &[Balls]) -> Vec<Figure> {
 fn impulses(collision: &Collision) -> Figure {
     let circle = |q: &[f64]| {
         let turn = |i: u32| TAU * f64::from(i) / 48.0;
-        let point = |i: u32| [q[0] + balls::RADIUS * turn(i).cos(), q[2] + balls::RADIUS * turn(i).sin()];
+        let point =
+            |i: u32| [q[0] + balls::BALL_RADIUS * turn(i).cos(), q[2] + balls::BALL_RADIUS * turn(i).sin()];
         Outline { closed: true, points: (0..48).map(point).collect() }
     };
     let mut outlines: Vec<Outline> = collision.positions.chunks_exact(6).map(circle).collect();
@@ -146,9 +147,9 @@ fn impulses(collision: &Collision) -> Figure {
             outlines.push(arrow(from, along));
         }
     }
-    let frame = Frame { t: collision.t, outlines };
+    let frame = Snapshot { t: collision.t, outlines };
     let title = "Impulses at the collision of the balls, each on the ball to the right or above".into();
-    Figure { name: "balls-impulses".into(), title, content: Content::Frames(vec![frame]) }
+    Figure { name: "balls-impulses".into(), title, content: FigureContent::Snapshots(vec![frame]) }
 }
 
 fn arrow([x, y]: [f64; 2], [u, v]: [f64; 2]) -> Outline {

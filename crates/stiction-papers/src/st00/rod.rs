@@ -10,20 +10,20 @@ use stiction_geometry::planar::Shape;
 /// Length without the ends [m].
 pub const LENGTH: f64 = 0.5;
 /// Radius of the ends [m].
-pub const RADIUS: f64 = 0.05;
+pub const ROD_RADIUS: f64 = 0.05;
 /// Moment of inertia [kg m²].
 pub const INERTIA: f64 = 0.002;
 /// Coulomb coefficient.
-pub const FRICTION: f64 = 0.6;
+pub const ROD_FRICTION: f64 = 0.6;
 /// Height of the centre at the start [m]. Not in the paper: the one that gives the times it prints.
 pub const HEIGHT: f64 = 1.0;
 /// Angular velocity at the start [rad/s].
 pub const SPIN: f64 = 4.0;
 /// How long it is followed [s].
-pub const DURATION: f64 = 0.8;
+pub const ROD_DURATION: f64 = 0.8;
 
 /// Steps of the runs for the figures; the third is that of the paper's Figure 2.
-pub const STEPS: [usize; 4] = [80, 160, 320, 640];
+pub const ROD_STEP_COUNTS: [usize; 4] = [80, 160, 320, 640];
 
 /// Where friction acts on an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum Lever {
 
 /// A falling rod, step by step; the first entries are the start.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct RodRun {
     /// Size of the steps [s].
     pub h: f64,
     /// x, y and θ [m; rad].
@@ -60,10 +60,10 @@ pub(super) fn model(gravity: f64, lever: Lever) -> Result<Model, ExperimentError
     // without its radius, over a table that is higher by it, the rod has the same gaps, and friction acts at
     // the centres of its ends
     let (radius, table) = match lever {
-        Lever::Surface => (RADIUS, 0.0),
-        Lever::Centre => (0.0, RADIUS),
+        Lever::Surface => (ROD_RADIUS, 0.0),
+        Lever::Centre => (0.0, ROD_RADIUS),
     };
-    let material = Material { friction: FRICTION, restitution: 0.0, ..Material::default() };
+    let material = Material { friction: ROD_FRICTION, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -gravity));
     world.friction_point = FrictionPoint::Surface;
     let half_plane = Attached::new(Shape::HalfPlane).material(material);
@@ -77,13 +77,13 @@ pub(super) fn model(gravity: f64, lever: Lever) -> Result<Model, ExperimentError
 }
 
 /// Lets the rod fall in this many steps.
-pub fn run(gravity: f64, lever: Lever, scheme: Scheme, steps: usize) -> Result<Run, ExperimentError> {
+pub fn run(gravity: f64, lever: Lever, scheme: Scheme, steps: usize) -> Result<RodRun, ExperimentError> {
     let model = model(gravity, lever)?;
     let state = model.state();
     let mut simulation = Simulation::new(model, state, scheme);
-    let h = DURATION / steps as f64;
+    let h = ROD_DURATION / steps as f64;
     let three = |x: &[f64]| [x[0], x[1], x[2]];
-    let mut run = Run {
+    let mut run = RodRun {
         h,
         positions: vec![three(&simulation.state().q)],
         velocities: vec![three(&simulation.state().v)],
@@ -117,7 +117,7 @@ pub fn run(gravity: f64, lever: Lever, scheme: Scheme, steps: usize) -> Result<R
     Ok(run)
 }
 
-impl Run {
+impl RodRun {
     /// x, y and θ at the end [m; rad].
     pub fn last(&self) -> [f64; 3] {
         self.positions.last().copied().unwrap_or_default()
@@ -138,7 +138,7 @@ impl Run {
             let (sin, cos) = q[2].sin_cos();
             let end = |side: f64| {
                 let arm = side * 0.5 * LENGTH;
-                [q[1] + arm * sin - RADIUS, v[1] + arm * cos * v[2]]
+                [q[1] + arm * sin - ROD_RADIUS, v[1] + arm * cos * v[2]]
             };
             [end(1.0), end(-1.0)]
         })
