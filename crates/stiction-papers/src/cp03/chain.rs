@@ -109,7 +109,7 @@ pub struct ChainSlopes {
     pub after: f64,
 }
 
-/// ChainSlopes of the errors for h = 0.002 s, halved three times.
+/// Slopes of the errors for h = 0.002 s, halved three times.
 pub fn slopes() -> Result<ChainSlopes, ExperimentError> {
     let mut points = [const { Vec::new() }; 4];
     for halvings in 0..4 {

@@ -140,12 +140,12 @@ fn figures(plank: &PlankErrors) -> Result<Vec<Figure>, ExperimentError> {
         ("before post-stabilization", &plank.post.before),
         ("after post-stabilization", &plank.post.after),
     ];
-    let title = format!("PlankErrors on a peg, h = {} s: penetration", plank.h);
+    let title = format!("Plank on a peg, h = {} s: penetration", plank.h);
     Ok(vec![
         errors_figure("plank-penetration".into(), title, plank.h, error_axis(true), &errors),
         Figure {
             name: "plank-frames".into(),
-            title: "PlankErrors on a peg: with post-stabilization".into(),
+            title: "Plank on a peg: with post-stabilization".into(),
             content: FigureContent::Snapshots(frames),
         },
     ])

@@ -11,7 +11,7 @@ use stiction::{
 };
 use stiction_lcp::Row;
 
-/// EitherModel of a scene.
+/// Model of a scene, planar or spatial.
 #[derive(Debug, Clone)]
 pub enum EitherModel {
     /// Polygons on a half-plane.
