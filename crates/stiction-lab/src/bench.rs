@@ -1,4 +1,4 @@
-//! `stiction-lab bench`: how long solvers, steps and gaps take.
+//! `stiction-lab bench`: times of solvers, steps and gap queries. One file per benchmark.
 
 mod chains;
 mod jacks;
@@ -16,7 +16,7 @@ mod timing;
 
 use crate::{BadInput, Outcome};
 
-/// Time solvers, steps and gaps.
+/// Time solvers, steps and gap queries.
 #[derive(clap::Subcommand)]
 pub(crate) enum Benchmark {
     Chains(chains::ChainArguments),

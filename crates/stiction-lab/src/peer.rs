@@ -1,4 +1,4 @@
-//! `stiction-lab peer`: a scene that every engine of the comparison is given, run and sampled.
+//! `stiction-lab peer`: runs a scene of the comparison with other engines and samples its states.
 
 mod scene;
 mod settings;
@@ -7,7 +7,7 @@ use crate::{BadInput, Outcome, print};
 use cpu_time::ProcessTime;
 use scene::{PeerModel, PeerScene};
 use serde::Serialize;
-use settings::{Course, Preset, Settings};
+use settings::{PeerSettings, Preset, StepControl};
 use std::path::PathBuf;
 use std::time::Instant;
 use stiction::spatial::Model;
@@ -18,30 +18,30 @@ use stiction::{Simulation, State, StepError, StepReport};
 /// The scenes, the fields of the line and the errors that are made of it are described in benches/peers/README.md.
 #[derive(clap::Args)]
 pub(crate) struct PeerArguments {
-    /// The scene, as benches/peers/scenes.py writes it
+    /// Scene file, as benches/peers/scenes.py writes it
     #[arg(long, value_name = "FILE")]
     scene: PathBuf,
     /// Size of a step [s]; the time between samples must be a whole multiple of it
     #[arg(long, value_name = "SECONDS")]
     h: f64,
-    /// How steps are made
-    #[arg(long, value_enum, default_value_t = Settings::Default)]
-    settings: Settings,
-    /// Runs, of which the fastest is told
+    /// Scheme and step control
+    #[arg(long, value_enum, default_value_t = PeerSettings::Default)]
+    settings: PeerSettings,
+    /// Number of runs; the least times are printed
     #[arg(long, default_value_t = 1)]
     repeat: usize,
-    /// Stop a run that has taken this long [s]
+    /// Stop a run after this time [s]
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     max_wall: f64,
 }
 
-/// The line that is printed.
+/// Line that is printed.
 #[derive(Serialize)]
 struct PeerRecord<'a> {
     scene: &'a str,
     engine: &'static str,
     version: &'static str,
-    settings: Settings,
+    settings: PeerSettings,
     settings_desc: &'static str,
     h: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,17 +50,17 @@ struct PeerRecord<'a> {
     run: Option<SampledRun>,
 }
 
-/// What a run gave. The times are those of steps alone, and the least of all repetitions.
+/// Result of a run. Times are those of the steps alone, the least of all repetitions.
 #[derive(Serialize)]
 struct SampledRun {
-    /// Time that was simulated [s].
+    /// Simulated time [s].
     sim_s: f64,
-    /// Time that went by [s].
+    /// Wall time [s].
     wall_s: f64,
-    /// Time the processor worked on it [s].
+    /// Processor time [s].
     cpu_s: f64,
     nsteps: usize,
-    /// `--max-wall` was over before the scene was.
+    /// Whether `--max-wall` was over before the end of the scene.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     timeout: bool,
     /// Deepest penetration or largest joint error at the end of any step, not only at the samples [m].
@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &PeerArguments) -> Result<Outcome, BadInput> {
     Ok(outcome)
 }
 
-/// One run, sampled every so many steps.
+/// Runs a scene once and samples its states.
 fn sampled(
     scene: &PeerScene,
     start: &PeerModel,
@@ -139,8 +139,8 @@ fn sampled(
     for sample in 1..=scene.samples {
         let until = f64::from(sample) * f64::from(steps) * h;
         let (wall, cpu) = (Instant::now(), ProcessTime::now());
-        match &preset.course {
-            Course::Steps => {
+        match &preset.control {
+            StepControl::Fixed => {
                 for _ in 0..steps {
                     simulation.step_into(h, &mut report)?;
                     run.infeasibility = run.infeasibility.max(report.infeasibility);
@@ -150,10 +150,10 @@ fn sampled(
                     }
                 }
             }
-            Course::Follow(accuracy) => {
-                let followed = simulation.run_to_accuracy(until, accuracy, &[], |_: &Model, _: &State| ())?;
-                run.infeasibility = run.infeasibility.max(followed.report.penetration);
-                run.nsteps += followed.report.steps;
+            StepControl::Accuracy(accuracy) => {
+                let made = simulation.run_to_accuracy(until, accuracy, &[], |_: &Model, _: &State| ())?;
+                run.infeasibility = run.infeasibility.max(made.report.penetration);
+                run.nsteps += made.report.steps;
             }
         }
         run.cpu_s += cpu.elapsed().as_secs_f64();

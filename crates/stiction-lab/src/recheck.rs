@@ -1,14 +1,17 @@
-//! A second opinion on answers: the mixed problem written out densely, row by row, with plain loops.
+//! Independent check of solutions: the mixed problem as dense matrices, row by row, with plain loops.
 //!
-//! Shares nothing with the certificate but the problem's fields: velocities come from a dense factorization
-//! of M̃, and every residual is written here once more from AH04 (2.10)–(2.11). Circular friction is judged by what it
-//! says, a bound, its use where there is slip, and its direction, not by the projection the certificate takes.
+//! Shares only the fields of the problem with the certificate. Velocities come from a dense factorization of M̃, and
+//! every residual is written again from AH04 (2.10)–(2.11). Circular friction is checked by its definition (the bound,
+//! full use of it while slipping, the direction), not by the projection of the certificate.
 
-use nalgebra::{DMatrix, DVector};
-use stiction_lcp::{Farkas, FrictionLaw, FrictionSet, OffsetRow, Row, StepProblem};
+use nalgebra::{DMatrix, DVector, Dyn, LU};
+use stiction_lcp::{Contact, Farkas, FrictionLaw, FrictionSet, OffsetRow, Row, StepProblem};
 
-/// A step problem as dense matrices.
-pub(crate) struct Dense<'a> {
+/// Dense LU factorization of M̃.
+type DenseLu = LU<f64, Dyn, Dyn>;
+
+/// Step problem as dense matrices.
+pub(crate) struct DenseStep<'a> {
     step: &'a StepProblem,
     /// First velocity of each body.
     start: Vec<usize>,
@@ -16,8 +19,8 @@ pub(crate) struct Dense<'a> {
     momentum: DVector<f64>,
 }
 
-impl<'a> Dense<'a> {
-    /// Writes the problem out.
+impl<'a> DenseStep<'a> {
+    /// Dense matrices of a step problem.
     pub(crate) fn new(step: &'a StepProblem) -> Self {
         let mut start = Vec::new();
         let mut size = 0;
@@ -65,18 +68,40 @@ impl<'a> Dense<'a> {
         dense
     }
 
-    /// Largest residual of any row, in units of the largest speed at which joints or closing contacts go wrong
-    /// when no impulse acts (at least the problem's own scale). `None` where this opinion knows no law:
-    /// the convex relaxation, a mass matrix that is singular, sizes that do not fit.
+    /// Largest residual of any row, in units of [`DenseStep::scale`]. `None` where this check knows no law: the convex
+    /// relaxation, a singular mass matrix, sizes that do not fit.
     pub(crate) fn residual(&self, z: &[f64]) -> Option<f64> {
         if self.step.law != FrictionLaw::Coulomb || z.len() != self.step.layout().impulses {
             return None;
         }
         let factor = self.mass.clone().lu();
-        let answer = |row: &DVector<f64>| factor.solve(row).map(|x| row.dot(&x));
-        let speed_of = |row: &OffsetRow, v: &DVector<f64>| self.row(&row.row).dot(v) + row.offset;
+        let v = factor.solve(&self.final_momentum(z))?;
+        let scale = self.scale(&factor.solve(&self.momentum)?);
+        let mut worst = 0.0;
+        let mut judge = |residual: f64| {
+            let relative = residual.abs() / scale;
+            // a maximum would let pass what is not a number
+            worst = if relative.is_nan() { f64::INFINITY } else { relative.max(worst) };
+        };
+        let mut at = 0;
+        for joint in &self.step.joints {
+            judge(self.speed(&joint.row, &v) + joint.compliance * z[at]);
+            at += 1;
+        }
+        for contact in &self.step.contacts {
+            self.contact_residuals(contact, z, at, &v, &factor)?.into_iter().for_each(&mut judge);
+            at += usize::from(contact.normal.is_some()) + directions(contact).len();
+        }
+        Some(worst)
+    }
 
-        // the velocity that belongs to the impulses
+    /// Speed of a row, offset included.
+    fn speed(&self, row: &OffsetRow, v: &DVector<f64>) -> f64 {
+        self.row(&row.row).dot(v) + row.offset
+    }
+
+    /// M̃v + Σ Jᵀz: momentum after the impulses.
+    fn final_momentum(&self, z: &[f64]) -> DVector<f64> {
         let mut p = self.momentum.clone();
         let mut at = 0;
         for joint in &self.step.joints {
@@ -95,82 +120,81 @@ impl<'a> Dense<'a> {
                 at += 1;
             }
         }
-        let v = factor.solve(&p)?;
+        p
+    }
 
-        // the scale
-        let free = factor.solve(&self.momentum)?;
+    /// Largest speed at which joints or closing contacts go wrong when no impulse acts, at least the problem's own
+    /// scale.
+    fn scale(&self, free: &DVector<f64>) -> f64 {
         let mut scale = self.step.speed_scale.max(f64::MIN_POSITIVE);
         for joint in &self.step.joints {
-            scale = scale.max(speed_of(&joint.row, &free).abs());
+            scale = scale.max(self.speed(&joint.row, free).abs());
         }
         for contact in &self.step.contacts {
             let bound_by = contact.bound_by.map_or(contact, |i| &self.step.contacts[i]);
-            let closing = bound_by.normal.as_ref().map(|n| -speed_of(n, &free));
+            let closing = bound_by.normal.as_ref().map(|n| -self.speed(n, free));
             if closing.is_none_or(|c| c > 0.0) {
-                let slip = contact.tangents.iter().map(|t| speed_of(t, &free).powi(2)).sum::<f64>().sqrt();
+                let slip = contact.tangents.iter().map(|t| self.speed(t, free).powi(2)).sum::<f64>().sqrt();
                 scale = scale.max(closing.unwrap_or(0.0)).max(slip);
             }
         }
-
-        // the rows
-        let mut worst = 0.0;
-        let mut judge = |residual: f64| {
-            let relative = residual.abs() / scale;
-            // a maximum would let pass what is not a number
-            worst = if relative.is_nan() { f64::INFINITY } else { relative.max(worst) };
-        };
-        at = 0;
-        for joint in &self.step.joints {
-            judge(speed_of(&joint.row, &v) + joint.compliance * z[at]);
-            at += 1;
-        }
-        for contact in &self.step.contacts {
-            let first = contact.bound_by.map(|i| self.step.layout().contact[i]);
-            let mut bound = contact.kappa + first.map_or(0.0, |first| contact.mu * z[first]);
-            let mut normal_answer = 0.0;
-            if let Some(normal) = &contact.normal {
-                normal_answer = answer(&self.row(&normal.row))?;
-                judge(minimum(normal_answer * z[at], speed_of(normal, &v)));
-                bound += contact.mu * z[at];
-                at += 1;
-            }
-            let set = directions(contact);
-            if set.is_empty() {
-                continue;
-            }
-            let tangents: Vec<DVector<f64>> = contact.tangents.iter().map(|t| self.row(&t.row)).collect();
-            let slip: Vec<f64> = contact.tangents.iter().map(|t| speed_of(t, &v)).collect();
-            let mut mean = 0.0;
-            for t in &tangents {
-                mean += answer(t)? / tangents.len() as f64;
-            }
-            let mean = if mean > 0.0 { mean } else { normal_answer };
-            if let FrictionSet::Ellipse(axes) = &contact.set {
-                let own: Vec<f64> = set.iter().enumerate().map(|(k, _)| z[at + k] / axes[k]).collect();
-                let slip: Vec<f64> = slip.iter().zip(axes).map(|(u, a)| u * a).collect();
-                circle(&own, &slip, bound, mean).into_iter().for_each(&mut judge);
-                at += set.len();
-                continue;
-            }
-            let along = |f: &[f64; 3]| slip.iter().zip(f).map(|(s, f)| s * f).sum::<f64>();
-            let lambda = set.iter().map(|f| -along(f)).fold(0.0, f64::max);
-            let mut zeta = bound;
-            for f in &set {
-                let mut direction = DVector::zeros(v.len());
-                for (t, f) in tangents.iter().zip(f) {
-                    direction += t * *f;
-                }
-                judge(minimum(answer(&direction)? * z[at], along(f) + lambda));
-                zeta -= z[at];
-                at += 1;
-            }
-            judge(minimum(lambda, mean * zeta));
-        }
-        Some(worst)
+        scale
     }
 
-    /// How far a proof of infeasibility is from one: the largest entry of Σ y J against the size of its terms,
-    /// infinite where a sign is wrong or the offsets do not contradict.
+    /// Residuals of a contact whose unknowns begin at `z[at]`, in units of speed. AH04 (2.10)–(2.11)
+    fn contact_residuals(
+        &self,
+        contact: &Contact,
+        z: &[f64],
+        mut at: usize,
+        v: &DVector<f64>,
+        factor: &DenseLu,
+    ) -> Option<Vec<f64>> {
+        let mobility = |row: &DVector<f64>| factor.solve(row).map(|x| row.dot(&x));
+        let first = contact.bound_by.map(|i| self.step.layout().contact[i]);
+        let mut bound = contact.kappa + first.map_or(0.0, |first| contact.mu * z[first]);
+        let mut residuals = Vec::new();
+        let mut normal_mobility = 0.0;
+        if let Some(normal) = &contact.normal {
+            normal_mobility = mobility(&self.row(&normal.row))?;
+            residuals.push(minimum(normal_mobility * z[at], self.speed(normal, v)));
+            bound += contact.mu * z[at];
+            at += 1;
+        }
+        let set = directions(contact);
+        if set.is_empty() {
+            return Some(residuals);
+        }
+        let tangents: Vec<DVector<f64>> = contact.tangents.iter().map(|t| self.row(&t.row)).collect();
+        let slip: Vec<f64> = contact.tangents.iter().map(|t| self.speed(t, v)).collect();
+        let mut mean = 0.0;
+        for t in &tangents {
+            mean += mobility(t)? / tangents.len() as f64;
+        }
+        let mean = if mean > 0.0 { mean } else { normal_mobility };
+        if let FrictionSet::Ellipse(axes) = &contact.set {
+            let own: Vec<f64> = set.iter().enumerate().map(|(k, _)| z[at + k] / axes[k]).collect();
+            let slip: Vec<f64> = slip.iter().zip(axes).map(|(u, a)| u * a).collect();
+            residuals.extend(circle(&own, &slip, bound, mean));
+            return Some(residuals);
+        }
+        let along = |f: &[f64; 3]| slip.iter().zip(f).map(|(s, f)| s * f).sum::<f64>();
+        let lambda = set.iter().map(|f| -along(f)).fold(0.0, f64::max);
+        let mut zeta = bound;
+        for (f, beta) in set.iter().zip(&z[at..]) {
+            let mut direction = DVector::zeros(v.len());
+            for (t, f) in tangents.iter().zip(f) {
+                direction += t * *f;
+            }
+            residuals.push(minimum(mobility(&direction)? * beta, along(f) + lambda));
+            zeta -= beta;
+        }
+        residuals.push(minimum(lambda, mean * zeta));
+        Some(residuals)
+    }
+
+    /// Residual of a proof of infeasibility: the largest entry of Σ y J relative to the size of its terms. Infinite if a
+    /// sign is wrong or the offsets do not contradict each other.
     pub(crate) fn proof_residual(&self, proof: &Farkas) -> f64 {
         let mut sum = DVector::zeros(self.momentum.len());
         let mut size: DVector<f64> = DVector::zeros(self.momentum.len());
@@ -201,31 +225,34 @@ impl<'a> Dense<'a> {
     }
 }
 
-/// What the friction unknowns of a contact are along: the generators of a polygon, the tangents for an ellipse.
-fn directions(contact: &stiction_lcp::Contact) -> Vec<[f64; 3]> {
+/// Directions of the friction unknowns of a contact: the generators of a polygon, the tangents of an ellipse.
+fn directions(contact: &Contact) -> Vec<[f64; 3]> {
     match &contact.set {
         FrictionSet::Polygon(f) if !contact.tangents.is_empty() => f.to_vec(),
         _ => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]][..contact.tangents.len()].to_vec(),
     }
 }
 
-/// What is wrong with friction `p` of a circle of radius `bound` at slip `u`, in units of speed: beyond the bound, slip
-/// with friction left over, and not against the slip.
+/// Residuals of friction `p` on a circle of radius `bound` at slip `u`, in units of speed: excess over the bound, slip
+/// with unused friction, and friction that is not opposite to the slip.
 fn circle(p: &[f64], u: &[f64], bound: f64, mobility: f64) -> [f64; 3] {
     let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
     let (size, speed) = (length(p), length(u));
     let excess = mobility * (size - bound).max(0.0);
     let unused = minimum(speed, mobility * (bound - size));
-    // bound · u + ‖u‖ p = 0, as an error of the slip or of the impulse, whichever is the smaller: what hardly slips
-    // has no direction, and neither has what hardly presses
-    let crooked: Vec<f64> = p.iter().zip(u).map(|(p, u)| bound * u + speed * p).collect();
-    let crooked = length(&crooked);
-    let crooked =
-        if crooked > 0.0 { minimum(crooked / bound.max(0.0), mobility * crooked / speed) } else { crooked };
-    [excess, unused, crooked]
+    // bound · u + ‖u‖ p = 0, as an error of the slip or of the impulse, whichever is smaller: without slip or without
+    // impulse there is no direction
+    let misaligned: Vec<f64> = p.iter().zip(u).map(|(p, u)| bound * u + speed * p).collect();
+    let misaligned = length(&misaligned);
+    let misaligned = if misaligned > 0.0 {
+        minimum(misaligned / bound.max(0.0), mobility * misaligned / speed)
+    } else {
+        misaligned
+    };
+    [excess, unused, misaligned]
 }
 
-/// The smaller of two numbers, and not a number if either is not.
+/// Minimum of two numbers; NaN if either is NaN.
 fn minimum(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) }
 }
@@ -237,11 +264,11 @@ mod tests {
     use stiction_problems::ensemble::{Kind, mixture};
 
     #[test]
-    fn the_second_opinion_accepts_solutions_and_refuses_disturbed_ones() {
+    fn solutions_pass_and_disturbed_ones_do_not() {
         for seed in 0..200 {
             let (kind, step) = mixture(seed);
             let solution = solve(&step, &Solver::default(), None).unwrap();
-            let dense = Dense::new(&step);
+            let dense = DenseStep::new(&step);
             let residual = dense.residual(solution.z()).unwrap();
             assert!(residual < 1e-10, "{} {seed}: {residual:e}", kind.name());
             let largest = solution.z().iter().fold(0.0, |a: f64, z| a.max(z.abs()));
@@ -256,12 +283,12 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_judged_by_their_own_law() {
+    fn circles_are_checked_by_their_definition() {
         for seed in 0..200 {
             let (kind, step) = mixture(seed);
             let step = crate::soak::circular(&step);
             let Ok(solution) = solve(&step, &Solver::default(), None) else { continue };
-            let dense = Dense::new(&step);
+            let dense = DenseStep::new(&step);
             let residual = dense.residual(solution.z()).unwrap();
             assert!(residual < 1e-7, "{} {seed}: {residual:e}", kind.name());
             let largest = solution.z().iter().fold(0.0, |a: f64, z| a.max(z.abs()));
@@ -281,30 +308,30 @@ mod tests {
     }
 
     #[test]
-    fn what_it_does_not_know_is_no_opinion() {
+    fn unknown_laws_and_sizes_have_no_residual() {
         let (_, step) = mixture(6);
-        assert_eq!(Dense::new(&step).residual(&[]), None);
+        assert_eq!(DenseStep::new(&step).residual(&[]), None);
         let relaxed = step.relaxed(&[]);
-        assert_eq!(Dense::new(&relaxed).residual(&vec![0.0; step.layout().impulses]), None);
+        assert_eq!(DenseStep::new(&relaxed).residual(&vec![0.0; step.layout().impulses]), None);
         let nothing = vec![f64::NAN; step.layout().impulses];
-        assert_eq!(Dense::new(&step).residual(&nothing), Some(f64::INFINITY));
+        assert_eq!(DenseStep::new(&step).residual(&nothing), Some(f64::INFINITY));
     }
 
     #[test]
-    fn proofs_are_checked_too() {
+    fn proofs_pass_and_changed_ones_do_not() {
         for seed in 0..50 {
             let step = Kind::PenetratedJam.sample(seed);
             let Err(LcpError::Ray { proof: Some(proof), .. }) = solve(&step, &Solver::default(), None) else {
                 panic!("seed {seed} is infeasible");
             };
-            let dense = Dense::new(&step);
+            let dense = DenseStep::new(&step);
             assert!(dense.proof_residual(&proof) < 1e-9);
             let wrong = Farkas { y: proof.y.iter().map(|y| -y).collect(), ..proof.clone() };
             assert_eq!(dense.proof_residual(&wrong), f64::INFINITY);
-            let mut lopsided = proof;
-            let first = lopsided.y.iter().position(|y| *y > 0.0).unwrap();
-            lopsided.y[first] *= 1.001;
-            assert!(dense.proof_residual(&lopsided) > 1e-9);
+            let mut changed = proof;
+            let first = changed.y.iter().position(|y| *y > 0.0).unwrap();
+            changed.y[first] *= 1.001;
+            assert!(dense.proof_residual(&changed) > 1e-9);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Named scenes, built in code: those of the papers, and a few more.
+//! Named scenes of the benchmarks, built in code: some of the papers', and a few more.
 
 use nalgebra::{Isometry2, Isometry3, Point2, Vector2, Vector3};
 use stiction::{Material, Mistakes, State, planar, spatial};
@@ -6,15 +6,15 @@ use stiction_papers::{ExperimentError, ah04, cp03};
 
 const G: f64 = 9.81;
 
-/// A scene at its start.
+/// Scene at its start.
 pub(crate) struct NamedScene {
-    /// What it is called.
+    /// Name in reports.
     pub(crate) name: &'static str,
-    /// The model and its state.
+    /// Model and state.
     pub(crate) start: SceneStart,
 }
 
-/// A model of either world and its state.
+/// Planar or spatial model and its state.
 pub(crate) enum SceneStart {
     /// In the plane.
     Plane(Box<planar::Model>, State),
@@ -51,7 +51,7 @@ pub(crate) fn all() -> Result<Vec<NamedScene>, ExperimentError> {
     ])
 }
 
-/// A bar of 1 m on a hinge, level and at rest.
+/// Bar of 1 m on a hinge, level and at rest.
 fn pendulum() -> planar::World {
     let mut world = planar::World::new(Vector2::new(0.0, -G));
     let wall = world.add_body(planar::Body::fixed("wall"));
@@ -61,7 +61,7 @@ fn pendulum() -> planar::World {
     world
 }
 
-/// ST00's rod, which falls and slides.
+/// Falling rod of ST00.
 fn rod() -> planar::World {
     let material = Material { friction: 0.6, restitution: 0.0, ..Material::default() };
     let mut world = planar::World::new(Vector2::new(0.0, -G));
@@ -84,7 +84,7 @@ fn table(friction: f64) -> (spatial::World, Material) {
     (world, material)
 }
 
-/// ST00's ball, thrown at three that stand in a line.
+/// Ball of ST00 thrown at three in a line.
 fn four_spheres() -> spatial::World {
     let (mut world, material) = table(0.4);
     let places = [[0.0, 1.0], [1.0, 0.1], [1.2 + 1e-5, 0.1], [1.4 + 2e-5, 0.1]];
@@ -100,7 +100,7 @@ fn four_spheres() -> spatial::World {
     world
 }
 
-/// AH04's ellipse from 3 m instead of 8 m, so that most of the first second is spent on the table.
+/// Ellipse of AH04 from 3 m instead of 8 m, so that it is on the table for most of the first second.
 fn ellipse() -> Result<NamedScene, ExperimentError> {
     let model = ah04::ellipse::Ellipse::default().model()?;
     let mut state = model.state();
@@ -110,7 +110,7 @@ fn ellipse() -> Result<NamedScene, ExperimentError> {
     Ok(NamedScene { name: "ellipse", start: SceneStart::Plane(Box::new(model), state) })
 }
 
-/// A box that slides with this velocity [m/s], or falls from this height with a tilt [m].
+/// Box with a velocity [m/s] at a height [m]; above the floor it is tilted.
 fn lone_box(velocity: Vector3<f64>, height: f64) -> spatial::World {
     let (mut world, material) = table(0.3);
     let shape = spatial::Shape::Cuboid { half_extents: [0.2, 0.15, 0.05] };
@@ -123,7 +123,7 @@ fn lone_box(velocity: Vector3<f64>, height: f64) -> spatial::World {
     world
 }
 
-/// A ball at 5 m/s into a rack of fifteen, 1 mm apart.
+/// Ball at 5 m/s into a rack of fifteen balls, 1 mm apart.
 fn break_shot() -> spatial::World {
     const RADIUS: f64 = 0.0285;
     const MASS: f64 = 0.17;

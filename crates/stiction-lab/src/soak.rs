@@ -1,6 +1,6 @@
-//! `stiction-lab soak`: random problems by the hundred thousand, every answer checked a second time.
+//! `stiction-lab soak`: solves many random contact problems and checks every answer with independent code.
 
-use crate::recheck::Dense;
+use crate::recheck::DenseStep;
 use crate::seeds::{Tally, over_seeds, pool};
 use crate::{BadInput, Outcome, print, residual, write_file};
 use rayon::ThreadPool;
@@ -16,25 +16,25 @@ use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{FrictionSet, LcpError, Lemke, Method, Solution, Solver, StepProblem, solve};
 use stiction_problems::ensemble::{Kind, mixture};
 
-/// Largest residual of the second opinion, relative; ten times the certificate's tolerance, for it rounds
-/// differently.
-const RECHECK: f64 = 1e-9;
-/// The same where friction is a circle, whose problems are solved to 1e-8.
+/// Limit on the residual of the independent check, relative to its scale of speed. Ten times the tolerance of the
+/// certificate, since it rounds differently; smaller refuses true solutions, larger lets false ones pass.
+const RECHECK_POLYGONS: f64 = 1e-9;
+/// Limit with circular friction, whose problems are solved to 1e-8; otherwise as [`RECHECK_POLYGONS`].
 const RECHECK_CIRCLES: f64 = 1e-7;
-/// Part of the circular problems that may be given up with an honest residual: that they all have an answer is known,
-/// that a method finds it is not.
-const GIVEN_UP: f64 = 1e-3;
-/// Sides of the polygon whose answer is compared with the circle's.
-const SIDES: usize = 64;
-/// How far apart the two velocities may be, in units of the certificate's speed: friction on a polygon is off by half
-/// an angle between its sides, 2.8°, and slips aside by as much; twice that is another answer.
-const APART: f64 = 0.1;
-/// One problem in this many comes with a jammed box that is penetrated, which has no solution.
+/// Fraction of the problems that may stay unsolved with a correct residual. They all have solutions, but no method is
+/// known to find each of them.
+const MAX_UNSOLVED: f64 = 1e-3;
+/// Sides of the friction polygon whose solution is compared with that of the circle.
+const POLYGON_SIDES: usize = 64;
+/// Limit on the difference of the two velocities, relative to the certificate's speed. Friction on a polygon is off by
+/// half the angle between its sides, 2.8°; twice that is another solution.
+const MAX_DIFFERENCE: f64 = 0.1;
+/// One problem in this many comes with a jammed, penetrated box, which has no solution.
 const JAM_EVERY: u64 = 20;
-/// At most this many failing problems are written.
-const WRITTEN: usize = 100;
+/// Limit on the failing problems that are written to files.
+const MAX_FILES: usize = 100;
 
-/// Small problems with polygons are pivoted, to round-off; circles go through the chain.
+/// Solver: Lemke's method to round-off for small problems with polygons, the chain of structured methods for circles.
 fn solver(circles: bool) -> Solver {
     if circles {
         return Solver::default();
@@ -42,27 +42,27 @@ fn solver(circles: bool) -> Solver {
     Solver { tolerance: 1e-10, ..Method::Lemke(Lemke::default()).into() }
 }
 
-/// The same problem with circles for friction polygons.
+/// Problem with friction circles in place of polygons.
 pub(crate) fn circular(step: &StepProblem) -> StepProblem {
     with_sets(step, &FrictionSet::circle())
 }
 
-/// The same problem with this friction where there are two tangents.
+/// Problem with this friction set at every contact with two tangents.
 fn with_sets(step: &StepProblem, set: &FrictionSet) -> StepProblem {
     let mut step = step.clone();
     step.contacts.iter_mut().filter(|c| c.tangents.len() == 2).for_each(|c| c.set = set.clone());
     step
 }
 
-/// Solve random contact problems and check every answer a second time.
+/// Solve random contact problems and check every answer with independent code.
 ///
-/// Velocity-level problems (random contacts, boxes, stacks, jams, chains) must all be solved with residuals of
-/// at most 1e-10; each answer is then checked again from the rows by code that shares nothing with the
-/// certificate. One problem in 20 comes with a jammed, penetrated box, which must be refused with a proof.
+/// Velocity-level problems (random contacts, boxes, stacks, jams, chains) must all be solved with residuals of at most
+/// 1e-10. Each solution is checked again from the rows by code that shares nothing with the certificate. One problem in
+/// 20 comes with a jammed, penetrated box, which must be refused with a proof.
 ///
-/// With --circles friction is circular and the structured methods solve to 1e-8. What they do not solve must say so,
-/// and be one in a thousand at most; answers of single contacts are also compared with Lemke's method on a polygon of
-/// 64 sides.
+/// With --circles friction is circular and the structured methods solve to 1e-8. At most one problem in a thousand may
+/// stay unsolved, with a correct residual. Solutions of single contacts are also compared with Lemke's method on a
+/// polygon of 64 sides.
 #[derive(clap::Args)]
 pub(crate) struct SoakArguments {
     /// Number of problems
@@ -71,7 +71,7 @@ pub(crate) struct SoakArguments {
     /// Seed of the first problem; the i-th one after it has seed + i
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Threads; every number but the times is the same for any
+    /// Threads; the counts do not depend on their number
     #[arg(long)]
     threads: Option<usize>,
     /// Friction circles in place of polygons
@@ -85,23 +85,23 @@ pub(crate) struct SoakArguments {
     json: bool,
 }
 
-/// What became of the problems of one kind.
+/// Counts over the problems of one kind.
 #[derive(Debug, Clone, Default, Serialize)]
 struct KindTally {
     count: u64,
     solved: u64,
     /// Refused with a proof that no solution exists.
     proved: u64,
-    /// Not what it should be.
+    /// Ended otherwise than it should.
     failed: u64,
-    /// Solved with a second opinion against it: part of `failed`.
+    /// Solved, and refused by the independent check: part of `failed`.
     false_solved: u64,
-    /// Given up with an honest residual.
+    /// Unsolved, with a correct residual.
     given_up: u64,
-    /// Solved with the same velocities by another method on a polygon: of `compared`.
+    /// Solved with the same velocities by Lemke's method on a polygon: part of `compared`.
     agreed: u64,
     compared: u64,
-    /// Solved by a detour that the solution names: part of `solved`.
+    /// Solved by a fallback that the solution names: part of `solved`.
     detours: u64,
     worst_certificate: f64,
     worst_recheck: f64,
@@ -130,7 +130,7 @@ impl KindTally {
     }
 }
 
-/// A problem that did not end as it should.
+/// Problem that ended otherwise than it should.
 #[derive(Debug, Clone, Serialize)]
 struct FailedProblem {
     kind: String,
@@ -140,6 +140,7 @@ struct FailedProblem {
     file: Option<PathBuf>,
 }
 
+/// Counts by kind, and the failures.
 #[derive(Default)]
 struct SoakTally {
     kinds: BTreeMap<String, KindTally>,
@@ -154,7 +155,7 @@ pub(crate) fn run(arguments: &SoakArguments) -> Result<Outcome, BadInput> {
     let mut totals = soak(arguments, &pool);
     let elapsed = begun.elapsed();
     totals.failures.sort_by(|a, b| (a.seed, &a.kind).cmp(&(b.seed, &b.kind)));
-    for failure in totals.failures.iter_mut().take(WRITTEN) {
+    for failure in totals.failures.iter_mut().take(MAX_FILES) {
         let path = arguments.out.join(format!("{}-{}.json", failure.kind.replace(' ', "-"), failure.seed));
         let step = sample(&failure.kind, failure.seed, arguments.circles);
         let file = ProblemFile {
@@ -171,11 +172,11 @@ pub(crate) fn run(arguments: &SoakArguments) -> Result<Outcome, BadInput> {
         report(arguments, &totals, elapsed, threads)
     })?;
     let all = sum(&totals);
-    let enough = all.given_up as f64 <= GIVEN_UP * all.count as f64;
+    let enough = all.given_up as f64 <= MAX_UNSOLVED * all.count as f64;
     Ok(if totals.failures.is_empty() && enough { Outcome::Solved } else { Outcome::NotSolved })
 }
 
-/// The problem of a failure, made again.
+/// Problem of a failure, drawn again.
 fn sample(kind: &str, seed: u64, circles: bool) -> StepProblem {
     let step =
         if kind == Kind::PenetratedJam.name() { Kind::PenetratedJam.sample(seed) } else { mixture(seed).1 };
@@ -222,7 +223,7 @@ impl SoakTally {
     fn take(&mut self, kind: Kind, seed: u64, step: &StepProblem, circles: bool) {
         let name = kind.name();
         let mut tally = KindTally { count: 1, ..KindTally::default() };
-        // a panic is a failure to be written down like any other
+        // a panic is a failure like any other
         let verdict = catch_unwind(AssertUnwindSafe(|| judge(kind, step, circles, &mut tally)));
         if let Err(what) = verdict.unwrap_or_else(|_| Err("panicked".into())) {
             tally.failed = 1;
@@ -232,11 +233,11 @@ impl SoakTally {
     }
 }
 
-/// Solves a problem; the error is what is wrong with the answer.
+/// Solves a problem and checks the answer; the error says what is wrong with it.
 fn judge(kind: Kind, step: &StepProblem, circles: bool, tally: &mut KindTally) -> Result<(), String> {
     let round = circles.then(|| circular(step));
     let step = round.as_ref().unwrap_or(step);
-    let (solver, recheck) = (solver(circles), if circles { RECHECK_CIRCLES } else { RECHECK });
+    let (solver, recheck) = (solver(circles), if circles { RECHECK_CIRCLES } else { RECHECK_POLYGONS });
     let begun = Instant::now();
     let result = solve(step, &solver, None);
     tally.seconds = begun.elapsed().as_secs_f64();
@@ -247,14 +248,14 @@ fn judge(kind: Kind, step: &StepProblem, circles: bool, tally: &mut KindTally) -
             tally.pivots = solution.work().pivots as u64;
             tally.max_pivots = tally.pivots;
             tally.worst_certificate = solution.certificate().worst();
-            let second = Dense::new(step).residual(solution.z()).unwrap_or(f64::INFINITY);
+            let second = DenseStep::new(step).residual(solution.z()).unwrap_or(f64::INFINITY);
             tally.worst_recheck = second;
             if second > recheck {
                 tally.false_solved = 1;
-                return Err(format!("false solved: residual {second:.1e} by the second opinion"));
+                return Err(format!("false solved: residual {second:.1e} by the independent check"));
             }
             if kind == Kind::PenetratedJam {
-                return Err("solved, and has no solution".into());
+                return Err("solved, although it has no solution".into());
             }
             if tally.worst_certificate > solver.tolerance {
                 return Err(format!("solved with certificate {:.1e}", tally.worst_certificate));
@@ -267,34 +268,41 @@ fn judge(kind: Kind, step: &StepProblem, circles: bool, tally: &mut KindTally) -
         }
         Err(LcpError::Budget { best, .. }) if circles && kind != Kind::PenetratedJam => {
             tally.given_up = 1;
-            let second = Dense::new(step).residual(&best.z).unwrap_or(0.0);
-            // an honest residual is no smaller than it is
+            let second = DenseStep::new(step).residual(&best.z).unwrap_or(0.0);
+            // the residual that the error reports must not be too small
             if second > 10.0 * best.certificate.worst() {
-                return Err(format!("given up at {:.1e}, which is {second:.1e}", best.certificate.worst()));
+                return Err(format!(
+                    "unsolved with residual {:.1e}, which is {second:.1e}",
+                    best.certificate.worst()
+                ));
             }
             Ok(())
         }
         Err(LcpError::Ray { proof: Some(proof), .. }) => {
             tally.proved = 1;
-            let second = Dense::new(step).proof_residual(&proof);
+            let second = DenseStep::new(step).proof_residual(&proof);
             tally.worst_recheck = second;
             if second > recheck {
-                return Err(format!("false proof: residual {second:.1e} by the second opinion"));
+                return Err(format!("false proof: residual {second:.1e} by the independent check"));
             }
-            if kind == Kind::PenetratedJam { Ok(()) } else { Err("proved infeasible, and is not".into()) }
+            if kind == Kind::PenetratedJam {
+                Ok(())
+            } else {
+                Err("proved infeasible, although it is solvable".into())
+            }
         }
         Err(error) => Err(error.to_string()),
     }
 }
 
-/// Whether Lemke's method on a polygon finds the same velocities.
+/// Whether Lemke's method on a polygon finds the same velocities, to [`MAX_DIFFERENCE`].
 fn agrees(step: &StepProblem, solution: &Solution) -> bool {
-    let Some(set) = FrictionSet::regular(SIDES) else { return false };
+    let Some(set) = FrictionSet::regular(POLYGON_SIDES) else { return false };
     let polygon = with_sets(step, &set);
     let Ok(other) = solve(&polygon, &Method::Lemke(Lemke::default()).into(), None) else { return false };
     let apart =
         solution.velocity().iter().zip(other.velocity()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    apart <= APART * solution.certificate().speed
+    apart <= MAX_DIFFERENCE * solution.certificate().speed
 }
 
 fn sum(totals: &SoakTally) -> KindTally {
@@ -312,7 +320,7 @@ fn json(arguments: &SoakArguments, totals: &SoakTally, elapsed: Duration) -> Str
         "count": arguments.count,
         "circles": arguments.circles,
         "tolerance": solver(arguments.circles).tolerance,
-        "recheck_tolerance": if arguments.circles { RECHECK_CIRCLES } else { RECHECK },
+        "recheck_tolerance": if arguments.circles { RECHECK_CIRCLES } else { RECHECK_POLYGONS },
         "kinds": totals.kinds,
         "total": sum(totals),
         "failures": totals.failures,
@@ -322,13 +330,55 @@ fn json(arguments: &SoakArguments, totals: &SoakTally, elapsed: Duration) -> Str
 }
 
 fn report(arguments: &SoakArguments, totals: &SoakTally, elapsed: Duration, threads: usize) -> String {
-    let mut text = String::new();
     let SoakArguments { count, seed, circles, .. } = arguments;
     let friction = if *circles { "circles" } else { "polygons" };
+    let mut text = format!(
+        "{count} problems with friction {friction} from seed {seed}, and a penetrated jam with every {JAM_EVERY}th\n"
+    );
+    text += &kind_table(totals);
+    let (allowed, recheck) = if *circles { ("1.0e-8", "1.0e-7") } else { ("1.0e-10", "1.0e-9") };
+    let all = sum(totals);
+    let _ =
+        writeln!(text, "\ncertificate: the worst residual a solution was accepted with, at most {allowed}");
+    let _ = writeln!(text, "recheck:     the worst residual of the independent check, at most {recheck}");
+    text += "             (for a proof: the residual of the rows that cancel)\n";
+    text += "pivots:      mean and maximum; times are those inside the solver\n\n";
+    if *circles {
+        let _ = writeln!(
+            text,
+            "{} of {} single contacts have the velocities of Lemke's method on a polygon of {POLYGON_SIDES} sides",
+            all.agreed, all.compared
+        );
+    }
     let _ = writeln!(
         text,
-        "{count} problems with friction {friction} from seed {seed}, and a penetrated jam with every {JAM_EVERY}th"
+        "{} false solved, {} solved by a fallback, {} failed in {:.1} s on {threads} threads",
+        all.false_solved,
+        all.detours,
+        totals.failures.len(),
+        elapsed.as_secs_f64()
     );
+    for FailedProblem { kind, seed, what, file } in totals.failures.iter().take(20) {
+        let file = file.as_ref().map_or_else(String::new, |f| format!("  {}", f.display()));
+        let _ = writeln!(text, "  {kind} {seed}: {what}{file}");
+    }
+    match totals.failures.len() {
+        0 => {}
+        n => {
+            let _ = writeln!(
+                text,
+                "the first {} failing problems are in {}",
+                n.min(MAX_FILES),
+                arguments.out.display()
+            );
+        }
+    }
+    text
+}
+
+/// Counts of each kind and of all, one kind a line.
+fn kind_table(totals: &SoakTally) -> String {
+    let mut text = String::new();
     let _ = writeln!(
         text,
         "\n{:<16}{:>8}{:>8}{:>8}{:>9}{:>8}{:>13}{:>13}{:>8}{:>8}{:>10}",
@@ -336,12 +386,12 @@ fn report(arguments: &SoakArguments, totals: &SoakTally, elapsed: Duration, thre
         "count",
         "solved",
         "proved",
-        "given up",
+        "unsolved",
         "failed",
         "certificate",
-        "second look",
+        "recheck",
         "pivots",
-        "most",
+        "max",
         "µs each"
     );
     let mut line = |name: &str, t: &KindTally| {
@@ -364,46 +414,6 @@ fn report(arguments: &SoakArguments, totals: &SoakTally, elapsed: Duration, thre
     for (name, tally) in &totals.kinds {
         line(name, tally);
     }
-    let all = sum(totals);
-    line("all", &all);
-    let (allowed, recheck) = if *circles { ("1.0e-8", "1.0e-7") } else { ("1.0e-10", "1.0e-9") };
-    let _ =
-        writeln!(text, "\ncertificate: the worst residual a solution was accepted with, at most {allowed}");
-    let _ = writeln!(
-        text,
-        "second look: the worst residual recomputed from the rows on another path, at most {recheck}"
-    );
-    text += "             (for a proof: what is left of the rows it cancels)\n";
-    text += "pivots:      mean and most; the time is that inside the solver\n\n";
-    if *circles {
-        let _ = writeln!(
-            text,
-            "{} of {} single contacts have the velocities of Lemke's method on a polygon of {SIDES} sides",
-            all.agreed, all.compared
-        );
-    }
-    let _ = writeln!(
-        text,
-        "{} false solved, {} solved by a detour, {} failed in {:.1} s on {threads} threads",
-        all.false_solved,
-        all.detours,
-        totals.failures.len(),
-        elapsed.as_secs_f64()
-    );
-    for FailedProblem { kind, seed, what, file } in totals.failures.iter().take(20) {
-        let file = file.as_ref().map_or_else(String::new, |f| format!("  {}", f.display()));
-        let _ = writeln!(text, "  {kind} {seed}: {what}{file}");
-    }
-    match totals.failures.len() {
-        0 => {}
-        n => {
-            let _ = writeln!(
-                text,
-                "the first {} failing problems are in {}",
-                n.min(WRITTEN),
-                arguments.out.display()
-            );
-        }
-    }
+    line("all", &sum(totals));
     text
 }

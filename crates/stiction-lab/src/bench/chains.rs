@@ -1,4 +1,4 @@
-//! `stiction-lab bench chains`: what a step of a chain costs per link, and whether it grows faster than the chain.
+//! `stiction-lab bench chains`: time per link and step of chains, and how it grows with their length.
 
 use super::timing::write_json;
 use crate::{BadInput, Outcome, print};
@@ -10,18 +10,17 @@ use std::path::PathBuf;
 use stiction::{Mistakes, Scheme, Simulation, State, StepError, StepReport, System, planar, spatial};
 use stiction_papers::slope;
 
-/// Chains of 10 to 10,000 links that swing from one end, in the plane (hinges) and in space (ball joints): time per link
-/// and step.
+/// Time per link and step of chains of 10 to 10,000 links that swing from one end.
 ///
-/// Beside open chains there are closed ones, a ring that hangs from one link, and doubled ones, in which every joint is
-/// there twice. Each is stepped with AH04, which solves one problem per step, and with the default scheme, which mends
-/// positions to round-off afterwards and solves one more problem per pass.
+/// Links are joined by hinges in the plane and by ball joints in space. A closed chain is a ring that hangs from one
+/// link; in a doubled chain every joint occurs twice. Each is stepped with AH04, which solves one problem per step, and
+/// with the default scheme, which also corrects positions to round-off by one more problem per pass.
 #[derive(clap::Args)]
 pub(crate) struct ChainArguments {
     /// Longest chain
     #[arg(long, default_value_t = 10_000)]
     links: u32,
-    /// Steps of each chain, after as many to warm up as a tenth of them
+    /// Timed steps of each chain; a tenth as many are made before
     #[arg(long, default_value_t = 30)]
     steps: usize,
     /// Write the results as JSON
@@ -29,31 +28,31 @@ pub(crate) struct ChainArguments {
     json: Option<PathBuf>,
 }
 
-/// Largest step [s].
-const H: f64 = 0.01;
-/// Part of 1/ω that a step is at most: the top link, with the weight of all others on it, swings at ω² = n g / l, and no
-/// scheme that takes rows where the step starts follows it with longer steps than 2/ω.
-const SWING: f64 = 0.3;
+/// Maximum step [s].
+const MAX_STEP: f64 = 0.01;
+/// Maximum of h ω, where ω² = n g / l is the frequency of the top link, which carries the weight of all others. Schemes
+/// that take rows at the start of the step are unstable above 2.
+const MAX_STEP_FREQUENCY: f64 = 0.3;
 const G: f64 = 9.81;
-/// Half a link [m].
-const HALF: f64 = 0.05;
-/// How fast open chains turn about their wall at the start, over that of a pendulum as long.
-const PUSH: f64 = 0.5;
-/// What the residuals and, with the default scheme, the joint errors in units of a link are to stay below.
-const RESIDUAL: f64 = 1e-10;
+/// Half the length of a link [m].
+const HALF_LINK: f64 = 0.05;
+/// Initial angular velocity of open chains, relative to the frequency of a pendulum of the same length.
+const INITIAL_SPIN: f64 = 0.5;
+/// Target for the residuals and, with the default scheme, for the joint errors relative to a link. Printed only.
+const TARGET_RESIDUAL: f64 = 1e-10;
 
-/// How the links are joined.
+/// Topology of a chain.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Variant {
+enum ChainVariant {
     Open,
     Closed,
     Doubled,
 }
 
-const VARIANTS: [(Variant, &str); 3] =
-    [(Variant::Open, "open"), (Variant::Closed, "closed"), (Variant::Doubled, "doubled")];
+const VARIANTS: [(ChainVariant, &str); 3] =
+    [(ChainVariant::Open, "open"), (ChainVariant::Closed, "closed"), (ChainVariant::Doubled, "doubled")];
 
-/// A chain under a scheme.
+/// Cost of a chain with a scheme.
 #[derive(Serialize)]
 struct ChainMeasurement {
     world: &'static str,
@@ -64,7 +63,7 @@ struct ChainMeasurement {
     rows: usize,
     /// Step [s].
     h: f64,
-    /// CPU time, the median of the steps, per link [µs].
+    /// Median CPU time of a step per link [µs].
     us_per_link: f64,
     /// Problems solved per step, post-stabilization included.
     problems: f64,
@@ -73,7 +72,7 @@ struct ChainMeasurement {
     certificate: f64,
     /// Largest joint error at the end of a step [m].
     infeasibility: f64,
-    /// Of the time with the links, over all chains of this kind.
+    /// Exponent of the time over the number of links, fitted to all chains of this kind.
     exponent: f64,
 }
 
@@ -110,7 +109,7 @@ pub(crate) fn run(arguments: &ChainArguments) -> Result<Outcome, BadInput> {
 
 fn measure(
     world: &str,
-    variant: Variant,
+    variant: ChainVariant,
     links: u32,
     scheme: Scheme,
     steps: usize,
@@ -167,48 +166,52 @@ fn timed<S: System>(
     })
 }
 
-/// Where the joint before each link is, and after the last: in the xz plane, hanging from the origin.
-fn joints(variant: Variant, links: u32) -> Vec<[f64; 2]> {
+/// Positions of the joints before each link and after the last, in the xz plane; the chain hangs from the origin [m].
+fn joints(variant: ChainVariant, links: u32) -> Vec<[f64; 2]> {
     let point = |i: u32| match variant {
         // a regular polygon, its first corner on top
-        Variant::Closed => {
+        ChainVariant::Closed => {
             let corner = std::f64::consts::TAU * f64::from(i % links) / f64::from(links);
-            let radius = HALF / (std::f64::consts::PI / f64::from(links)).sin();
+            let radius = HALF_LINK / (std::f64::consts::PI / f64::from(links)).sin();
             [radius * corner.sin(), radius * (corner.cos() - 1.0)]
         }
-        _ => [0.0, -2.0 * HALF * f64::from(i)],
+        _ => [0.0, -2.0 * HALF_LINK * f64::from(i)],
     };
     (0..=links).map(point).collect()
 }
 
-/// How fast the chain turns about the wall at the start [rad/s]; a ring is at rest, and falls together.
-fn push(variant: Variant, links: u32) -> f64 {
-    if variant == Variant::Closed { 0.0 } else { PUSH * (G / (2.0 * HALF * f64::from(links))).sqrt() }
+/// Initial angular velocity about the wall [rad/s]; a ring starts at rest.
+fn initial_spin(variant: ChainVariant, links: u32) -> f64 {
+    if variant == ChainVariant::Closed {
+        0.0
+    } else {
+        INITIAL_SPIN * (G / (2.0 * HALF_LINK * f64::from(links))).sqrt()
+    }
 }
 
-/// What is joined at each point: the link before and after it, 0 the wall and i + 1 the i-th link.
-fn joined(variant: Variant, links: u32) -> impl Iterator<Item = (usize, usize, usize)> {
-    let last = if variant == Variant::Closed { Some((links as usize, links as usize, 1)) } else { None };
+/// Joints: the point and the two bodies; body 0 is the wall and body i + 1 the i-th link.
+fn joined(variant: ChainVariant, links: u32) -> impl Iterator<Item = (usize, usize, usize)> {
+    let last = if variant == ChainVariant::Closed { Some((links as usize, links as usize, 1)) } else { None };
     (0..links as usize).map(|i| (i, i, i + 1)).chain(last)
 }
 
-fn in_plane(variant: Variant, links: u32) -> Result<planar::Model, Mistakes> {
+fn in_plane(variant: ChainVariant, links: u32) -> Result<planar::Model, Mistakes> {
     let mut world = planar::World::new(Vector2::new(0.0, -G));
-    let (points, push) = (joints(variant, links), push(variant, links));
+    let (points, spin) = (joints(variant, links), initial_spin(variant, links));
     let mut bodies = vec![world.add_body(planar::Body::fixed("wall"))];
     for (i, ends) in points.windows(2).enumerate() {
         let [[x, z], [next_x, next_z]] = [ends[0], ends[1]];
         let middle = Vector2::new(0.5 * (x + next_x), 0.5 * (z + next_z));
         let pose = Isometry2::new(middle, (next_x - x).atan2(z - next_z));
         // a rod of 1 kg
-        let mass = planar::Mass::given(1.0, HALF * HALF / 3.0);
+        let mass = planar::Mass::given(1.0, HALF_LINK * HALF_LINK / 3.0);
         let body = planar::Body::rigid(format!("link {i}"), mass).at(pose);
-        let twist = planar::Twist::new(push * Vector2::new(-middle.y, middle.x), push);
+        let twist = planar::Twist::new(spin * Vector2::new(-middle.y, middle.x), spin);
         bodies.push(world.add_body(body.moving(twist)));
     }
     for (at, before, after) in joined(variant, links) {
         let point = Point2::new(points[at][0], points[at][1]);
-        for copy in 0..if variant == Variant::Doubled { 2 } else { 1 } {
+        for copy in 0..if variant == ChainVariant::Doubled { 2 } else { 1 } {
             let name = format!("hinge {at}.{copy}");
             world.add_joint(planar::Joint::revolute(name, &world, bodies[before], bodies[after], point));
         }
@@ -216,35 +219,39 @@ fn in_plane(variant: Variant, links: u32) -> Result<planar::Model, Mistakes> {
     world.build()
 }
 
-/// The step of a chain [s].
+/// Step of a chain [s].
 pub(super) fn step_size(links: u32) -> f64 {
-    H.min(SWING * (2.0 * HALF / (f64::from(links) * G)).sqrt())
+    MAX_STEP.min(MAX_STEP_FREQUENCY * (2.0 * HALF_LINK / (f64::from(links) * G)).sqrt())
 }
 
-/// An open chain in space.
+/// Open chain in space.
 pub(super) fn open(links: u32) -> Result<spatial::Model, Mistakes> {
-    in_space(Variant::Open, links)
+    in_space(ChainVariant::Open, links)
 }
 
-fn in_space(variant: Variant, links: u32) -> Result<spatial::Model, Mistakes> {
+fn in_space(variant: ChainVariant, links: u32) -> Result<spatial::Model, Mistakes> {
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -G));
-    let (points, push) = (joints(variant, links), push(variant, links));
+    let (points, spin) = (joints(variant, links), initial_spin(variant, links));
     let mut bodies = vec![world.add_body(spatial::Body::fixed("wall"))];
     for (i, ends) in points.windows(2).enumerate() {
         let [[x, z], [next_x, next_z]] = [ends[0], ends[1]];
         let middle = Vector3::new(0.5 * (x + next_x), 0.0, 0.5 * (z + next_z));
         let turn = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), (x - next_x).atan2(z - next_z));
         // a bar of 1 kg, square and a fifth as thick as long
-        let inertia = [HALF * HALF / 3.0 * 1.04, HALF * HALF / 3.0 * 1.04, HALF * HALF / 3.0 * 0.08];
+        let inertia = [
+            HALF_LINK * HALF_LINK / 3.0 * 1.04,
+            HALF_LINK * HALF_LINK / 3.0 * 1.04,
+            HALF_LINK * HALF_LINK / 3.0 * 0.08,
+        ];
         let body = spatial::Body::rigid(format!("link {i}"), spatial::Mass::given(1.0, inertia));
-        // a ring that falls together stays in its plane
-        let angular = push * Vector3::new(0.6, 0.8, 0.0);
+        // out of the plane of the chain
+        let angular = spin * Vector3::new(0.6, 0.8, 0.0);
         let twist = spatial::Twist::new(angular.cross(&middle), angular);
         bodies.push(world.add_body(body.at(Isometry3::from_parts(middle.into(), turn)).moving(twist)));
     }
     for (at, before, after) in joined(variant, links) {
         let point = Point3::new(points[at][0], 0.0, points[at][1]);
-        for copy in 0..if variant == Variant::Doubled { 2 } else { 1 } {
+        for copy in 0..if variant == ChainVariant::Doubled { 2 } else { 1 } {
             let name = format!("ball joint {at}.{copy}");
             world.add_joint(spatial::Joint::spherical(name, &world, bodies[before], bodies[after], point));
         }
@@ -254,8 +261,8 @@ fn in_space(variant: Variant, links: u32) -> Result<spatial::Model, Mistakes> {
 
 fn table(measurements: &[ChainMeasurement]) -> String {
     let mut text = format!(
-        "Chains of links of {} m that swing or fall together, h = {H} s and less where that is too long for the weight below the first link\n\n",
-        2.0 * HALF
+        "Chains of links of {} m that swing or fall together, h = {MAX_STEP} s and less where that is too long for the weight below the first link\n\n",
+        2.0 * HALF_LINK
     );
     let _ = writeln!(
         text,
@@ -295,15 +302,15 @@ fn table(measurements: &[ChainMeasurement]) -> String {
     let once = |m: &ChainMeasurement| m.scheme == "AH04";
     let _ = writeln!(
         text,
-        "\none solve per step (AH04): at most {:.2} µs per link, asked for 3; exponent at most {:.2}, asked for 1.15",
+        "\none solve per step (AH04): at most {:.2} µs per link, target 3; exponent at most {:.2}, target 1.15",
         worst(&|m| if once(m) { m.us_per_link } else { 0.0 }),
         worst(&|m| if once(m) { m.exponent } else { 0.0 })
     );
     let _ = writeln!(
         text,
-        "residuals: at most {:.1e}, and joint errors with post-stabilization {:.1e} of a link, asked for {RESIDUAL:.0e}",
+        "residuals: at most {:.1e}, and joint errors with post-stabilization {:.1e} of a link, target {TARGET_RESIDUAL:.0e}",
         worst(&|m| m.certificate),
-        worst(&|m| if once(m) { 0.0 } else { m.infeasibility / (2.0 * HALF) })
+        worst(&|m| if once(m) { 0.0 } else { m.infeasibility / (2.0 * HALF_LINK) })
     );
     text
 }

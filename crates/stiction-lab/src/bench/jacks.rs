@@ -1,4 +1,4 @@
-//! `stiction-lab bench jacks`: jacks that fall into a heap and come to rest.
+//! `stiction-lab bench jacks`: energy, penetration and rest of jacks that fall into a heap.
 
 use super::timing::write_json;
 use crate::heaps::{self, ARM};
@@ -9,11 +9,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use stiction::{Scheme, Simulation, StepReport, System};
 
-/// Jacks, three crossed boxes each, that fall into a heap: 10 s at h = 0.005 s for each of three seeds.
+/// Jacks (three crossed boxes each) that fall into a heap: 10 s at h = 0.005 s for each of three seeds.
 ///
-/// Energy must not rise by more than 1e-6 of that at the start in any step, no penetration may exceed 1e-4 of a jack's
-/// size, and at the end what is left of the motion must be below 1e-8 J per jack. Exit code 1 where one of that is not
-/// so.
+/// In no step may the energy rise by more than 1e-6 of its initial value, and no penetration may exceed 1e-4 of a jack's
+/// size. At the end the kinetic energy must be below 1e-8 J per jack. Otherwise the exit code is 1.
 #[derive(clap::Args)]
 pub(crate) struct JackArguments {
     /// Jacks in a heap
@@ -22,7 +21,7 @@ pub(crate) struct JackArguments {
     /// Heaps
     #[arg(long, default_value_t = 3)]
     seeds: u64,
-    /// Simulated time [s]; below 10 s the motion that is left is not judged
+    /// Simulated time [s]; below 10 s the final kinetic energy is not checked
     #[arg(long, default_value_t = 10.0)]
     time: f64,
     /// Write the results as JSON
@@ -30,17 +29,18 @@ pub(crate) struct JackArguments {
     json: Option<PathBuf>,
 }
 
-const H: f64 = 0.005;
-/// Part of the energy at the start that a step may add.
-const GAIN: f64 = 1e-6;
-/// Part of a jack's size that jacks may be in each other at the end of a step.
-const PENETRATION: f64 = 1e-4;
-/// Kinetic energy per jack at the end [J].
-const REST: f64 = 1e-8;
-/// Time after which a heap is to rest [s].
-const SETTLED: f64 = 10.0;
+/// Step [s].
+const JACK_STEP: f64 = 0.005;
+/// Limit on the rise of the energy in a step, relative to the initial energy.
+const MAX_ENERGY_GAIN: f64 = 1e-6;
+/// Limit on the penetration at the end of a step, relative to the size of a jack.
+const MAX_JACK_PENETRATION: f64 = 1e-4;
+/// Limit on the final kinetic energy per jack [J].
+const MAX_KINETIC_ENERGY: f64 = 1e-8;
+/// Time after which a heap must be at rest [s].
+const SETTLING_TIME: f64 = 10.0;
 
-/// A heap.
+/// Result of one heap.
 #[derive(Serialize)]
 struct JackMeasurement {
     seed: u64,
@@ -51,13 +51,13 @@ struct JackMeasurement {
     certificate: f64,
     /// Problems solved to the loosest tolerance only.
     loose: usize,
-    /// Largest rise of the energy in a step, of that at the start.
+    /// Largest rise of the energy in a step, relative to the initial energy.
     gain: f64,
-    /// Deepest penetration, of a jack's size.
+    /// Deepest penetration, relative to the size of a jack.
     penetration: f64,
     /// Kinetic energy per jack at the end [J].
     rest: f64,
-    /// CPU time per simulated second, the mean [s].
+    /// Mean CPU time per simulated second [s].
     cost: f64,
     verdict: String,
 }
@@ -89,8 +89,8 @@ fn measure(arguments: &JackArguments, seed: u64) -> Result<JackMeasurement, Box<
     let (mut before, mut contacts_max, mut loose, mut steps) = (start, 0, 0, 0);
     let (mut certificate, mut gain, mut penetration, mut kinetic) = (0.0, 0.0, 0.0, 0.0);
     let begun = ProcessTime::now();
-    while simulation.state().t < arguments.time - 0.5 * H {
-        simulation.step_into(H, &mut report)?;
+    while simulation.state().t < arguments.time - 0.5 * JACK_STEP {
+        simulation.step_into(JACK_STEP, &mut report)?;
         let energy = report.kinetic + report.potential;
         gain = ((energy - before) / start).max(gain);
         penetration = (report.infeasibility / (2.0 * ARM)).max(penetration);
@@ -102,13 +102,13 @@ fn measure(arguments: &JackArguments, seed: u64) -> Result<JackMeasurement, Box<
     }
     let rest = kinetic / f64::from(arguments.count);
     let mut faults = Vec::new();
-    if !(gain <= GAIN) {
+    if !(gain <= MAX_ENERGY_GAIN) {
         faults.push("gains energy");
     }
-    if !(penetration <= PENETRATION) {
+    if !(penetration <= MAX_JACK_PENETRATION) {
         faults.push("penetrates");
     }
-    if arguments.time >= SETTLED && !(rest < REST) {
+    if arguments.time >= SETTLING_TIME && !(rest < MAX_KINETIC_ENERGY) {
         faults.push("moves");
     }
     Ok(JackMeasurement {
@@ -121,13 +121,13 @@ fn measure(arguments: &JackArguments, seed: u64) -> Result<JackMeasurement, Box<
         gain,
         penetration,
         rest,
-        cost: begun.elapsed().as_secs_f64() / simulation.state().t.max(H),
+        cost: begun.elapsed().as_secs_f64() / simulation.state().t.max(JACK_STEP),
         verdict: if faults.is_empty() { "holds".into() } else { faults.join(", ") },
     })
 }
 
 fn table(measurements: &[JackMeasurement]) -> String {
-    let mut text = format!("Jacks that fall into a heap, h = {H} s\n\n");
+    let mut text = format!("Jacks that fall into a heap, h = {JACK_STEP} s\n\n");
     let _ = writeln!(
         text,
         "{:>4} {:>6} {:>6} {:>9} {:>12} {:>6} {:>12} {:>12} {:>13} {:>9}  verdict",
@@ -161,7 +161,7 @@ fn table(measurements: &[JackMeasurement]) -> String {
     }
     let _ = writeln!(
         text,
-        "\nasked for: gain at most {GAIN:.0e}, penetration at most {PENETRATION:.0e} of a jack, below {REST:.0e} J per jack at the end"
+        "\nlimits: gain at most {MAX_ENERGY_GAIN:.0e}, penetration at most {MAX_JACK_PENETRATION:.0e} of a jack, below {MAX_KINETIC_ENERGY:.0e} J per jack at the end"
     );
     text
 }

@@ -11,8 +11,8 @@ use stiction_problems::ensemble::tower;
 
 /// Lemke's method on towers of boxes: 8, 16, 32 and 64 contacts with 4 directions of friction.
 ///
-/// Two times each, certificate included: the dense problem w = M z + q alone, and the way from the step problem
-/// over its dense form to the certified solution.
+/// Two times each, certificate included: the dense problem w = M z + q alone, and the step problem from its dense form
+/// to the certified solution.
 #[derive(clap::Args)]
 pub(crate) struct LemkeArguments {
     /// Towers of each size
@@ -24,15 +24,17 @@ pub(crate) struct LemkeArguments {
     /// Write the results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the dense problems as JSON, to be timed elsewhere
+    /// Write the dense problems as JSON, so that other programs can be timed on them
     #[arg(long, value_name = "DIR")]
     problems: Option<PathBuf>,
 }
 
+/// Directions of friction of every contact.
 const DIRECTIONS: usize = 4;
+/// Heights of the towers, in boxes.
 const BOXES: [usize; 4] = [2, 4, 8, 16];
 
-/// One problem and its times.
+/// Times of one problem.
 #[derive(Serialize)]
 struct LemkeMeasurement {
     contacts: usize,
@@ -45,7 +47,7 @@ struct LemkeMeasurement {
     dense: Times,
     step: Times,
     step_certificate: f64,
-    /// The file of the dense problem.
+    /// File of the dense problem.
     problem: Option<PathBuf>,
 }
 
@@ -68,7 +70,7 @@ pub(crate) fn run(arguments: &LemkeArguments) -> Result<Outcome, BadInput> {
     Ok(Outcome::Solved)
 }
 
-/// Times one tower; the inner error is a problem that was not solved.
+/// Times one tower; the inner error says why it was not solved.
 fn measure(
     boxes: usize,
     seed: u64,
@@ -95,7 +97,7 @@ fn measure(
         write_file(&path, &file.to_json())?;
         problem = Some(path);
     }
-    // as a program does that solves many: the storage is kept, and quantecon's is handed in as well
+    // a program that solves many problems keeps the workspace; quantecon's is passed in as well
     let mut workspace = Workspace::default();
     let mut kept = |problem: Problem| {
         let solved = workspace.solve(problem, &solver, None);

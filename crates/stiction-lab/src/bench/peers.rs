@@ -1,4 +1,4 @@
-//! `stiction-lab bench peers`: a picture of what the comparison with other engines recorded.
+//! `stiction-lab bench peers`: draws the results of the comparison with other engines.
 
 use crate::{BadInput, Outcome, print, write_file};
 use std::path::PathBuf;
@@ -10,18 +10,18 @@ use stiction_papers::Curve;
 /// The measurements are made by `make bench-peers`.
 #[derive(clap::Args)]
 pub(crate) struct PeerPlotArguments {
-    /// What was recorded
+    /// Results of the comparison
     #[arg(long, value_name = "FILE", default_value = "benches/results/peers.csv")]
     csv: PathBuf,
-    /// Where the picture goes
+    /// File of the picture
     #[arg(long, value_name = "FILE", default_value = "docs/peers.svg")]
     svg: PathBuf,
 }
 
-/// Errors below this are round-off and drawn here, so that those of zero are seen.
-const ROUND_OFF: f64 = 1e-16;
+/// Least error that is drawn; smaller ones are round-off, and zero has no logarithm.
+const MIN_DRAWN_ERROR: f64 = 1e-16;
 
-/// The columns that are read.
+/// Columns that are read.
 const COLUMNS: [&str; 6] = ["scene", "error_is", "engine", "settings", "cpu_s_per_s", "error"];
 
 /// Runs the command.
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &PeerPlotArguments) -> Result<Outcome, BadInput> {
     Ok(Outcome::Solved)
 }
 
-/// A panel for each scene, a curve for each engine with its settings.
+/// One panel per scene, one curve per engine and settings.
 fn panels(csv: &str) -> Result<Vec<Panel>, String> {
     let mut lines = csv.lines();
     let head: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
@@ -59,7 +59,7 @@ fn panels(csv: &str) -> Result<Vec<Panel>, String> {
             panels.push(Panel { title, curves: Vec::new() });
         }
         let figure = |text: &str| text.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
-        // what failed has no figures
+        // a run that failed has no numbers
         let (Some(cost), Some(error), Some(panel)) = (figure(cost), figure(error), panels.last_mut()) else {
             continue;
         };
@@ -67,7 +67,7 @@ fn panels(csv: &str) -> Result<Vec<Panel>, String> {
             panel.curves.push(Curve { label: engine.into(), points: Vec::new() });
             last = [scene, engine, settings];
         }
-        panel.curves.last_mut().into_iter().for_each(|c| c.points.push([cost, error.max(ROUND_OFF)]));
+        panel.curves.last_mut().into_iter().for_each(|c| c.points.push([cost, error.max(MIN_DRAWN_ERROR)]));
     }
     Ok(panels)
 }
@@ -83,7 +83,7 @@ fn rows_become_curves_of_panels() {
     assert_eq!(titles, ["fall: height", "roll: way"]);
     // neither the row that failed nor the one that flew off is drawn
     assert_eq!(found[0].curves.len(), 1);
-    assert_eq!(found[0].curves[0].points, [[0.01, 0.5], [0.1, ROUND_OFF]]);
+    assert_eq!(found[0].curves[0].points, [[0.01, 0.5], [0.1, MIN_DRAWN_ERROR]]);
     assert_eq!(found[1].curves[0].points, [[0.02, 0.25]]);
     assert!(panels("scene,error_is,engine\n").is_err_and(|e| e.contains("settings")));
     assert!(panels(&(csv.to_string() + "m,roll\n")).is_err_and(|e| e.contains("line 7")));

@@ -1,4 +1,4 @@
-//! `stiction-lab bench profile`: where the time of a step goes.
+//! `stiction-lab bench profile`: time of each phase of a step.
 
 use super::chains;
 use super::timing::write_json;
@@ -10,18 +10,18 @@ use std::path::PathBuf;
 use stiction::spatial::Model;
 use stiction::{Phase, Scheme, Simulation, StepReport};
 
-/// Where the time of a step goes: a stack, a wall, a pile, a chain and balls, phase by phase, with the default scheme.
+/// Time of each phase of a step, with the default scheme, on a stack, a wall, a pile, a chain and balls.
 ///
-/// The clock is read between phases only while a profile runs; other steps do not read it.
+/// The clock is read between phases only while a profile runs.
 #[derive(clap::Args)]
 pub(crate) struct ProfileArguments {
-    /// Steps of each scene, after as many to warm up as a tenth of them
+    /// Timed steps of each scene; a tenth as many are made before
     #[arg(long, default_value_t = 50)]
     steps: usize,
     /// Threads
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Draw it
+    /// Draw the profile as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Write the results as JSON
@@ -29,16 +29,17 @@ pub(crate) struct ProfileArguments {
     json: Option<PathBuf>,
 }
 
-const H: f64 = 0.01;
+/// Step [s].
+const PROFILE_STEP: f64 = 0.01;
 
-/// A phase of the steps of a scene.
+/// Time of a phase in the steps of a scene.
 #[derive(Serialize)]
 struct PhaseTime {
     scene: &'static str,
     phase: Phase,
-    /// The median of the steps [µs].
+    /// Median over the steps [µs].
     us_per_step: f64,
-    /// Of the step.
+    /// Relative to the whole step.
     share: f64,
 }
 
@@ -47,12 +48,12 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Outcome, BadInput> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads.max(1)).build();
     let pool = pool.map_err(|error| BadInput(error.to_string()))?;
     let scenes = [
-        ("stack of 10", H, heaps::towers(1, 10, 1).build()),
-        ("wall of 100", H, heaps::wall(10, 10).build()),
-        ("pile of 100", H, heaps::pile(100, 1).build()),
+        ("stack of 10", PROFILE_STEP, heaps::towers(1, 10, 1).build()),
+        ("wall of 100", PROFILE_STEP, heaps::wall(10, 10).build()),
+        ("pile of 100", PROFILE_STEP, heaps::pile(100, 1).build()),
         ("chain of 100", chains::step_size(100), chains::open(100)),
-        ("216 balls", H, heaps::balls(216, 1).build()),
-        ("100 stacks of 10", H, heaps::towers(100, 10, 1).build()),
+        ("216 balls", PROFILE_STEP, heaps::balls(216, 1).build()),
+        ("100 stacks of 10", PROFILE_STEP, heaps::towers(100, 10, 1).build()),
     ];
     let mut measurements = Vec::new();
     for (scene, h, model) in scenes {
@@ -94,7 +95,7 @@ fn measure(
             times.push(1e6 * simulation.profile().seconds(phase));
         }
     }
-    // the median of each phase: what else the machine does falls into some phase of some step
+    // the median of each phase: other processes disturb single steps
     let medians = times.map(|mut times| {
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
@@ -109,7 +110,7 @@ fn measure(
     Ok(Phase::ALL.into_iter().zip(medians).map(row).collect())
 }
 
-/// The phases of each scene.
+/// Rows of each scene.
 fn by_scene(measurements: &[PhaseTime]) -> impl Iterator<Item = &[PhaseTime]> {
     measurements.chunk_by(|a, b| a.scene == b.scene)
 }
@@ -117,7 +118,7 @@ fn by_scene(measurements: &[PhaseTime]) -> impl Iterator<Item = &[PhaseTime]> {
 fn table(measurements: &[PhaseTime], threads: usize) -> String {
     let threads = if threads == 1 { "one thread".to_string() } else { format!("{threads} threads") };
     let mut text = format!(
-        "Where the time of a step goes, h = {H} s and 0.003 s for the chain, {threads}, the median of the steps\n\n{:<20}",
+        "Where the time of a step goes, h = {PROFILE_STEP} s and 0.003 s for the chain, {threads}, the median of the steps\n\n{:<20}",
         ""
     );
     for scene in by_scene(measurements) {
@@ -138,7 +139,7 @@ fn table(measurements: &[PhaseTime], threads: usize) -> String {
     text + "\n"
 }
 
-/// One bar for each scene, and what the colours mean.
+/// One bar per scene and a legend, as SVG.
 fn picture(measurements: &[PhaseTime]) -> String {
     const COLOURS: [&str; 11] = [
         "#b0b0b0", "#1b7837", "#762a83", "#7fbf7b", "#e7d4e8", "#c7b37f", "#d6604d", "#4393c3", "#2166ac",

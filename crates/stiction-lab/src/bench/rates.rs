@@ -1,4 +1,4 @@
-//! `stiction-lab bench rates`: how many random heaps are solved, and how well.
+//! `stiction-lab bench rates`: fraction of random heaps that are solved, and the residuals of the others.
 
 use super::timing::write_json;
 use crate::{BadInput, Outcome, print};
@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use stiction_lcp::{Solver, Workspace};
 use stiction_problems::ensemble::{Arrangement, Heap};
 
-/// Random stacks, walls, piles and jointed towers with velocities of up to 0.1 m/s, cold, at every friction: how many
-/// are certified to 1e-8 and to 1e-4, and what the worst of them took.
+/// Fraction of random heaps that are certified to 1e-8 and to 1e-4, by friction coefficient.
+///
+/// Stacks, walls, piles and jointed towers with velocities of up to 0.1 m/s, from a cold start.
 #[derive(clap::Args)]
 pub(crate) struct RateArguments {
     /// Heaps of each arrangement and friction
@@ -31,7 +32,7 @@ const ARRANGEMENTS: [Arrangement; 7] = [
 ];
 const FRICTIONS: [f64; 8] = [0.05, 0.2, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0];
 
-/// All heaps with one friction.
+/// Results of all heaps with one friction coefficient.
 #[derive(Serialize)]
 struct SolveRate {
     mu: f64,

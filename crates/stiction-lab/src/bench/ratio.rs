@@ -1,4 +1,4 @@
-//! `stiction-lab bench ratio`: queries of the ratio metric beside parry's GJK and EPA.
+//! `stiction-lab bench ratio`: time of queries of the ratio metric beside parry's GJK and EPA.
 
 use super::timing::write_json;
 use crate::{BadInput, Outcome, print};
@@ -17,13 +17,13 @@ use stiction_geometry::spatial::{Basis, Polyhedron, Shape, minkowski_gap, ratio,
 
 /// Queries of the ratio metric beside parry's GJK and EPA, on the same poses.
 ///
-/// Bodies are hulls of random points on an ellipsoid with axes 1 : 0.8 : 0.6, boxes for 6 facets; poses are random
-/// with the ratio r set by moving one body along the line of the centroids. A warm query starts from the one
-/// before (the ratio metric from its basis, parry from its normal) after every coordinate of place and turn has
-/// changed by up to a motion. parry answers another question, the Euclidean distance or depth.
+/// Bodies are hulls of random points on an ellipsoid with axes 1 : 0.8 : 0.6, or boxes for 6 facets. Poses are random;
+/// one body is moved along the line of the centroids until the ratio has the given value r. A warm query starts from the
+/// result of the previous one (the ratio metric from its basis, parry from its normal) after every coordinate of the
+/// pose has changed by up to a motion. parry computes another quantity, the Euclidean distance or depth.
 #[derive(clap::Args)]
 pub(crate) struct RatioArguments {
-    /// Leave out bodies with more facets
+    /// Skip bodies with more facets
     #[arg(long, default_value_t = 100_000)]
     most: usize,
     /// Pairs of poses for each size and ratio
@@ -37,39 +37,43 @@ pub(crate) struct RatioArguments {
     json: Option<PathBuf>,
 }
 
+/// Facets of the bodies.
 const FACETS: [usize; 6] = [6, 60, 600, 2000, 20_000, 100_000];
-/// Deep, shallow, near and far.
+/// Ratios of the queries: deep, shallow, near and far.
 const RATIOS: [f64; 4] = [0.5, 0.95, 1.05, 2.0];
-/// Metres and radians, where bodies are 1 m long.
+/// Motions between warm queries [m; rad]; bodies are 1 m long.
 const MOTIONS: [f64; 2] = [1e-3, 1e-2];
+/// Limits on the repetitions of all queries.
+const MIN_SWEEPS: usize = 3;
+const MAX_SWEEPS: usize = 1000;
 /// Poses for Seidel's method on bodies of more than 2000 facets, where one query takes 0.1 s.
-const FEW: usize = 10;
+const SEIDEL_POSES: usize = 10;
 
-/// One kind of query at one size and ratio.
+/// Cost of one kind of query at one size and ratio.
 #[derive(Serialize)]
 struct RatioMeasurement {
-    /// Of each body.
+    /// Facets of each body.
     facets: usize,
     r: f64,
     query: &'static str,
-    /// Motion since the query before; zero for none before.
+    /// Motion since the previous query; zero for a cold one.
     motion: f64,
     #[serde(flatten)]
     times: QueryTimes,
     parry_median_us: f64,
     parry_mean_us: f64,
-    /// parry's median over ours.
+    /// Median of parry over ours.
     parry_over_ours: f64,
-    /// Means of the work per query.
+    /// Mean counts per query.
     pivots: f64,
     visited: f64,
-    /// Of Seidel's method, per facet.
+    /// Projections of Seidel's method per facet.
     projections: f64,
-    /// Percent of the queries that could use the basis given.
+    /// Percentage of the queries that could use the given basis.
     warm: f64,
 }
 
-/// Over the poses, each with the median of its repetitions [µs].
+/// Median and mean over the poses of the median of each [µs].
 #[derive(Clone, Copy, Serialize)]
 struct QueryTimes {
     median_us: f64,
@@ -77,15 +81,13 @@ struct QueryTimes {
 }
 
 impl QueryTimes {
-    /// Repeats all queries in turn, so that none repeats the one before.
+    /// Repeats all queries in turn, so that no query follows itself.
     fn of(seconds: f64, count: usize, mut query: impl FnMut(usize)) -> Self {
-        const LEAST: usize = 3;
-        const MOST: usize = 1000;
         let budget = Duration::from_secs_f64(seconds.clamp(0.0, 60.0));
         let mut times = vec![Vec::new(); count];
         let begun = Instant::now();
         let mut sweeps = 0;
-        while sweeps < LEAST || (begun.elapsed() < budget && sweeps < MOST) {
+        while sweeps < MIN_SWEEPS || (begun.elapsed() < budget && sweeps < MAX_SWEEPS) {
             for (i, times) in times.iter_mut().enumerate() {
                 let start = Instant::now();
                 query(i);
@@ -107,13 +109,13 @@ fn median(times: &mut [f64]) -> f64 {
     times[times.len() / 2]
 }
 
-/// A body as the ratio metric and as parry sees it.
+/// Body for the ratio metric and for parry.
 struct BenchBody {
     polyhedron: Arc<Polyhedron>,
     shape: Shape,
 }
 
-/// A pair of poses, where b is after each motion, and where warm queries start from.
+/// Pair of poses, the pose of b after each motion, and the starts of warm queries.
 struct PoseQuery {
     p: Isometry3<f64>,
     q: Isometry3<f64>,
@@ -179,13 +181,13 @@ fn moved(rng: &mut ChaCha8Rng, pose: &Isometry3<f64>, motion: f64) -> Isometry3<
     Isometry3::from_parts(Translation3::from(at), turn)
 }
 
-/// Random poses at a ratio; `None` when a query has no answer.
+/// Random poses at a ratio; `None` if a query fails.
 fn query(rng: &mut ChaCha8Rng, [a, b]: &[BenchBody; 2], r: f64) -> Option<PoseQuery> {
     let (p, mut q) = (turned(rng), turned(rng));
     let direction = turned(rng) * Vector3::x();
     let metric =
         |q: &Isometry3<f64>, basis: &mut Basis| ratio((&a.polyhedron, &p), (&b.polyhedron, q), basis);
-    // along the line of the centroids to the ratio wanted
+    // move along the line of the centroids to the given ratio
     q.translation.vector += p * a.polyhedron.centre() - q * b.polyhedron.centre() + direction;
     let at = metric(&q, &mut Basis::default())?;
     q.translation.vector += (r / at.r - 1.0) * direction;
@@ -229,7 +231,7 @@ fn measure([a, b]: &[BenchBody; 2], r: f64, queries: &[PoseQuery], seconds: f64)
     };
 
     let cold_parry = parry(false, &|i| queries[i].q);
-    let few = if x.facets().len() > 2000 { FEW.min(queries.len()) } else { queries.len() };
+    let few = if x.facets().len() > 2000 { SEIDEL_POSES.min(queries.len()) } else { queries.len() };
     let seidel = |i: usize| ratio_by_seidel((x, &queries[i].p), (y, &queries[i].q));
     let works: Vec<Work> = (0..few).filter_map(seidel).map(|found| found.work).collect();
     let times = timed(few, &mut |i| {

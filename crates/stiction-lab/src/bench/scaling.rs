@@ -1,4 +1,4 @@
-//! `stiction-lab bench scaling`: what steps cost against the number of bodies and of threads.
+//! `stiction-lab bench scaling`: time of a step against the number of bodies and of threads.
 
 use super::timing::{resident, write_json};
 use crate::heaps;
@@ -11,20 +11,19 @@ use stiction::spatial::World;
 use stiction::{Scheme, Simulation, StepReport};
 use stiction_papers::slope;
 
-/// Piles of 10 to 10,000 cubes and towers of ten that stand apart, as many cubes: time per step on one thread and more.
+/// Time per step of piles and of separate towers of 10 to 10,000 cubes, on one thread and more.
 ///
-/// A pile is one island, towers are many. Cubes move at up to 0.01 m/s at the start, and the steps after the first are
-/// timed, one by one in turn with every number of threads from the same states. The least of several is kept, for
-/// machines are shared.
+/// A pile is one island, towers are many. Cubes move at up to 0.01 m/s at the start. Each step after the first is timed
+/// with every number of threads from the same state; the least of several repetitions is kept, since machines are shared.
 #[derive(clap::Args)]
 pub(crate) struct ScalingArguments {
-    /// Most bodies
+    /// Maximum number of bodies
     #[arg(long, default_value_t = 10_000)]
     bodies: u32,
     /// Timed steps of each heap
     #[arg(long, default_value_t = 3)]
     steps: usize,
-    /// Most threads
+    /// Maximum number of threads
     #[arg(long, default_value_t = 2)]
     threads: usize,
     /// Write the results as JSON
@@ -32,11 +31,16 @@ pub(crate) struct ScalingArguments {
     json: Option<PathBuf>,
 }
 
-const H: f64 = 0.01;
-/// Boxes of a tower.
+/// Repetitions of every step, of which the least time is kept.
+const REPETITIONS: usize = 3;
+/// Time after which a step is not repeated [s].
+const MAX_REPEATED_TIME: f64 = 10.0;
+/// Step [s].
+const SCALING_STEP: f64 = 0.01;
+/// Cubes of a tower.
 const HEIGHT: u32 = 10;
 
-/// A heap.
+/// Time of a heap with a number of threads.
 #[derive(Serialize)]
 struct ScalingMeasurement {
     heap: &'static str,
@@ -44,12 +48,12 @@ struct ScalingMeasurement {
     threads: usize,
     contacts: usize,
     factorizations: f64,
-    /// Mean of the steps, each the least of its repetitions [ms].
+    /// Mean over the steps of the least time of each [ms].
     step_ms: f64,
     us_per_body: f64,
-    /// Over the time on one thread.
+    /// Time on one thread over this time.
     speedup: f64,
-    /// Memory of the process over that before the heap [kB per body].
+    /// Growth of the memory of the process with the heap [kB per body].
     kb_per_body: Option<f64>,
     /// Largest residual of a step.
     certificate: f64,
@@ -88,9 +92,6 @@ fn measure(
     world: World,
     arguments: &ScalingArguments,
 ) -> Result<Vec<ScalingMeasurement>, Box<dyn std::error::Error>> {
-    // of every step, the least of which is kept; what takes so long [s] is made once
-    const REPETITIONS: usize = 3;
-    const LONG: f64 = 10.0;
     let before = resident();
     let model = world.build()?;
     let state = model.state();
@@ -102,23 +103,23 @@ fn measure(
     }
     let mut simulation = Simulation::new(model, state, Scheme::default());
     let mut report = StepReport::default();
-    simulation.step_into(H, &mut report)?;
+    simulation.step_into(SCALING_STEP, &mut report)?;
     let steps = arguments.steps.max(1);
     let mut totals = vec![0.0; pools.len()];
     let (mut factorizations, mut certificate, mut loose) = (0, 0.0, 0);
     for _ in 0..steps {
         let start = simulation.state().clone();
         let mut least = vec![f64::INFINITY; pools.len()];
-        // in turn, so that what else the machine does hits all alike
+        // in turn, so that other processes disturb all alike
         let all = Instant::now();
         for _ in 0..REPETITIONS {
-            if all.elapsed().as_secs_f64() > LONG {
+            if all.elapsed().as_secs_f64() > MAX_REPEATED_TIME {
                 break;
             }
             for ((_, pool), least) in pools.iter().zip(&mut least) {
                 simulation.restore(start.clone());
                 let begun = Instant::now();
-                pool.install(|| simulation.step_into(H, &mut report))?;
+                pool.install(|| simulation.step_into(SCALING_STEP, &mut report))?;
                 *least = least.min(1e3 * begun.elapsed().as_secs_f64());
             }
         }
@@ -146,7 +147,7 @@ fn measure(
 }
 
 fn table(measurements: &[ScalingMeasurement]) -> String {
-    let mut text = format!("Heaps of cubes, default scheme, h = {H} s\n\n");
+    let mut text = format!("Heaps of cubes, default scheme, h = {SCALING_STEP} s\n\n");
     let _ = writeln!(
         text,
         "{:<7} {:>6} {:>7} {:>9} {:>6} {:>11} {:>14} {:>8} {:>12} {:>12} {:>6}",
@@ -180,7 +181,7 @@ fn table(measurements: &[ScalingMeasurement]) -> String {
         );
     }
     text += "\n";
-    for (heap, asked) in [("towers", 1.6), ("pile", 1.3)] {
+    for (heap, target) in [("towers", 1.6), ("pile", 1.3)] {
         let of = |m: &&ScalingMeasurement| m.heap == heap;
         let points: Vec<_> = measurements
             .iter()
@@ -194,7 +195,7 @@ fn table(measurements: &[ScalingMeasurement]) -> String {
         let _ = writeln!(
             text,
             "{heap}: time grows with the bodies to the power {:.2}; {largest:.2} times as fast on more threads at the \
-             largest, {best:.2} at best, asked for {asked}",
+             largest, {best:.2} at best, target {target}",
             slope(&points)
         );
     }

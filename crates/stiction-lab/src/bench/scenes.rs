@@ -1,4 +1,4 @@
-//! `stiction-lab bench scenes`: what steps of named scenes take.
+//! `stiction-lab bench scenes`: time of the steps of named scenes.
 
 use super::timing::write_json;
 use crate::scenes::{NamedScene, SceneStart, all};
@@ -11,8 +11,8 @@ use stiction::{Scheme, Simulation, State, StepError, StepReport, System};
 
 /// Steps of named scenes: 1 s at h = 0.01 s, with the default scheme and with AH04.
 ///
-/// Each scene is run once to warm up, and its steps are timed one by one in the runs after. Times include contact
-/// detection, assembly, solve, certificate and report.
+/// Each scene is run once before its steps are timed one by one. Times include contact detection, assembly, solve,
+/// certificate and report.
 #[derive(clap::Args)]
 pub(crate) struct SceneArguments {
     /// Timed runs of each scene
@@ -23,26 +23,27 @@ pub(crate) struct SceneArguments {
     json: Option<PathBuf>,
 }
 
-const H: f64 = 0.01;
-const STEPS: usize = 100;
-/// A scheme and its name.
-type Named = (&'static str, fn() -> Scheme);
-const SCHEMES: [Named; 2] = [("default", Scheme::default), ("AH04", Scheme::ah04)];
+/// Step [s].
+const SCENE_STEP: f64 = 0.01;
+const SCENE_STEPS: usize = 100;
+/// Scheme and its name.
+type BenchScheme = (&'static str, fn() -> Scheme);
+const SCHEMES: [BenchScheme; 2] = [("default", Scheme::default), ("AH04", Scheme::ah04)];
 
-/// A scene under a scheme.
+/// Cost of a scene with a scheme.
 #[derive(Serialize)]
 struct SceneMeasurement {
     scene: &'static str,
     scheme: &'static str,
-    /// Bodies that move.
+    /// Moving bodies.
     bodies: usize,
     contacts_mean: f64,
     contacts_max: usize,
     /// Unknowns of the largest dense problem.
     size_max: usize,
-    /// Per step.
+    /// Pivots per step.
     pivots: f64,
-    /// Of the structured methods, per step.
+    /// Factorizations of the structured methods per step.
     factorizations: f64,
     /// Complementarity problems per step, post-stabilization included.
     problems: f64,
@@ -80,7 +81,7 @@ pub(crate) fn run(arguments: &SceneArguments) -> Result<Outcome, BadInput> {
     Ok(Outcome::Solved)
 }
 
-/// Runs a model once to warm up and look at its steps, and as often as asked to time them.
+/// Runs a model once for its counts, and `runs` times for its times.
 fn measure<S: System + Clone>(
     model: &S,
     start: &State,
@@ -105,8 +106,8 @@ fn measure<S: System + Clone>(
         infeasibility: 0.0,
     };
     let (mut contacts, mut pivots, mut factorizations, mut problems) = (0, 0, 0, 0);
-    for _ in 0..STEPS {
-        simulation.step_into(H, &mut report)?;
+    for _ in 0..SCENE_STEPS {
+        simulation.step_into(SCENE_STEP, &mut report)?;
         contacts += report.contacts.len();
         pivots += report.work.pivots;
         factorizations += report.work.factorizations;
@@ -117,14 +118,14 @@ fn measure<S: System + Clone>(
         found.infeasibility = found.infeasibility.max(report.infeasibility);
     }
     [found.contacts_mean, found.pivots, found.factorizations, found.problems] =
-        [contacts, pivots, factorizations, problems].map(|sum| sum as f64 / STEPS as f64);
+        [contacts, pivots, factorizations, problems].map(|sum| sum as f64 / SCENE_STEPS as f64);
 
     let mut times = Vec::new();
     for _ in 0..runs.max(1) {
         simulation.restore(start.clone());
-        for _ in 0..STEPS {
+        for _ in 0..SCENE_STEPS {
             let begun = Instant::now();
-            simulation.step_into(H, &mut report)?;
+            simulation.step_into(SCENE_STEP, &mut report)?;
             times.push(1e6 * begun.elapsed().as_secs_f64());
         }
     }

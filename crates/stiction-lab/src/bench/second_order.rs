@@ -1,4 +1,4 @@
-//! `stiction-lab bench second-order`: what second order costs per step, and what it saves per digit.
+//! `stiction-lab bench second-order`: cost of second-order steps, and time to a given error.
 
 mod precision;
 mod scenes;
@@ -13,17 +13,17 @@ use std::path::PathBuf;
 use std::time::Instant;
 use stiction::{Level, Locate, Scheme, Simulation, State, StepReport, System, Trapezoidal};
 
-/// Steps of second order beside those of AH04: their cost on the same scenes, and the time to the same error.
+/// Cost of second-order steps beside those of AH04 on the same scenes, and the time to the same error.
 ///
-/// Steps are those of 1 s at h = 0.01 s. All schemes run a scene in turn, as often as asked; of each step the median
-/// over the runs is taken, and of the steps the mean. Errors are those of the double pendulum with a wall of PAGT06
-/// Table 10.1, and of a free double pendulum of bars.
+/// Each scene runs for 1 s at h = 0.01 s. All schemes run it in turn; the time is the mean over the steps of the median
+/// over the runs. Errors are those of the double pendulum with a wall of PAGT06 Table 10.1, and of a free double pendulum
+/// of bars.
 #[derive(clap::Args)]
 pub(crate) struct SecondOrderArguments {
     /// Timed runs of each scene with each scheme
     #[arg(long, default_value_t = 15)]
     runs: usize,
-    /// Time after which no smaller step is tried and the error is extrapolated [s]; 0 leaves errors out
+    /// Time after which no smaller step is tried and the error is extrapolated [s]; 0 skips the errors
     #[arg(long, default_value_t = 60.0)]
     patience: f64,
     /// Only scenes whose names contain this
@@ -34,17 +34,18 @@ pub(crate) struct SecondOrderArguments {
     json: Option<PathBuf>,
 }
 
-const H: f64 = 0.01;
-const STEPS: usize = 100;
+/// Step [s].
+const SECOND_ORDER_STEP: f64 = 0.01;
+const SECOND_ORDER_STEPS: usize = 100;
 
-/// Time spent on the runs of a scene with one scheme, from which on no other is begun [µs].
-const LONGEST: f64 = 2e6;
+/// Time after which a scheme makes no further run of a scene [µs].
+const MAX_SCENE_TIME: f64 = 2e6;
 
-/// A scheme and its name.
-type Named = (&'static str, fn() -> Scheme);
+/// Scheme and its name.
+type TimedScheme = (&'static str, fn() -> Scheme);
 
-/// The last two are of second order; the first is what others are measured by.
-const SCHEMES: [Named; 4] = [
+/// Timed schemes. The last two are of second order; times are relative to the first.
+const SCHEMES: [TimedScheme; 4] = [
     ("AH04", Scheme::ah04),
     ("default", Scheme::default),
     ("PAGT06 unlocated", unlocated),
@@ -57,30 +58,30 @@ fn unlocated() -> Scheme {
     Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() }
 }
 
-/// All that was measured.
+/// Results of the command.
 #[derive(Serialize)]
 struct SecondOrderResults {
     steps: Vec<SecondOrderMeasurement>,
     precision: Vec<Precision>,
 }
 
-/// A scene under a scheme.
+/// Cost of a scene with a scheme.
 #[derive(Serialize)]
 struct SecondOrderMeasurement {
     scene: &'static str,
     scheme: &'static str,
     contact: bool,
-    /// Bodies that move.
+    /// Moving bodies.
     bodies: usize,
     contacts_mean: f64,
     step_us: f64,
-    /// The time over that of AH04.
+    /// Time relative to AH04.
     ratio: f64,
     /// Largest residual of a step.
     certificate: f64,
     /// Deepest penetration or largest joint error at the end of a step [m].
     infeasibility: f64,
-    /// Why the run ended before its time; the numbers are those until then.
+    /// Reason why the run ended early; the numbers are those until then.
     stopped: Option<String>,
 }
 
@@ -107,32 +108,32 @@ pub(crate) fn run(arguments: &SecondOrderArguments) -> Result<Outcome, BadInput>
     Ok(Outcome::Solved)
 }
 
-/// A scene that is wrong, or a step that is not made.
+/// Error of a scene or of a step.
 fn bad(error: &dyn std::fmt::Display) -> BadInput {
     BadInput(error.to_string())
 }
 
-/// Runs a model with each scheme once to warm up and look at its steps, then all in turn to time them.
+/// Runs a model with each scheme once for its counts, then all in turn for their times.
 fn measure<S: System + Clone>(model: &S, start: &State, runs: usize) -> Vec<SecondOrderMeasurement> {
     let mut report = StepReport::default();
     let mut runners: Vec<(Simulation<S>, usize, SecondOrderMeasurement)> = Vec::new();
     for (name, scheme) in SCHEMES {
         let mut simulation = Simulation::new(model.clone(), start.clone(), scheme());
-        let (steps, found) = look(&mut simulation, name, &mut report);
+        let (steps, found) = counts(&mut simulation, name, &mut report);
         runners.push((simulation, steps, found));
     }
-    // of each scheme, of each step, of each run
+    // by scheme, step and run
     let mut times: Vec<Vec<Vec<f64>>> = runners.iter().map(|r| vec![Vec::new(); r.1]).collect();
     for _ in 0..runs.max(1) {
         for ((simulation, ..), times) in runners.iter_mut().zip(&mut times) {
-            if times.iter().flatten().sum::<f64>() > LONGEST {
+            if times.iter().flatten().sum::<f64>() > MAX_SCENE_TIME {
                 continue;
             }
             simulation.restore(start.clone());
             for times in times {
                 let begun = Instant::now();
-                // a run that stops does so after the same steps
-                if simulation.step_into(H, &mut report).is_ok() {
+                // a run that fails does so after the same steps every time
+                if simulation.step_into(SECOND_ORDER_STEP, &mut report).is_ok() {
                     times.push(1e6 * begun.elapsed().as_secs_f64());
                 }
             }
@@ -147,8 +148,8 @@ fn measure<S: System + Clone>(model: &S, start: &State, runs: usize) -> Vec<Seco
     all
 }
 
-/// What the steps of a run are like, and how many could be made.
-fn look<S: System>(
+/// Number of steps that could be made, and their counts.
+fn counts<S: System>(
     simulation: &mut Simulation<S>,
     scheme: &'static str,
     report: &mut StepReport,
@@ -166,8 +167,8 @@ fn look<S: System>(
         stopped: None,
     };
     let mut steps = 0;
-    while steps < STEPS {
-        if let Err(error) = simulation.step_into(H, report) {
+    while steps < SECOND_ORDER_STEPS {
+        if let Err(error) = simulation.step_into(SECOND_ORDER_STEP, report) {
             found.stopped = Some(format!("at {:.2} s: {error}", simulation.state().t));
             break;
         }
@@ -180,7 +181,7 @@ fn look<S: System>(
     (steps, found)
 }
 
-/// Not a number for none.
+/// Median; NaN for no times.
 fn median(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)

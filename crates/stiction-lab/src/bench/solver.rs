@@ -1,4 +1,4 @@
-//! `stiction-lab bench solver`: the structured solver alone, on heaps of boxes.
+//! `stiction-lab bench solver`: time of the structured solver on heaps of boxes.
 
 use super::timing::{Times, write_json};
 use crate::{BadInput, Outcome, print};
@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use stiction_lcp::{LcpError, Solver, WarmStart, Workspace};
 use stiction_problems::ensemble::{Arrangement, Heap};
 
-/// The solver on heaps of boxes with circular friction, from a step problem to its certified answer.
+/// Time of the solver on heaps of boxes with circular friction, from the step problem to its certified solution.
 ///
-/// Cold: no warm start, velocities of up to 0.01 m/s or as the row says. Warm: a heap at rest whose bodies are given
-/// velocities of 1e-6 m/s, from the impulses that hold it. Again: the same problem from its own answer.
+/// Cold: no warm start, velocities of up to 0.01 m/s or as the row says. Warm: a heap at rest whose bodies get velocities
+/// of 1e-6 m/s, started from its impulses at rest. Again: the problem at rest from its own solution.
 #[derive(clap::Args)]
 pub(crate) struct HeapArguments {
     /// Time spent on each measurement [s]
     #[arg(long, default_value_t = 0.3)]
     seconds: f64,
-    /// Leave out the heaps of 1,000 boxes
+    /// Skip the heaps of 1,000 boxes
     #[arg(long)]
     small: bool,
     /// Write the results as JSON
@@ -25,10 +25,10 @@ pub(crate) struct HeapArguments {
     json: Option<PathBuf>,
 }
 
-/// Residual of an answer that counts as solved.
-const TOLERANCE: f64 = 1e-8;
+/// Tolerance of the solver, relative to its scales.
+const SOLVER_TOLERANCE: f64 = 1e-8;
 
-/// One heap.
+/// Times of one heap.
 #[derive(Serialize)]
 struct HeapMeasurement {
     heap: String,
@@ -37,7 +37,7 @@ struct HeapMeasurement {
     mu: f64,
     speed: f64,
     mass_ratio: f64,
-    /// `solved`, or why not.
+    /// `solved`, or the status of the error.
     status: &'static str,
     residual: f64,
     factorizations: usize,
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &HeapArguments) -> Result<Outcome, BadInput> {
 
 fn measure(heap: Heap, warm: bool, seconds: f64) -> HeapMeasurement {
     let problem = heap.sample();
-    let solver = Solver { tolerance: TOLERANCE, ..Solver::default() };
+    let solver = Solver { tolerance: SOLVER_TOLERANCE, ..Solver::default() };
     let mut workspace = Workspace::default();
     let (status, residual, factorizations) = match workspace.solve(&problem, &solver, None) {
         Ok(solution) => ("solved", solution.certificate().worst(), solution.work().factorizations),

@@ -1,4 +1,4 @@
-//! Scene files broken at random: bytes, tokens, keys, numbers, nesting, truncation, splices.
+//! Random changes of scene files: bytes, tokens, keys, numbers, nesting, truncation, splices.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -69,7 +69,7 @@ const LINES: [&str; 14] = [
     "groups = { member = [1, 2], collides = [] }",
 ];
 
-/// A file from one of these, changed one to three times.
+/// One of the files, changed one to three times.
 pub(super) fn sample(seeds: &[String], rng: &mut ChaCha8Rng) -> String {
     let Some(seed) = seeds.choose(rng) else { return String::new() };
     let mut text = seed.clone();

@@ -15,8 +15,8 @@ use stiction_geometry::spatial::{Basis, Gap, Polyhedron, Ratio, Shape, gaps, min
 
 /// Random boxes and hulls in random and aligned poses: the ratio metric against parry's signed distance.
 ///
-/// The signs must agree wherever parry's distance is beyond 1e-6 m; every gap must be finite with a unit normal;
-/// and after a small motion the warm answer must be the cold one to 1e-9. A pair that fails is printed.
+/// The signs must agree wherever parry's distance exceeds 1e-6 m. Every gap must be finite with a unit normal. After a
+/// small motion the warm result must be the cold one to 1e-9. A pair that fails is printed.
 #[derive(clap::Args)]
 pub(crate) struct RatioFuzzArguments {
     /// Number of pairs
@@ -25,25 +25,26 @@ pub(crate) struct RatioFuzzArguments {
     /// Seed of the first pair; the i-th one after it has seed + i
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Threads; every number but the time is the same for any
+    /// Threads; the counts do not depend on their number
     #[arg(long)]
     threads: Option<usize>,
 }
 
-/// Signed distances of less than this are not compared [m]: parry's methods end at 5e-8 of the size.
-const BAND: f64 = 1e-6;
-/// Difference of a warm and a cold answer that is round-off, relative; slivers lose digits.
-const SAME: f64 = 1e-9;
-/// At most this many failing pairs are printed.
-const PRINTED: usize = 20;
+/// Least signed distance whose sign is compared [m]: parry's methods end at 5e-8 of the size.
+const MIN_COMPARED_DISTANCE: f64 = 1e-6;
+/// Limit on the difference of a warm and a cold result, relative to 1 + r. Slivers lose digits.
+const WARM_TOLERANCE: f64 = 1e-9;
+/// Limit on the failing pairs that are printed.
+const MAX_PRINTED_PAIRS: usize = 20;
 
+/// Counts over some pairs.
 #[derive(Default)]
 struct PairTally {
     compared: u64,
     overlapping: u64,
-    /// parry's methods gave up.
+    /// Pairs on which parry's methods gave up.
     silent: u64,
-    /// Seidel's method answered.
+    /// Queries answered by Seidel's method.
     fallbacks: u64,
     /// Second queries that could use the basis of the first.
     warm: u64,
@@ -61,7 +62,7 @@ impl Tally for PairTally {
     }
 }
 
-/// Two bodies in their poses, and where the second one is a little later.
+/// Two bodies, their poses, and the pose of the second one after a small motion.
 struct RandomPair {
     bodies: [Arc<Polyhedron>; 2],
     shapes: [Shape; 2],
@@ -96,7 +97,7 @@ pub(crate) fn run(arguments: &RatioFuzzArguments) -> Result<Outcome, BadInput> {
         tally.failures.len(),
         begun.elapsed().as_secs_f64()
     );
-    for (seed, what) in tally.failures.iter().take(PRINTED) {
+    for (seed, what) in tally.failures.iter().take(MAX_PRINTED_PAIRS) {
         let _ = writeln!(text, "\nstiction fuzz ratio --count 1 --seed {seed}: {what}");
         let RandomPair { shapes, poses, .. } = sample(*seed);
         for ((shape, pose), name) in shapes.iter().zip(&poses).zip(["a", "b"]) {
@@ -116,7 +117,7 @@ pub(crate) fn run(arguments: &RatioFuzzArguments) -> Result<Outcome, BadInput> {
 fn judge_all(arguments: &RatioFuzzArguments, pool: &ThreadPool) -> PairTally {
     let judge = |tally: &mut PairTally, i: u64, _: usize| {
         let seed = arguments.seed.wrapping_add(i);
-        // a panic is a failure to be printed like any other
+        // a panic is a failure like any other
         let verdict = catch_unwind(AssertUnwindSafe(|| judge(&sample(seed), tally)));
         if let Err(what) = verdict.unwrap_or_else(|_| Err("panicked".into())) {
             tally.failures.push((seed, what));
@@ -125,7 +126,7 @@ fn judge_all(arguments: &RatioFuzzArguments, pool: &ThreadPool) -> PairTally {
     over_seeds(pool, arguments.count, judge, || ())
 }
 
-/// The pair of a seed.
+/// Pair of a seed.
 fn sample(seed: u64) -> RandomPair {
     let rng = &mut ChaCha8Rng::seed_from_u64(seed);
     let [(a, shape_a), (b, shape_b)] = [body(rng), body(rng)];
@@ -138,7 +139,7 @@ fn sample(seed: u64) -> RandomPair {
     RandomPair { bodies: [a, b], shapes: [shape_a, shape_b], poses, later }
 }
 
-/// A box with sides on a grid, or the hull of random points, which may be flat.
+/// Box with sides on a grid, or the hull of random points, which may be flat.
 fn body(rng: &mut ChaCha8Rng) -> (Arc<Polyhedron>, Shape) {
     loop {
         if rng.random_bool(0.3) {
@@ -159,7 +160,8 @@ fn body(rng: &mut ChaCha8Rng) -> (Arc<Polyhedron>, Shape) {
     }
 }
 
-/// Anywhere, or on a grid at right angles: the degenerate programs of resting bodies.
+/// Random pose, or one on a grid at right angles, which makes the linear programs degenerate as those of resting bodies
+/// are.
 fn pose(rng: &mut ChaCha8Rng) -> Isometry3<f64> {
     if rng.random_bool(0.3) {
         let mut x = |n: i32| f64::from(rng.random_range(-n..=n));
@@ -171,7 +173,7 @@ fn pose(rng: &mut ChaCha8Rng) -> Isometry3<f64> {
     Isometry3::new(Vector3::new(x(0.8), x(0.8), x(0.8)), Vector3::new(x(3.0), x(3.0), x(3.0)))
 }
 
-/// Measures a pair; the error is what is wrong with it.
+/// Checks a pair; the error says which check fails.
 fn judge(pair: &RandomPair, tally: &mut PairTally) -> Result<(), String> {
     let RandomPair { bodies: [a, b], shapes, poses: [p, q], later } = pair;
     let metric = |q: &Isometry3<f64>, basis: &mut Basis| {
@@ -190,7 +192,7 @@ fn judge(pair: &RandomPair, tally: &mut PairTally) -> Result<(), String> {
 
     match minkowski_gap(&shapes[0], p, &shapes[1], q, None).map_err(|e| e.to_string())? {
         None => tally.silent += 1,
-        Some(Gap { gap, .. }) if gap.abs() <= BAND => {}
+        Some(Gap { gap, .. }) if gap.abs() <= MIN_COMPARED_DISTANCE => {}
         Some(Gap { gap, .. }) => {
             tally.compared += 1;
             tally.overlapping += u64::from(gap < 0.0);
@@ -204,7 +206,7 @@ fn judge(pair: &RandomPair, tally: &mut PairTally) -> Result<(), String> {
     let (warm, cold) = (metric(later, &mut basis)?, metric(later, &mut Basis::default())?);
     tally.warm += u64::from(warm.work.warm);
     tally.fallbacks += u64::from(warm.work.fallback);
-    if !((warm.r - cold.r).abs() <= SAME * (1.0 + cold.r)) {
+    if !((warm.r - cold.r).abs() <= WARM_TOLERANCE * (1.0 + cold.r)) {
         return Err(format!("after a motion r {:?} warm, {:?} cold", warm.r, cold.r));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `stiction-lab fuzz scenes`: broken scene files by the million.
+//! `stiction-lab fuzz scenes`: reads, checks and runs scene files that are changed at random.
 
 use super::mutate::sample;
 use crate::seeds::{Tally, over_seeds, pool};
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use stiction::{Accuracy, Simulation, StepReport, System};
 use stiction_scene::{Built, Diagnostics, Scene};
 
-/// Mutated scene files: each is refused with a line, or runs for a few steps; none panics or hangs.
+/// Mutated scene files: each is refused with a line number or runs for a few steps; none panics or hangs.
 ///
-/// Bytes, tokens, keys, numbers, nesting and lines of the scenes in a folder are changed at random, files are cut off
-/// and spliced. A file that can be read is checked, linted, and stepped while it is small. The first that panics, hangs
-/// or is refused without a place is saved.
+/// Bytes, tokens, keys, numbers, nesting and lines of the scenes in a folder are changed at random; files are truncated
+/// and spliced. A file that can be read is checked and linted, and stepped if it is small. The first file that panics,
+/// hangs or is refused without a line number is saved.
 #[derive(clap::Args)]
 pub(crate) struct SceneFuzzArguments {
     /// Number of files
@@ -27,45 +27,46 @@ pub(crate) struct SceneFuzzArguments {
     /// Seed of the first file; the i-th one after it has seed + i
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Threads; every count is the same for any
+    /// Threads; the counts do not depend on their number
     #[arg(long)]
     threads: Option<usize>,
-    /// Folder of the scenes that are changed
+    /// Folder of the scenes to change
     #[arg(long, default_value = "scenes")]
     scenes: PathBuf,
-    /// Where the first file that fails is saved
+    /// File for the first failing scene
     #[arg(long, default_value = "out/fuzz/scene.toml")]
     out: PathBuf,
 }
 
 /// Steps that a file is run for.
-const STEPS: usize = 3;
-/// Velocities up to which it is linted and run.
-const VELOCITIES: usize = 150;
-/// Contacts at the start up to which it is.
-const CONTACTS: usize = 60;
-/// A file that takes longer hangs: the slowest that does not takes a hundredth on an idle machine.
-const HANG: Duration = Duration::from_secs(60);
-/// What `--count 1` of a failure is printed for at most.
-const PRINTED: usize = 20;
+const FUZZ_STEPS: usize = 3;
+/// Maximum number of velocities of a file that is linted and run.
+const MAX_VELOCITIES: usize = 150;
+/// Maximum number of initial contacts of a file that is linted and run.
+const MAX_CONTACTS: usize = 60;
+/// Time after which a file counts as hanging. The slowest other file takes a hundredth of it on an idle machine.
+const HANG_TIME: Duration = Duration::from_secs(60);
+/// Limit on the failing files that are printed.
+const MAX_PRINTED_FILES: usize = 20;
 
+/// Counts over some files.
 #[derive(Default)]
 struct FileTally {
-    /// No TOML, or not as the keys are described.
+    /// Not TOML, or against the description of the keys.
     refused: u64,
-    /// What the world refuses.
+    /// Refused when the world is built.
     impossible: u64,
-    /// Built, and too large to be run here.
+    /// Built, too large to run here.
     large: u64,
-    /// Built, and a step was an error.
+    /// Built, and a step failed.
     stopped: u64,
-    /// Built, and run.
+    /// Built and run.
     ran: u64,
     slowest: (Duration, u64),
     failures: Vec<(u64, String)>,
 }
 
-/// How a file ended.
+/// Result of a file without a failure.
 enum FileOutcome {
     Refused,
     Impossible,
@@ -116,7 +117,7 @@ pub(crate) fn run(arguments: &SceneFuzzArguments) -> Result<Outcome, BadInput> {
     let _ = writeln!(text, "{:9}  refused by the world, with a line", tally.impossible);
     let _ = writeln!(text, "{:9}  built, too large to run here", tally.large);
     let _ = writeln!(text, "{:9}  built, and a step was an error", tally.stopped);
-    let _ = writeln!(text, "{:9}  built and run for {STEPS} steps", tally.ran);
+    let _ = writeln!(text, "{:9}  built and run for {FUZZ_STEPS} steps", tally.ran);
     let (slowest, seed) = tally.slowest;
     let _ = writeln!(
         text,
@@ -125,7 +126,7 @@ pub(crate) fn run(arguments: &SceneFuzzArguments) -> Result<Outcome, BadInput> {
         begun.elapsed().as_secs_f64(),
         slowest.as_secs_f64()
     );
-    for (seed, what) in tally.failures.iter().take(PRINTED) {
+    for (seed, what) in tally.failures.iter().take(MAX_PRINTED_FILES) {
         let _ = writeln!(text, "\nstiction fuzz scenes --count 1 --seed {seed}: {what}");
     }
     if let Some((seed, _)) = tally.failures.first() {
@@ -136,7 +137,7 @@ pub(crate) fn run(arguments: &SceneFuzzArguments) -> Result<Outcome, BadInput> {
     Ok(if tally.failures.is_empty() { Outcome::Solved } else { Outcome::NotSolved })
 }
 
-/// The scenes of the folder and those within it, in the order of their names.
+/// Scenes of the folder and of the folders in it, in the order of their names.
 fn seeds(arguments: &SceneFuzzArguments) -> Result<Vec<String>, BadInput> {
     let (mut folders, mut paths) = (vec![arguments.scenes.clone()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -157,7 +158,7 @@ fn seeds(arguments: &SceneFuzzArguments) -> Result<Vec<String>, BadInput> {
     paths.iter().map(read).collect()
 }
 
-/// The file of a seed.
+/// File of a seed.
 fn file(seeds: &[String], seed: u64) -> String {
     sample(seeds, &mut ChaCha8Rng::seed_from_u64(seed))
 }
@@ -185,7 +186,7 @@ fn judge_all(arguments: &SceneFuzzArguments, seeds: &[String], pool: &ThreadPool
         note(thread, None);
     };
     let watch = || {
-        let hanging = |(_, since): &(u64, Instant)| since.elapsed() > HANG;
+        let hanging = |(_, since): &(u64, Instant)| since.elapsed() > HANG_TIME;
         if let Some((seed, _)) = current.iter().find_map(|current| locked(current).filter(hanging)) {
             hangs(arguments, seeds, seed);
         }
@@ -198,18 +199,18 @@ fn locked(current: &Current) -> MutexGuard<'_, Option<(u64, Instant)>> {
     current.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A thread that hangs cannot be ended: the whole command is.
+/// Ends the program: a thread that hangs cannot be stopped.
 fn hangs(arguments: &SceneFuzzArguments, seeds: &[String], seed: u64) {
     let saved = write_file(&arguments.out, &file(seeds, seed));
     let place = saved.map_or_else(|error| error.to_string(), |()| arguments.out.display().to_string());
     eprintln!(
         "stiction-lab fuzz scenes --count 1 --seed {seed}: hangs for {} s, saved as {place}",
-        HANG.as_secs()
+        HANG_TIME.as_secs()
     );
     std::process::exit(1);
 }
 
-/// Reads a file and runs it; the error is what is wrong with the program.
+/// Reads a file and runs it; the error describes a fault of the program.
 fn judge(text: &str) -> Result<FileOutcome, String> {
     let scene = match Scene::from_toml(text, "scene.toml") {
         Ok(scene) => scene,
@@ -220,13 +221,13 @@ fn judge(text: &str) -> Result<FileOutcome, String> {
         Err(found) => return placed(&found, text).map(|()| FileOutcome::Impossible),
     };
     let Built { model, state, scheme, h, accuracy, duration, .. } = built;
-    if state.v.len() > VELOCITIES {
+    if state.v.len() > MAX_VELOCITIES {
         return Ok(FileOutcome::Large);
     }
     let mut contacts = Vec::new();
     let near = stiction::ContactQuery::within(0.01 * model.size());
     model.contacts(state.t, &state.q, &near, &mut stiction::SearchCache::default(), &mut contacts);
-    if contacts.len() > CONTACTS {
+    if contacts.len() > MAX_CONTACTS {
         return Ok(FileOutcome::Large);
     }
     placed(&Diagnostics(scene.lint()), text)?;
@@ -246,26 +247,26 @@ fn judge(text: &str) -> Result<FileOutcome, String> {
         });
     }
     let mut report = StepReport::default();
-    for _ in 0..STEPS {
+    for _ in 0..FUZZ_STEPS {
         if simulation.step_into(h, &mut report).is_err() {
             return Ok(FileOutcome::Stopped);
         }
         let state = simulation.state();
         if !state.q.iter().chain(&state.v).all(|x| x.is_finite()) {
-            return Err("a step made a state that is not finite, and said nothing".into());
+            return Err("a step without an error made a state that is not finite".into());
         }
     }
     Ok(FileOutcome::Ran)
 }
 
-/// Every finding has a line of the file, and something to say.
+/// Checks that every finding has a line of the file and a message.
 fn placed(found: &Diagnostics, text: &str) -> Result<(), String> {
     let lines = text.split('\n').count();
     for finding in &found.0 {
         if finding.message.is_empty() || finding.line == 0 || finding.line > lines || finding.column == 0 {
-            return Err(format!("a finding without a place: {finding:?}"));
+            return Err(format!("a finding without a line: {finding:?}"));
         }
-        // writing it out must not fail either
+        // formatting must not panic either
         let _ = finding.to_string();
     }
     Ok(())

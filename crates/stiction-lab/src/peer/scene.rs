@@ -1,51 +1,51 @@
-//! The neutral description of a scene, and the world it becomes.
+//! Scene files of the comparison, common to all engines, and their models.
 
 use nalgebra::{Isometry3, Point3, Quaternion, Translation3, UnitQuaternion, Vector3};
 use serde::Deserialize;
 use stiction::spatial::{Attached, Body, BodyId, Force, Joint, Mass, Model, Shape, Twist, World};
 use stiction::{Material, State};
 
-/// A scene. Fields that only its error is made of are not read.
+/// Scene file. Fields that only the error needs are not read.
 #[derive(Deserialize)]
 pub(super) struct PeerScene {
     pub(super) name: String,
     /// Time to simulate [s].
     #[serde(rename = "T")]
     time: f64,
-    /// How many samples are taken after the start.
+    /// Samples after the start.
     pub(super) samples: u32,
     gravity: [f64; 3],
     /// Coefficient of friction of every pair.
     mu: f64,
     /// Coefficient of restitution of every pair.
     e: f64,
-    /// There is a half-space z ≤ 0 that stands still.
+    /// Whether there is a fixed half-space z ≤ 0.
     plane: bool,
-    /// Bodies meet each other and the plane.
+    /// Whether bodies meet each other and the plane.
     collide: bool,
     bodies: Vec<PeerBody>,
     joints: Vec<PeerJoint>,
 }
 
-/// A body.
+/// Body of a scene file.
 #[derive(Deserialize)]
 struct PeerBody {
     #[serde(flatten)]
     shape: PeerShape,
     mass: f64,
-    /// About its own axes.
+    /// Principal moments of inertia [kg m²].
     inertia: [f64; 3],
     pos: [f64; 3],
-    /// w, x, y, z.
+    /// Orientation: w, x, y, z.
     quat: [f64; 4],
     vel: [f64; 3],
-    /// In the world.
+    /// Angular velocity in the axes of the world [rad/s].
     omega: [f64; 3],
-    /// Constant, at the centre [N].
+    /// Constant force at the centre [N].
     force: [f64; 3],
 }
 
-/// Its shape.
+/// Shape of a body of a scene file.
 #[derive(Deserialize)]
 #[serde(tag = "shape", rename_all = "lowercase")]
 enum PeerShape {
@@ -64,12 +64,12 @@ impl PeerShape {
     }
 }
 
-/// A joint: revolute, anchor and axis in the world.
+/// Joint of a scene file, with anchor and axis in the world.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum PeerJoint {
     Revolute {
-        /// A body, or -1 for the world.
+        /// Index of a body, or -1 for the world.
         a: i64,
         b: i64,
         anchor: [f64; 3],
@@ -77,24 +77,26 @@ enum PeerJoint {
     },
 }
 
-/// A scene as a model.
+/// Model of a scene.
 pub(super) struct PeerModel {
     pub(super) model: Model,
-    /// The bodies in the order of the scene.
+    /// Bodies in the order of the scene file.
     bodies: Vec<BodyId>,
 }
 
 impl PeerScene {
-    /// Steps of this size between two samples.
+    /// Number of steps of size `h` [s] between two samples.
     pub(super) fn steps(&self, h: f64) -> Result<u32, String> {
         let between = self.time / f64::from(self.samples);
         if !(h.is_finite() && h > 0.0) {
             return Err(format!("--h {h} must be positive and finite"));
         }
         let steps = (between / h).round();
-        // a sum of so many steps ends there but for round-off
+        // to the round-off of a sum of so many steps
         if !((1.0..1e9).contains(&steps) && (steps * h - between).abs() <= 1e-9 * between) {
-            return Err(format!("--h {h}: samples are {between} s apart, which is no whole number of steps"));
+            return Err(format!(
+                "--h {h}: samples are {between} s apart, which is not a whole number of steps"
+            ));
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 1 and 1e9
         Ok(steps as u32)
@@ -105,7 +107,7 @@ impl PeerScene {
         self.collide && self.bodies.len() > 1
     }
 
-    /// The world at its start, or what is wrong with it.
+    /// Model of the scene at its start, or the first mistake in the file.
     pub(super) fn start(&self) -> Result<PeerModel, String> {
         if !(self.time.is_finite() && self.time > 0.0) {
             return Err(format!("T = {} must be positive and finite", self.time));
@@ -147,7 +149,7 @@ impl PeerBody {
     fn body(&self, number: usize) -> Result<Body, String> {
         let [w, x, y, z] = self.quat;
         let turn = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 0.0)
-            .ok_or_else(|| format!("body {number}: quat {:?} is no rotation", self.quat))?;
+            .ok_or_else(|| format!("body {number}: quat {:?} is not a rotation", self.quat))?;
         let pose = Isometry3::from_parts(Translation3::from(Point3::from(self.pos)), turn);
         let body = Body::rigid(format!("body {number}"), Mass::given(self.mass, self.inertia));
         Ok(body.at(pose).moving(Twist::new(self.vel.into(), self.omega.into())))
@@ -155,7 +157,7 @@ impl PeerBody {
 }
 
 impl PeerModel {
-    /// Centre, rotation, velocity and angular velocity of every body, in the world.
+    /// Centre, rotation, velocity and angular velocity of every body in the axes of the world.
     pub(super) fn sample(&self, state: &State) -> Vec<[f64; 13]> {
         let at = |id: &BodyId| {
             let (pose, centre) = (self.model.pose(state, *id)?, self.model.centre(state, *id)?);

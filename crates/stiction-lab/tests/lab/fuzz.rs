@@ -7,7 +7,7 @@ fn fuzz_measures_pairs_in_two_ways_and_repeats_itself() {
     let run = |threads: &str| {
         let output = lab(&["fuzz", "ratio", "--count", "600", "--seed", "5", "--threads", threads]);
         assert_eq!(code(&output), 0, "{}", stdout(&output));
-        // all but the line with the time
+        // without the line with the time
         stdout(&output).lines().filter(|line| !line.contains(" threads")).collect::<Vec<_>>().join("\n")
     };
     let text = run("1");

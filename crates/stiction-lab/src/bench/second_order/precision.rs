@@ -1,49 +1,49 @@
-//! The time it takes to reach an error.
+//! Time to reach a given error, by schemes with fixed steps and by runs to an accuracy.
 
 use super::scenes::bars;
-use super::{Named, unlocated};
+use super::{TimedScheme, unlocated};
 use nalgebra::{Isometry2, Point2, Vector2};
 use serde::Serialize;
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::fmt::Write;
 use std::time::Instant;
 use stiction::planar::{Attached, Body, BodyId, Joint, Model, Shape, World};
-use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation, StepReport};
+use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation, State, StepReport};
 use stiction_papers::ExperimentError;
 
 const WALL: &str = "double pendulum with a wall";
 const FREE: &str = "free double pendulum";
 
-/// What a scheme takes to reach an error.
+/// Time and step of a scheme that reaches an error.
 #[derive(Serialize)]
 pub(super) struct Precision {
     problem: &'static str,
     scheme: &'static str,
-    /// The error asked for [m].
+    /// Target error [m].
     tolerance: f64,
-    /// The step that reaches it [s].
+    /// Step that reaches it [s].
     h: f64,
-    /// The error there [m].
+    /// Error with this step [m].
     error: f64,
     /// Time of the run per simulated second [s].
     seconds: f64,
-    /// The time over that of the first scheme of the problem.
+    /// Time relative to the first scheme of the problem.
     ratio: f64,
-    /// The smallest step that was tried, with its error, if that was above the one asked for: the rest follows from
-    /// the order of the scheme.
+    /// Smallest step that was tried and its error, if that exceeds the target: the result is then extrapolated by the
+    /// order of the scheme.
     extrapolated: Option<[f64; 2]>,
 }
 
-/// A scheme, its order, and the largest step to try [s].
+/// Scheme, its order, and the first step to try [s].
 struct Contender {
-    scheme: Named,
+    scheme: TimedScheme,
     order: i32,
     h: f64,
 }
 
 /// Bobs of 1 kg on strings of 1 m, at 60° and 36°, that hit a wall with a restitution of 0.1. PAGT06 Table 10.1
 pub(super) fn with_a_wall(patience: f64) -> Result<Vec<Precision>, ExperimentError> {
-    const TIME: f64 = 2.5;
+    const WALL_TIME: f64 = 2.5;
     // from the equations of the two angles with located impacts, by an eighth-order method at a tolerance of 1e-13
     const END: [[f64; 2]; 2] =
         [[0.021_962_117_695, -0.999_758_803_605], [0.023_769_486_774, -1.999_757_170_312]];
@@ -52,103 +52,113 @@ pub(super) fn with_a_wall(patience: f64) -> Result<Vec<Precision>, ExperimentErr
         Contender { scheme: ("AH04", Scheme::ah04), order: 1, h: 2f64.powi(-10) },
     ];
     let (model, bobs) = wall_pendulum()?;
-    let error = |state: &stiction::State| {
+    let error = |state: &State| {
         let apart = |(bob, end): (&BodyId, [f64; 2])| {
             model.centre(state, *bob).map_or(f64::NAN, |c| (c - Point2::from(end)).norm_squared())
         };
         bobs.iter().zip(END).map(apart).sum::<f64>().sqrt()
     };
-    let mut all = compare(WALL, &contenders, &model, TIME, 1e-6, patience, &error)?;
+    let problem =
+        PrecisionProblem { name: WALL, model: &model, time: WALL_TIME, tolerance: 1e-6, error: &error };
+    let mut all = problem.compare(&contenders, patience)?;
     let first = all.first().map_or(f64::NAN, |first| first.seconds);
     let five = ("order five", AccurateMethod::DormandPrince);
-    all.push(followed(WALL, five, &model, TIME, 1e-6, first, &error)?);
+    all.push(problem.run_to_accuracy(five, first)?);
     Ok(all)
 }
 
-/// Two bars of 0.5 m let go from level: where the second one is after 1 s.
-///
-/// Every scheme that is to be measured on smooth motion has its line among the contenders.
+/// Two bars of 0.5 m released from level: position of the second one after 1 s.
 pub(super) fn free(patience: f64) -> Result<Vec<Precision>, ExperimentError> {
-    const TIME: f64 = 1.0;
+    const FREE_TIME: f64 = 1.0;
     let contenders = [Contender { scheme: ("PAGT06 unlocated", unlocated), order: 2, h: 2f64.powi(-10) }];
     let (model, last) = bars(2, 0.5)?;
-    let end = bars_by_angles(TIME);
-    let error = |state: &stiction::State| model.centre(state, last).map_or(f64::NAN, |c| (c - end).norm());
-    let mut all = compare(FREE, &contenders, &model, TIME, 1e-9, patience, &error)?;
+    let end = bars_by_angles(FREE_TIME);
+    let error = |state: &State| model.centre(state, last).map_or(f64::NAN, |c| (c - end).norm());
+    let problem =
+        PrecisionProblem { name: FREE, model: &model, time: FREE_TIME, tolerance: 1e-9, error: &error };
+    let mut all = problem.compare(&contenders, patience)?;
     let first = all.first().map_or(f64::NAN, |first| first.seconds);
     let eight = ("order eight", AccurateMethod::DormandPrinceEight);
     for method in [("order five", AccurateMethod::DormandPrince), eight] {
-        all.push(followed(FREE, method, &model, TIME, 1e-9, first, &error)?);
+        all.push(problem.run_to_accuracy(method, first)?);
     }
     Ok(all)
 }
 
-/// Halves the accuracy asked for until the error is small enough; the step is the mean one.
-fn followed(
-    problem: &'static str,
-    (scheme, method): (&'static str, AccurateMethod),
-    model: &Model,
+/// Motion whose exact end is known.
+struct PrecisionProblem<'a> {
+    name: &'static str,
+    model: &'a Model,
+    /// End of the motion [s].
     time: f64,
+    /// Target error [m].
     tolerance: f64,
-    first: f64,
-    error: &dyn Fn(&stiction::State) -> f64,
-) -> Result<Precision, ExperimentError> {
-    let run = |accuracy: f64| -> Result<(f64, f64, usize), ExperimentError> {
-        let mut simulation = Simulation::new(model.clone(), model.state(), Scheme::pagt06());
-        let accuracy = Accuracy { method, ..Accuracy::of(accuracy) };
-        let begun = Instant::now();
-        let followed = simulation.run_to_accuracy(time, &accuracy, &[], |_, _| ())?;
-        Ok((error(simulation.state()), begun.elapsed().as_secs_f64(), followed.report.steps))
-    };
-    let mut accuracy = 1e-4;
-    while run(accuracy)?.0 > tolerance && accuracy > 1e-13 {
-        accuracy *= 0.5;
-    }
-    let (error, mut seconds, steps) = run(accuracy)?;
-    for _ in 0..9 {
-        seconds = seconds.min(run(accuracy)?.1);
-    }
-    let h = time / steps as f64;
-    let seconds = seconds / time;
-    Ok(Precision {
-        problem,
-        scheme,
-        tolerance,
-        h,
-        error,
-        seconds,
-        ratio: seconds / first,
-        extrapolated: None,
-    })
+    /// Error of a state at the end [m].
+    error: &'a dyn Fn(&State) -> f64,
 }
 
-/// Halves the step of each contender until its error is small enough or patience is at its end.
-fn compare(
-    problem: &'static str,
-    contenders: &[Contender],
-    model: &Model,
-    time: f64,
-    tolerance: f64,
-    patience: f64,
-    error: &dyn Fn(&stiction::State) -> f64,
-) -> Result<Vec<Precision>, ExperimentError> {
-    let mut all: Vec<Precision> = Vec::new();
-    for Contender { scheme: (scheme, settings), order, h } in contenders {
-        let run = |h: f64| -> Result<(f64, f64), ExperimentError> {
-            let mut simulation = Simulation::new(model.clone(), model.state(), settings());
-            let mut report = StepReport::default();
-            let steps = (time / h).round();
+impl PrecisionProblem<'_> {
+    /// Halves the accuracy of a run until the error reaches the target. The step is the mean one; `first` is the time of
+    /// the first scheme [s per s].
+    fn run_to_accuracy(
+        &self,
+        (scheme, method): (&'static str, AccurateMethod),
+        first: f64,
+    ) -> Result<Precision, ExperimentError> {
+        let Self { name: problem, model, time, tolerance, error } = *self;
+        let run = |accuracy: f64| -> Result<(f64, f64, usize), ExperimentError> {
+            let mut simulation = Simulation::new(model.clone(), model.state(), Scheme::pagt06());
+            let accuracy = Accuracy { method, ..Accuracy::of(accuracy) };
             let begun = Instant::now();
-            let mut made = 0.0;
-            while made < steps {
-                simulation.step_into(h, &mut report)?;
-                made += 1.0;
-            }
-            Ok((error(simulation.state()), begun.elapsed().as_secs_f64()))
+            let made = simulation.run_to_accuracy(time, &accuracy, &[], |_, _| ())?;
+            Ok((error(simulation.state()), begun.elapsed().as_secs_f64(), made.report.steps))
         };
+        let mut accuracy = 1e-4;
+        while run(accuracy)?.0 > tolerance && accuracy > 1e-13 {
+            accuracy *= 0.5;
+        }
+        let (error, mut seconds, steps) = run(accuracy)?;
+        for _ in 0..9 {
+            seconds = seconds.min(run(accuracy)?.1);
+        }
+        let (h, seconds) = (time / steps as f64, seconds / time);
+        let ratio = seconds / first;
+        Ok(Precision { problem, scheme, tolerance, h, error, seconds, ratio, extrapolated: None })
+    }
+
+    /// Halves the step of each contender until its error reaches the target or `patience` [s] is over.
+    fn compare(&self, contenders: &[Contender], patience: f64) -> Result<Vec<Precision>, ExperimentError> {
+        let mut all: Vec<Precision> = Vec::new();
+        for contender in contenders {
+            let mut found = self.precision(contender, patience)?;
+            found.ratio = found.seconds / all.first().map_or(found.seconds, |first| first.seconds);
+            all.push(found);
+        }
+        Ok(all)
+    }
+
+    /// Error and time [s] of a run with fixed steps.
+    fn run_steps(&self, scheme: Scheme, h: f64) -> Result<(f64, f64), ExperimentError> {
+        let mut simulation = Simulation::new(self.model.clone(), self.model.state(), scheme);
+        let mut report = StepReport::default();
+        let steps = (self.time / h).round();
+        let begun = Instant::now();
+        let mut made = 0.0;
+        while made < steps {
+            simulation.step_into(h, &mut report)?;
+            made += 1.0;
+        }
+        Ok(((self.error)(simulation.state()), begun.elapsed().as_secs_f64()))
+    }
+
+    /// Result of one contender; its ratio is not set.
+    fn precision(&self, contender: &Contender, patience: f64) -> Result<Precision, ExperimentError> {
+        let Self { name: problem, time, tolerance, .. } = *self;
+        let Contender { scheme: (scheme, settings), order, h } = contender;
+        let run = |h: f64| self.run_steps(settings(), h);
         let begun = Instant::now();
         let mut h = *h;
-        // error over hᵖ of the runs: its last few decide where it is extrapolated
+        // error over hᵖ of each run: the last few give the constant for the extrapolation
         let mut constants = Vec::new();
         let (error, seconds) = loop {
             let (error, seconds) = run(h)?;
@@ -158,13 +168,14 @@ fn compare(
             }
             h *= 0.5;
         };
+        let per_second = seconds / time;
         let mut found = Precision {
             problem,
             scheme,
             tolerance,
             h,
             error,
-            seconds: seconds / time,
+            seconds: per_second,
             ratio: 1.0,
             extrapolated: None,
         };
@@ -178,10 +189,8 @@ fn compare(
             found.error = tolerance;
             found.seconds *= h / found.h;
         }
-        found.ratio = found.seconds / all.first().map_or(found.seconds, |first| first.seconds);
-        all.push(found);
+        Ok(found)
     }
-    Ok(all)
 }
 
 fn wall_pendulum() -> Result<(Model, [BodyId; 2]), ExperimentError> {
@@ -204,8 +213,8 @@ fn wall_pendulum() -> Result<(Model, [BodyId; 2]), ExperimentError> {
     Ok((world.build()?, [a, b]))
 }
 
-/// The centre of the second bar of [`bars`] after a time, from the equations of the two angles by the classical
-/// fourth-order method at a step of 5e-5 s, where its error is round-off.
+/// Centre of the second bar of [`bars`] after a time [m]. From the equations of the two angles by the classical
+/// fourth-order method with steps of 5e-5 s, where its error is round-off.
 fn bars_by_angles(time: f64) -> Point2<f64> {
     const G: f64 = 9.81;
     const LENGTH: f64 = 0.5;

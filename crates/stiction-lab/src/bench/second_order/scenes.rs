@@ -1,4 +1,4 @@
-//! What is stepped: mechanisms without contact, and scenes with.
+//! Scenes of the benchmark of second order: mechanisms without contact, and scenes with contact.
 
 use super::bad;
 use crate::BadInput;
@@ -9,7 +9,7 @@ use stiction::{Material, Mistakes, planar, spatial};
 
 const G: f64 = 9.81;
 
-/// All scenes, and whether they are with contact.
+/// All scenes, each with `true` if it has contacts.
 pub(super) fn all() -> Result<Vec<(bool, NamedScene)>, BadInput> {
     let mut scenes = vec![
         (false, NamedScene::plane("double pendulum", bars(2, 0.5).map_err(|e| bad(&e))?.0)),
@@ -26,8 +26,8 @@ pub(super) fn all() -> Result<Vec<(bool, NamedScene)>, BadInput> {
     Ok(scenes)
 }
 
-/// Square bars 0.04 m thick of 1 kg each, hinged end to end, level and at rest with the first hinge at the origin;
-/// and the last of them.
+/// Square bars 0.04 m thick of 1 kg each, hinged end to end, level and at rest with the first hinge at the origin.
+/// Returns the model and the last bar.
 pub(super) fn bars(count: u32, length: f64) -> Result<(planar::Model, BodyId), Mistakes> {
     let mut world = planar::World::new(Vector2::new(0.0, -G));
     let mut last = world.add_body(planar::Body::fixed("wall"));
