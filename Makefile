@@ -46,9 +46,9 @@ bench-peers: ## this project beside six other engines on the same scenes (PEERS=
 	@bash scripts/bench_peers.sh
 
 soak: ## solve and certify many random contact problems (SOAK=100000)
-	cargo run --locked --release -p stiction-cli -- soak --count $(SOAK)
-	cargo run --locked --release -p stiction-cli -- soak --count $(SOAK) --circles
+	cargo run --locked --release -p stiction-lab -- soak --count $(SOAK)
+	cargo run --locked --release -p stiction-lab -- soak --count $(SOAK) --circles
 
 fuzz: ## random pairs of bodies measured in two ways, and broken scene files (FUZZ=1000000)
-	cargo run --locked --release -p stiction-cli -- fuzz ratio --count $(FUZZ)
-	cargo run --locked --release -p stiction-cli -- fuzz scenes --count $(FUZZ)
+	cargo run --locked --release -p stiction-lab -- fuzz ratio --count $(FUZZ)
+	cargo run --locked --release -p stiction-lab -- fuzz scenes --count $(FUZZ)

@@ -1,6 +1,6 @@
-"""Times quantecon's Lemke on the problems that `stiction bench lemke --problems` wrote, beside Stiction's times.
+"""Times quantecon's Lemke on the problems that `stiction-lab bench lemke --problems` wrote, beside Stiction's times.
 
-    stiction bench lemke --json out/bench/lemke.json --problems out/bench/problems
+    stiction-lab bench lemke --json out/bench/lemke.json --problems out/bench/problems
     python benches/lemke_quantecon.py out/bench/lemke.json
 
 quantecon's `lcp_lemke` is compiled by numba; a first call compiles it and is not timed. Its buffers are handed
@@ -51,8 +51,8 @@ def times(m, q, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="quantecon's Lemke on the problems of stiction bench lemke")
-    parser.add_argument("results", type=pathlib.Path, help="what stiction bench lemke --json wrote")
+    parser = argparse.ArgumentParser(description="quantecon's Lemke on the problems of stiction-lab bench lemke")
+    parser.add_argument("results", type=pathlib.Path, help="what stiction-lab bench lemke --json wrote")
     parser.add_argument("--csv", type=pathlib.Path, default=HERE / "results" / "lemke.csv")
     parser.add_argument("--seconds", type=float, default=0.3, help="time spent on each problem")
     arguments = parser.parse_args()

@@ -1,6 +1,6 @@
-"""Writes what `stiction bench ratio --json` measured as CSV, with the machine.
+"""Writes what `stiction-lab bench ratio --json` measured as CSV, with the machine.
 
-    stiction bench ratio --json out/bench/ratio.json
+    stiction-lab bench ratio --json out/bench/ratio.json
     python3 benches/ratio_csv.py out/bench/ratio.json
 
 Needs nothing but Python. Writes benches/results/ratio.csv.
@@ -21,8 +21,8 @@ def written(value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="the results of stiction bench ratio as CSV")
-    parser.add_argument("results", type=pathlib.Path, help="what stiction bench ratio --json wrote")
+    parser = argparse.ArgumentParser(description="the results of stiction-lab bench ratio as CSV")
+    parser.add_argument("results", type=pathlib.Path, help="what stiction-lab bench ratio --json wrote")
     parser.add_argument("--csv", type=pathlib.Path, default=HERE / "results" / "ratio.csv")
     arguments = parser.parse_args()
 

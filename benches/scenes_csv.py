@@ -1,6 +1,6 @@
-"""Writes what `stiction bench … --json` or `stiction soak --json` found as CSV, with the machine and the date.
+"""Writes what `stiction-lab bench … --json` or `stiction-lab soak --json` found as CSV, with the machine and the date.
 
-    stiction bench scenes --json out/bench/scenes.json
+    stiction-lab bench scenes --json out/bench/scenes.json
     python3 benches/scenes_csv.py out/bench/scenes.json
 
 Needs nothing but Python. Writes benches/results/scenes.csv, or the file given with --csv.
@@ -24,7 +24,7 @@ def written(value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="the results of stiction bench or soak as CSV")
+    parser = argparse.ArgumentParser(description="the results of stiction-lab bench or soak as CSV")
     parser.add_argument("results", type=pathlib.Path, help="what --json wrote")
     parser.add_argument("--csv", type=pathlib.Path, default=HERE / "results" / "scenes.csv")
     arguments = parser.parse_args()

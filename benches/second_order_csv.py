@@ -1,6 +1,6 @@
-"""Writes what `stiction bench second-order --json` measured as CSV, with the machine and the date.
+"""Writes what `stiction-lab bench second-order --json` measured as CSV, with the machine and the date.
 
-    stiction bench second-order --json out/bench/second_order.json
+    stiction-lab bench second-order --json out/bench/second_order.json
     python3 benches/second_order_csv.py out/bench/second_order.json
 
 Needs nothing but Python. Writes benches/results/second_order.csv, the cost of steps, and
@@ -27,8 +27,8 @@ def written(value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="the results of stiction bench second-order as CSV")
-    parser.add_argument("results", type=pathlib.Path, help="what stiction bench second-order --json wrote")
+    parser = argparse.ArgumentParser(description="the results of stiction-lab bench second-order as CSV")
+    parser.add_argument("results", type=pathlib.Path, help="what stiction-lab bench second-order --json wrote")
     parser.add_argument("--folder", type=pathlib.Path, default=HERE / "results")
     arguments = parser.parse_args()
 

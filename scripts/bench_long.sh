@@ -4,9 +4,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 for run in long jacks scaling; do
-    cargo run --locked --release -p stiction-cli -- bench "$run" --json "out/bench/$run.json"
+    cargo run --locked --release -p stiction-lab -- bench "$run" --json "out/bench/$run.json"
     python3 benches/scenes_csv.py "out/bench/$run.json" --csv "benches/results/$run.csv"
 done
 
-cargo run --locked --release -p stiction-cli -- soak --circles --json > out/bench/soak_circles.json
+cargo run --locked --release -p stiction-lab -- soak --circles --json > out/bench/soak_circles.json
 python3 benches/scenes_csv.py out/bench/soak_circles.json --csv benches/results/soak_circles.csv

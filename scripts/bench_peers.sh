@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PEERS=${PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/stiction-peers}
 
 bash benches/peers/setup.sh
-cargo build --locked --release -p stiction-cli
-"$PEERS/venv/bin/python" benches/peers/suite.py --stiction target/release/stiction "$@"
-target/release/stiction bench peers --svg docs/peers.svg
+cargo build --locked --release -p stiction-lab
+"$PEERS/venv/bin/python" benches/peers/suite.py --stiction target/release/stiction-lab "$@"
+target/release/stiction-lab bench peers --svg docs/peers.svg
 python3 benches/peers/table.py --rows | tee out/bench/peers.md

@@ -1,7 +1,7 @@
 """Runs every engine with its settings on every scene at every step size, one process at a time.
 
     make bench-peers
-    python benches/peers/suite.py --stiction target/release/stiction --scenes dpend,bounce --engines stiction,mujoco
+    python benches/peers/suite.py --stiction target/release/stiction-lab --scenes dpend,bounce --engines stiction,mujoco
 
 Every run is a line of --json, written as soon as it is there; a run that is in the file is not made again, so that a
 run that was stopped goes on. At the end all lines become benches/results/peers.csv, and what each engine was set to

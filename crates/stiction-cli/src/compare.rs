@@ -2,7 +2,7 @@
 
 mod reference;
 
-use crate::report::residual;
+use crate::residual;
 use crate::run::plan::{Overrides, Plan, scheme_of};
 use crate::{BadInput, Outcome, plot, print, write_file};
 use cpu_time::ProcessTime;
@@ -10,8 +10,8 @@ use reference::Reference;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction::papers::{Axis, Content, Curve, Figure};
 use stiction::{Scheme, Simulation, State, StepReport, System};
+use stiction_papers::{Axis, Curve, Figure, FigureContent};
 use stiction_scene::Model;
 
 const EXAMPLES: &str = "\
@@ -261,7 +261,7 @@ impl Report {
         let figure = |title: &str, axis: &str, curves: Vec<Curve>| Figure {
             name: String::new(),
             title: title.into(),
-            content: Content::Curves {
+            content: FigureContent::Curves {
                 axes: [Axis::logarithmic(axis), Axis::logarithmic("error [m]")],
                 curves,
             },

@@ -3,8 +3,8 @@
 
 use crate::draw;
 use crate::mode::{ContactState, Mode, contact_states};
-use crate::report::{Kind, certificate_lines, found_by, residual};
-use crate::{BadInput, Outcome, print, wrecking, write_file};
+use crate::report::{Kind, certificate_lines, found_by};
+use crate::{BadInput, Outcome, print, residual, wrecking, write_file};
 use std::fmt::Write;
 use std::path::PathBuf;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};

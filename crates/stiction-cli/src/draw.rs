@@ -2,6 +2,7 @@
 
 use crate::demo::{Caption, Crate, MU, Scene, Touch};
 use crate::mode::{ContactState, Mode};
+use crate::plot::rounded;
 use plotters::prelude::{
     Color, DrawingBackend, FontDesc, FontFamily, FontStyle, RGBAColor, RGBColor, SVGBackend, ShapeStyle,
     TextStyle,
@@ -250,11 +251,4 @@ impl Canvas<'_> {
         self.cone([x + 42.0, y + 26.0], 52.0, SOFT);
         self.text([x + 116.0, y], &format!("friction cone, μ = {MU}"), 31.0, INK, HPos::Left, false);
     }
-}
-
-pub(crate) fn rounded([x, y]: [f64; 2]) -> (i32, i32) {
-    // pictures are far smaller than 2³¹ pixels
-    #[allow(clippy::cast_possible_truncation)]
-    let whole = |x: f64| x.round() as i32;
-    (whole(x), whole(y))
 }

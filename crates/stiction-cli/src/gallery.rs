@@ -5,9 +5,9 @@ use crate::{BadInput, Outcome, count, plot, print, view, write_file};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use stiction::papers::{Content, Figure};
 use stiction::{Simulation, State};
 use stiction_journal::{JournalError, Writer};
+use stiction_papers::{Figure, FigureContent};
 
 /// The moments of a picture, as parts of the run.
 const MOMENTS: [f64; 3] = [0.0, 0.35, 1.0];
@@ -100,7 +100,7 @@ fn add(file: &Path, out: &Path) -> Result<Entry, BadInput> {
     let figure = Figure {
         name: name.clone(),
         title: plan.title.clone(),
-        content: Content::Frames(motion::frames(&plan.model, &states)),
+        content: FigureContent::Snapshots(motion::frames(&plan.model, &states)),
     };
     write_file(&out.join(format!("{name}.svg")), &plot::draw(&figure).map_err(BadInput)?)?;
     let bodies = plan.model.body_names();

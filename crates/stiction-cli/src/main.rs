@@ -1,40 +1,34 @@
-//! The `stiction` command: solve, soak, show and time problems of rigid bodies in contact.
+//! The `stiction` command: solve, simulate, verify and show problems of rigid bodies in contact.
 //!
 //! No physics here: commands pose problems, hand them to the libraries and print what comes back. Reports go to
 //! standard output as a whole and without colour; progress and complaints go to standard error.
 
-mod bench;
 mod check;
 mod compare;
 mod completions;
 mod convert;
 mod demo;
 mod draw;
-mod fuzz;
 mod gallery;
-mod heaps;
 mod mode;
-mod peer;
-mod plot;
-mod recheck;
 mod report;
 mod reproduce;
 mod run;
-mod scenes;
-mod soak;
 mod solve;
 mod verify;
 mod view;
 mod wrecking;
 
 use clap::{Parser, Subcommand};
-use std::fmt;
-use std::io::{self, Write};
 use std::process::ExitCode;
+use stiction_cli::plot;
+use stiction_cli::terminal::{
+    BadInput, INTERRUPTED, Outcome, count, exit_code, print, residual, to_json, write_file,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    solved, and the answer passed its certificate (soak, fuzz: all of them did); run: finished;
+  0    solved, and the answer passed its certificate; run: finished;
        verify: every step holds
   1    not solved: infeasible, out of budget, unsupported by the solver, or not certified; run: a step could not
        be made; verify: a step does not hold, or the journal is damaged
@@ -48,9 +42,6 @@ fn with_exit_codes(examples: &str) -> String {
     format!("{examples}\n\n{EXIT_CODES}")
 }
 
-/// Exit code of a run that was interrupted.
-const INTERRUPTED: u8 = 130;
-
 /// Rigid bodies in contact: complementarity problems solved, and every answer certified.
 #[derive(Parser)]
 #[command(name = "stiction", version, after_help = EXIT_CODES)]
@@ -63,10 +54,6 @@ struct Arguments {
 enum Command {
     #[command(after_help = EXIT_CODES)]
     Solve(solve::Arguments),
-    #[command(after_help = EXIT_CODES)]
-    Soak(soak::Arguments),
-    #[command(subcommand, after_help = EXIT_CODES)]
-    Fuzz(fuzz::Fuzz),
     Check(check::Arguments),
     Run(run::Arguments),
     Verify(verify::Arguments),
@@ -76,47 +63,12 @@ enum Command {
     Compare(compare::Arguments),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
-    Peer(peer::Arguments),
-    #[command(subcommand)]
-    Bench(bench::Benchmark),
     Completions(completions::Arguments),
-}
-
-/// How a command that ran ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// Exit code 0.
-    Solved,
-    /// Exit code 1.
-    NotSolved,
-    /// Exit code 3.
-    NotVerifiable,
-    /// Exit code 130.
-    Interrupted,
-}
-
-/// Why a command could not run: exit code 2.
-#[derive(Debug)]
-struct BadInput(String);
-
-impl fmt::Display for BadInput {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl BadInput {
-    /// A complaint about a file.
-    fn file(path: &std::path::Path, error: &impl fmt::Display) -> Self {
-        Self(format!("{}: {error}", path.display()))
-    }
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Solve(arguments) => solve::run(&arguments),
-        Command::Soak(arguments) => soak::run(&arguments),
-        Command::Fuzz(fuzz) => fuzz::run(&fuzz),
         Command::Check(arguments) => check::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
@@ -126,53 +78,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
-        Command::Peer(arguments) => peer::run(&arguments),
-        Command::Bench(benchmark) => bench::run(&benchmark),
         Command::Completions(arguments) => completions::run(&arguments),
     };
-    match outcome {
-        Ok(Outcome::Solved) => ExitCode::SUCCESS,
-        Ok(Outcome::NotSolved) => ExitCode::from(1),
-        Ok(Outcome::NotVerifiable) => ExitCode::from(3),
-        Ok(Outcome::Interrupted) => ExitCode::from(INTERRUPTED),
-        Err(complaint) => {
-            // a reader that has gone away is no reason to panic
-            let _ = writeln!(io::stderr(), "stiction: {complaint}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// Prints a report. A reader that closes the pipe early has had enough, which changes nothing.
-fn print(report: &str) -> Result<(), BadInput> {
-    let mut out = io::stdout().lock();
-    match out.write_all(report.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(BadInput(format!("standard output: {error}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// A report as JSON.
-fn to_json(report: &impl serde::Serialize) -> Result<String, BadInput> {
-    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|error| BadInput(error.to_string()))
-}
-
-/// Writes a file and the folders above it.
-fn write_file(path: &std::path::Path, text: &str) -> Result<(), BadInput> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    folder
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| std::fs::write(path, text))
-        .map_err(|error| BadInput::file(path, &error))
-}
-
-/// `no pivots`, `1 pivot`, `2 pivots`.
-fn count(n: usize, one: &str, many: &str) -> String {
-    match n {
-        0 => format!("no {many}"),
-        1 => format!("1 {one}"),
-        n => format!("{n} {many}"),
-    }
+    exit_code("stiction", outcome)
 }

@@ -1,15 +1,14 @@
 //! Figures of experiments as SVG: curves over axes, and bodies at several times.
 
-pub(crate) mod panels;
+pub mod panels;
 
-use crate::draw::rounded;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::{
     BindKeyPoints, Cartesian2d, ChartBuilder, ChartContext, Circle, Color, DrawingArea, IntoDrawingArea,
     IntoLogRange, IntoTextStyle, LineSeries, PathElement, RGBColor, Ranged, SVGBackend, WHITE,
 };
-use stiction::papers::{Axis, Content, Curve, Figure, Frame};
+use stiction_papers::{Axis, Curve, Figure, FigureContent, Snapshot};
 
 /// Size of a figure [px].
 const SIZE: (u32, u32) = (1200, 800);
@@ -35,14 +34,14 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), String>;
 
 /// Draws a figure as SVG text.
-pub(crate) fn draw(figure: &Figure) -> Result<String, String> {
+pub fn draw(figure: &Figure) -> Result<String, String> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         area.fill(&WHITE).map_err(words)?;
         match &figure.content {
-            Content::Curves { axes, curves } => draw_curves(&area, figure, axes, curves)?,
-            Content::Frames(frames) => draw_frames(&area, figure, frames)?,
+            FigureContent::Curves { axes, curves } => draw_curves(&area, figure, axes, curves)?,
+            FigureContent::Snapshots(frames) => draw_frames(&area, figure, frames)?,
         }
         area.present().map_err(words)?;
     }
@@ -50,7 +49,7 @@ pub(crate) fn draw(figure: &Figure) -> Result<String, String> {
 }
 
 /// Draws figures two by two as SVG text, under one title.
-pub(crate) fn draw_together(title: &str, figures: &[Figure]) -> Result<String, String> {
+pub fn draw_together(title: &str, figures: &[Figure]) -> Result<String, String> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, TOGETHER).into_drawing_area();
@@ -60,8 +59,8 @@ pub(crate) fn draw_together(title: &str, figures: &[Figure]) -> Result<String, S
         head.draw_text(title, &style, (24, 18)).map_err(words)?;
         for (cell, figure) in below.split_evenly((figures.len().div_ceil(2), 2)).iter().zip(figures) {
             match &figure.content {
-                Content::Curves { axes, curves } => draw_curves(cell, figure, axes, curves)?,
-                Content::Frames(frames) => draw_frames(cell, figure, frames)?,
+                FigureContent::Curves { axes, curves } => draw_curves(cell, figure, axes, curves)?,
+                FigureContent::Snapshots(frames) => draw_frames(cell, figure, frames)?,
             }
         }
         area.present().map_err(words)?;
@@ -222,7 +221,7 @@ fn number(x: f64) -> String {
 }
 
 /// Frames side by side, all to one scale.
-fn draw_frames(area: &Area, figure: &Figure, frames: &[Frame]) -> Drawn {
+fn draw_frames(area: &Area, figure: &Figure, frames: &[Snapshot]) -> Drawn {
     let (title, body) = area.split_vertically(56);
     let style = ("sans-serif", 26, &INK).into_text_style(&title);
     title.draw_text(&figure.title, &style, (24, 18)).map_err(words)?;
@@ -260,7 +259,7 @@ fn columns((width, height): (u32, u32), frames: usize, shape: f64) -> usize {
     (1..=frames).max_by(|a, b| size(*a).total_cmp(&size(*b))).unwrap_or(1)
 }
 
-fn draw_frame(cell: &Area, frame: &Frame, low: [f64; 2], high: [f64; 2]) -> Drawn {
+fn draw_frame(cell: &Area, frame: &Snapshot, low: [f64; 2], high: [f64; 2]) -> Drawn {
     let (width, height) = cell.dim_in_pixel();
     let (width, height) = (f64::from(width) - 24.0, f64::from(height) - 48.0);
     let span = |k: usize| (high[k] - low[k]).max(1e-9);
@@ -283,4 +282,11 @@ fn draw_frame(cell: &Area, frame: &Frame, low: [f64; 2], high: [f64; 2]) -> Draw
     let caption = format!("t = {} s", number(frame.t));
     let at = (12, i32::try_from(cell.dim_in_pixel().1).unwrap_or(0) - 30);
     cell.draw_text(&caption, &("sans-serif", 17, &INK).into_text_style(cell), at).map_err(words)
+}
+
+/// Point in whole pixels.
+pub fn rounded([x, y]: [f64; 2]) -> (i32, i32) {
+    #[allow(clippy::cast_possible_truncation, reason = "pictures are far smaller than 2³¹ pixels")]
+    let whole = |x: f64| x.round() as i32;
+    (whole(x), whole(y))
 }

@@ -1,8 +1,8 @@
 //! Answers in words: aligned tables with units, for people.
 
-use crate::count;
 use crate::mode::ContactState;
 use crate::solve::Answer;
+use crate::{count, residual};
 use std::fmt::Write;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::solution::Stage;
@@ -208,11 +208,6 @@ pub(crate) fn certificate_lines(certificate: &Certificate, kind: Kind) -> String
 /// A positive number in at most nine characters.
 fn significant(x: f64) -> String {
     if (1e-2..1e4).contains(&x) { format!("{x:.4}") } else { format!("{x:.2e}") }
-}
-
-/// A residual to two digits; exact zero is `0`.
-pub(crate) fn residual(x: f64) -> String {
-    if x == 0.0 { "0".into() } else { format!("{x:.1e}") }
 }
 
 /// The contacts, one a line.

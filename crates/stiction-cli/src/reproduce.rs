@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use stiction::StepError;
-use stiction::papers::{self, ExperimentError, Figure, Line, Reproduction, Sense, Verdict};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
+use stiction_papers::{Agreement, ExperimentError, Figure, Measurement, PublishedSense, Reproduction};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,11 +75,11 @@ impl Paper {
 
     fn reproduce(self) -> Result<Reproduction, ExperimentError> {
         match self {
-            Self::St00 => papers::st00::reproduce(),
-            Self::Ah04 => papers::ah04::reproduce(),
-            Self::Cp03 => papers::cp03::reproduce(),
-            Self::Ha10 => papers::ha10::reproduce(),
-            Self::Pagt06 => papers::pagt06::reproduce(),
+            Self::St00 => stiction_papers::st00::reproduce(),
+            Self::Ah04 => stiction_papers::ah04::reproduce(),
+            Self::Cp03 => stiction_papers::cp03::reproduce(),
+            Self::Ha10 => stiction_papers::ha10::reproduce(),
+            Self::Pagt06 => stiction_papers::pagt06::reproduce(),
             Self::All => Ok(Reproduction::default()),
         }
     }
@@ -102,7 +102,7 @@ impl Paper {
 /// What came of one paper.
 struct Chapter {
     paper: Paper,
-    lines: Vec<Line>,
+    lines: Vec<Measurement>,
     /// Each figure and its drawing.
     figures: Vec<(Figure, String)>,
     /// Why it stopped, if it did.
@@ -111,7 +111,7 @@ struct Chapter {
 
 impl Chapter {
     /// How many lines came to this verdict.
-    fn count(&self, verdict: Verdict) -> usize {
+    fn count(&self, verdict: Agreement) -> usize {
         self.lines.iter().filter(|l| l.verdict() == verdict).count()
     }
 }
@@ -179,7 +179,7 @@ fn totals(chapters: &[Chapter]) -> String {
         format!("{:<8}{:>12}{:>8}{:>9}{:>14}\n", "paper", "reproduced", "close", "differs", "unpublished");
     for chapter in chapters {
         let [reproduced, close, differs, unpublished] =
-            [Verdict::Reproduced, Verdict::Close, Verdict::Differs, Verdict::Unpublished]
+            [Agreement::Reproduced, Agreement::Close, Agreement::Differs, Agreement::Unpublished]
                 .map(|v| chapter.count(v));
         let key = chapter.paper.cited()[0];
         let _ = write!(text, "{key:<8}{reproduced:>12}{close:>8}{differs:>9}{unpublished:>14}");
@@ -212,11 +212,11 @@ fn saved(error: &ExperimentError, arguments: &Arguments) -> Result<String, BadIn
 #[derive(Serialize)]
 struct Judged<'a> {
     #[serde(flatten)]
-    line: &'a Line,
-    verdict: Verdict,
+    line: &'a Measurement,
+    verdict: Agreement,
 }
 
-fn json_lines(lines: &[Line]) -> String {
+fn json_lines(lines: &[Measurement]) -> String {
     lines
         .iter()
         .filter_map(|line| serde_json::to_string(&Judged { line, verdict: line.verdict() }).ok())
@@ -224,8 +224,8 @@ fn json_lines(lines: &[Line]) -> String {
 }
 
 /// The numbers by experiment, aligned.
-fn table(lines: &[Line]) -> String {
-    let width = |of: fn(&Line) -> usize| lines.iter().map(of).max().unwrap_or(0);
+fn table(lines: &[Measurement]) -> String {
+    let width = |of: fn(&Measurement) -> usize| lines.iter().map(of).max().unwrap_or(0);
     let case = width(|l| l.case.chars().count());
     let quantity = width(|l| l.quantity.chars().count());
     let mut text = String::new();
@@ -269,31 +269,31 @@ fn number(x: f64) -> String {
 }
 
 /// The paper's number and how it is meant.
-fn published(line: &Line) -> String {
+fn published(line: &Measurement) -> String {
     let Some(published) = line.published else { return String::new() };
     match line.sense {
-        Sense::Exactly => number(published),
-        Sense::About => format!("≈ {published}"),
-        Sense::AtMost => format!("≤ {published}"),
-        Sense::AtLeast => format!("≥ {published}"),
+        PublishedSense::Exactly => number(published),
+        PublishedSense::About => format!("≈ {published}"),
+        PublishedSense::AtMost => format!("≤ {published}"),
+        PublishedSense::AtLeast => format!("≥ {published}"),
     }
 }
 
 /// How far this library's number is from the paper's, where it is not a bound.
-fn difference(line: &Line) -> String {
+fn difference(line: &Measurement) -> String {
     match (line.published, line.sense) {
-        (Some(published), Sense::Exactly | Sense::About) if published != 0.0 => {
+        (Some(published), PublishedSense::Exactly | PublishedSense::About) if published != 0.0 => {
             format!("{:+.3} %", 100.0 * (line.value / published - 1.0))
         }
         _ => String::new(),
     }
 }
 
-fn verdict(line: &Line) -> &'static str {
+fn verdict(line: &Measurement) -> &'static str {
     match line.verdict() {
-        Verdict::Reproduced => "reproduced",
-        Verdict::Close => "close",
-        Verdict::Differs => "differs",
-        Verdict::Unpublished => "",
+        Agreement::Reproduced => "reproduced",
+        Agreement::Close => "close",
+        Agreement::Differs => "differs",
+        Agreement::Unpublished => "",
     }
 }

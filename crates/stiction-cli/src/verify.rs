@@ -1,6 +1,6 @@
 //! `stiction verify`: a journal, checked without the solver.
 
-use crate::report::residual;
+use crate::residual;
 use crate::run::plan::Plan;
 use crate::{BadInput, Outcome, count, print};
 use serde::Serialize;

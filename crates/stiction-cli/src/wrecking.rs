@@ -1,14 +1,14 @@
 //! The moving half of `stiction demo`: a wrecking ball swings into a tower.
 
-use crate::report::residual;
+use crate::residual;
 use crate::{BadInput, plot, write_file};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use stiction::papers::{Content, Figure, Frame, Outline};
 use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Model, Polygon, Shape, World};
 use stiction::{Material, Mistakes, Mode, Scheme, Simulation, State, StepReport};
+use stiction_papers::{Figure, FigureContent, Outline, Snapshot};
 use stiction_view::{Tape, has_page};
 
 const TITLE: &str = "A wrecking ball hits a tower";
@@ -102,7 +102,8 @@ pub(crate) fn run(folder: &Path) -> Result<(String, Vec<(PathBuf, String)>), Bad
         }
     }
     let speed = END / begun.elapsed().as_secs_f64();
-    let figure = Figure { name: "wrecking".into(), title: TITLE.into(), content: Content::Frames(frames) };
+    let figure =
+        Figure { name: "wrecking".into(), title: TITLE.into(), content: FigureContent::Snapshots(frames) };
     let path = folder.join("wrecking.svg");
     let svg = plot::draw(&figure).map_err(|e| BadInput::file(&path, &e))?;
     write_file(&path, &svg)?;
@@ -157,7 +158,7 @@ impl Summary {
 }
 
 impl Scene {
-    fn frame(&self) -> Frame {
+    fn frame(&self) -> Snapshot {
         let state = self.simulation.state();
         let mut outlines: Vec<Outline> =
             self.boxes.iter().map(|(id, half)| self.outline(state, *id, *half)).collect();
@@ -169,7 +170,7 @@ impl Scene {
         outlines.push(Outline { closed: true, points: (0..48).map(rim).collect() });
         outlines.push(Outline { closed: false, points: vec![HOOK, point(&ball, [0.0, 0.0])] });
         outlines.push(Outline { closed: false, points: vec![[-4.8, 0.0], [6.5, 0.0]] });
-        Frame { t: state.t, outlines }
+        Snapshot { t: state.t, outlines }
     }
 
     fn pose(&self, state: &State, id: BodyId) -> Isometry2<f64> {

@@ -271,7 +271,7 @@ fn unknown_arguments_exit_with_2() {
 
 #[test]
 fn help_states_the_exit_codes() {
-    for arguments in [&["--help"][..], &["solve", "--help"], &["soak", "--help"]] {
+    for arguments in [&["--help"][..], &["solve", "--help"], &["run", "--help"]] {
         let output = stiction(arguments);
         assert_eq!(code(&output), 0);
         assert!(stdout(&output).contains("Exit codes"));
@@ -326,86 +326,6 @@ fn well_formed(xml: &str) -> Result<(), String> {
         rest = &rest[end + 1..];
     }
     if open.is_empty() { Ok(()) } else { Err(format!("{open:?} not closed")) }
-}
-
-#[test]
-fn a_soak_finds_nothing_wrong_on_any_number_of_threads() {
-    let folder = Folder::new("soak");
-    let run = |threads: &str| {
-        let out = path(&folder.0);
-        let output = stiction(&["soak", "--count", "300", "--json", "--threads", threads, "--out", out]);
-        assert_eq!(code(&output), 0, "{}", stdout(&output));
-        let mut answer = json(&output);
-        assert_eq!(answer["status"], "solved");
-        assert_eq!(answer["total"]["false_solved"], 0);
-        assert_eq!(answer["total"]["count"], 315);
-        assert_eq!(answer["total"]["solved"], 300);
-        assert_eq!(answer["total"]["proved"], 15);
-        // everything but the clock is the same
-        answer.as_object_mut().unwrap().remove("elapsed_seconds");
-        answer["total"].as_object_mut().unwrap().remove("seconds");
-        for kind in answer["kinds"].as_object_mut().unwrap().values_mut() {
-            kind.as_object_mut().unwrap().remove("seconds");
-        }
-        answer
-    };
-    assert_eq!(run("1"), run("3"));
-    let output = stiction(&["soak", "--count", "60", "--seed", "7", "--out", path(&folder.0)]);
-    assert_eq!(code(&output), 0);
-    assert!(stdout(&output).contains("0 false solved") && stdout(&output).contains(" 0 failed"));
-    assert_eq!(stderr(&output), "");
-}
-
-#[test]
-fn the_benchmark_writes_problems_that_solve() {
-    let folder = Folder::new("bench");
-    let results = folder.0.join("lemke.json");
-    let arguments = ["bench", "lemke", "--seeds", "1", "--seconds", "0", "--json", path(&results)];
-    let output = stiction(&[&arguments[..], &["--problems", path(&folder.0)]].concat());
-    assert_eq!(code(&output), 0, "{}", stdout(&output));
-    let results: Value = serde_json::from_str(&fs::read_to_string(results).unwrap()).unwrap();
-    let sizes: Vec<u64> = results.as_array().unwrap().iter().map(|r| r["n"].as_u64().unwrap()).collect();
-    assert_eq!(sizes, [48, 96, 192, 384]);
-    let problem = results[0]["problem"].as_str().unwrap();
-    assert_eq!(code(&stiction(&["solve", problem])), 0);
-}
-
-#[test]
-fn the_benchmark_of_scenes_prints_every_scene_under_both_schemes() {
-    let folder = Folder::new("bench-scenes");
-    let results = folder.0.join("scenes.json");
-    let output = stiction(&["bench", "scenes", "--runs", "1", "--json", path(&results)]);
-    assert_eq!(code(&output), 0, "{}", stdout(&output));
-    let results: Value = serde_json::from_str(&fs::read_to_string(results).unwrap()).unwrap();
-    let results = results.as_array().unwrap();
-    let text = stdout(&output);
-    let scenes = [
-        ("pendulum", false),
-        ("6-link chain", false),
-        ("rod", true),
-        ("four spheres", true),
-        ("ellipse", true),
-        ("21 disks", true),
-        ("pushed rectangle", true),
-        ("sliding box", true),
-        ("box on the floor", true),
-        ("break shot", true),
-    ];
-    assert_eq!(results.len(), 2 * scenes.len());
-    for (scene, touches) in scenes {
-        for scheme in ["default", "AH04"] {
-            let own = |line: &&str| line.starts_with(scene) && line[scene.len()..].trim().starts_with(scheme);
-            assert_eq!(text.lines().filter(own).count(), 1, "{scene}, {scheme}:\n{text}");
-            let found = results.iter().find(|r| r["scene"] == scene && r["scheme"] == scheme).unwrap();
-            let number = |key: &str| found[key].as_f64().unwrap();
-            assert!(number("median_us") > 0.0 && number("problems") >= 1.0, "{found}");
-            assert!(number("certificate") <= 1e-8, "{found}");
-            assert_eq!(number("contacts_max") > 0.0, touches, "{found}");
-            assert_eq!(number("pivots") + number("factorizations") > 0.0, touches, "{found}");
-            // the default scheme mends positions; steps of 1/100 s leave centimetres at most
-            assert!(number("infeasibility") < if scheme == "default" { 1e-9 } else { 0.1 }, "{found}");
-        }
-    }
 }
 
 #[test]
@@ -465,39 +385,6 @@ fn papers_are_reproduced_with_numbers_figures_and_a_page() {
     assert!(!linked.contains("http"), "the page needs nothing from elsewhere");
     assert_eq!(code(&stiction(&["reproduce", "nobody99"])), 2);
     assert_eq!(code(&stiction(&["reproduce", "ST00", "--json", "/proc/nowhere/at/all.jsonl"])), 2);
-}
-
-#[test]
-fn fuzz_measures_pairs_in_two_ways_and_repeats_itself() {
-    let run = |threads: &str| {
-        let output = stiction(&["fuzz", "ratio", "--count", "600", "--seed", "5", "--threads", threads]);
-        assert_eq!(code(&output), 0, "{}", stdout(&output));
-        // all but the line with the time
-        let text = stdout(&output);
-        text.lines().filter(|line| !line.contains(" threads")).collect::<Vec<_>>().join("\n")
-    };
-    let text = run("1");
-    assert!(text.contains("600 pairs from seed 5") && text.contains("signs compared"), "{text}");
-    assert_eq!(text, run("2"));
-    assert_eq!(code(&stiction(&["fuzz", "ratio", "--count", "many"])), 2);
-}
-
-#[test]
-fn bench_ratio_writes_a_row_per_query() {
-    let folder = Folder::new("ratio");
-    let file = folder.0.join("ratio.json");
-    let arguments =
-        ["bench", "ratio", "--most", "60", "--poses", "3", "--seconds", "0", "--json", path(&file)];
-    let output = stiction(&arguments);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let rows: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    // two sizes, four ratios; Seidel, cold and two motions
-    assert_eq!(rows.as_array().unwrap().len(), 2 * 4 * 4);
-    assert_eq!(rows[0]["facets"], 6);
-    assert_eq!(rows[0]["query"], "Seidel");
-    assert!(rows[0]["projections"].as_f64().unwrap() > 5.0);
-    assert!(rows[2]["parry_median_us"].as_f64().is_some() && rows[2]["warm"].as_f64().is_some());
-    assert!(stdout(&output).contains("parry"));
 }
 
 #[test]

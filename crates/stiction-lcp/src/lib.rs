@@ -18,10 +18,8 @@
 
 pub mod certificate;
 pub mod chain;
-pub mod collection;
 pub mod condense;
 mod convex;
-pub mod ensemble;
 pub mod enumerate;
 pub mod lemke;
 mod local;

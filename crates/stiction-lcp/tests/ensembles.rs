@@ -2,8 +2,8 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stiction_lcp::ensemble::{Kind, mixture};
 use stiction_lcp::{Contact, LcpError, Row, Solver, StepProblem, certify, solve};
+use stiction_problems::ensemble::{Kind, mixture};
 
 #[test]
 fn ten_thousand_velocity_level_problems_are_solved() {

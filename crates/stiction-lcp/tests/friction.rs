@@ -1,12 +1,12 @@
 //! One-step problems with known answers, and the convex program behind them.
 
 use arrayvec::ArrayVec;
-use stiction_lcp::ensemble::mixture;
 use stiction_lcp::problem::ProblemFile;
 use stiction_lcp::{
     Body, Contact, FrictionLaw, FrictionSet, LcpError, Lemke, Method, OffsetRow, Pointed, Row, Solver, Stage,
     StepProblem, WarmStart, certify, solve,
 };
+use stiction_problems::ensemble::mixture;
 
 const H: f64 = 0.05;
 const G: f64 = 9.81;

@@ -1,12 +1,12 @@
 //! Friction-contact problems in local form, against the steps they come from.
 
 use nalgebra::{DMatrix, DVector};
-use stiction_lcp::ensemble::{Arrangement, Heap, mixture};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{
     Chain, Contact, FrictionSet, LcpError, Lemke, LocalProblem, Method, Solver, StepProblem, Trial,
     WarmStart, certify, solve,
 };
+use stiction_problems::ensemble::{Arrangement, Heap, mixture};
 
 /// The contacts of a step without joints in their own coordinates: W = J M̃⁻¹ Jᵀ, q = J M̃⁻¹ b + offsets.
 fn local(step: &StepProblem, facets: Option<usize>) -> LocalProblem {

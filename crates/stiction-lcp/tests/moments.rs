@@ -1,12 +1,12 @@
 //! Contacts that resist spin and rolling: the friction set's further rows, and friction that rests on a contact.
 
 use arrayvec::ArrayVec;
-use stiction_lcp::ensemble::{Arrangement, Heap, mixture, with_moments};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{
     Body, Chain, Contact, Enumerate, FrictionLaw, FrictionSet, LcpError, Lemke, Method, OffsetRow, Pointed,
     Row, Solver, StepProblem, Trial, certify, solve,
 };
+use stiction_problems::ensemble::{Arrangement, Heap, mixture, with_moments};
 
 const FALL: f64 = 9.81 * 0.01;
 const MU: f64 = 0.4;

@@ -1,10 +1,10 @@
 //! The problem collection, every solver against the others.
 
-use stiction_lcp::collection;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{
     Condensed, Enumerate, Lcp, LcpError, Lemke, Method, Problem, Solver, Stage, WarmStart, solve,
 };
+use stiction_problems::collection;
 
 fn dense(problem: &AnyProblem) -> Option<Lcp> {
     match problem {

@@ -1,10 +1,10 @@
 //! The structured methods: heaps of any arrangement and friction, by themselves, in threads and to their limits.
 
-use stiction_lcp::ensemble::{Arrangement, Heap};
 use stiction_lcp::{
     Chain, Contact, Fallback, FrictionSet, LcpError, Method, Solver, Stage, StepProblem, Trial, WarmStart,
     certify, solve,
 };
+use stiction_problems::ensemble::{Arrangement, Heap};
 
 const ARRANGEMENTS: [Arrangement; 6] = [
     Arrangement::Tower(3),

@@ -7,7 +7,6 @@ mod assemble;
 mod error;
 mod jacobian;
 mod material;
-pub mod papers;
 pub mod planar;
 mod reduce;
 mod report;

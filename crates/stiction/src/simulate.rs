@@ -7,6 +7,7 @@ use crate::scheme::trapezoid::adaptive::{self, Samples};
 use crate::scheme::{Accuracy, Level, Scheme, euler, trapezoid};
 use crate::state::State;
 use crate::system::System;
+use stiction_lcp::StepProblem;
 
 /// A model, its state and the scheme that steps it.
 #[derive(Debug, Clone)]
@@ -39,6 +40,12 @@ impl<S: System> Simulation<S> {
     /// Where the time of steps goes, once it is started; of schemes of the Euler family.
     pub fn profile(&mut self) -> &mut stiction_lcp::Profile {
         self.workspace.lcp.profile()
+    }
+
+    /// Step problem that a scheme of the Euler family solved last: that of the step, or of the last pass of
+    /// post-stabilization if the scheme has passes. Empty before the first step.
+    pub fn step_problem(&self) -> &StepProblem {
+        &self.workspace.pose.problem
     }
 
     /// Goes on from another state: a snapshot of this run, or one set by hand.

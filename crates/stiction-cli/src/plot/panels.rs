@@ -5,7 +5,7 @@ use plotters::prelude::{
     BindKeyPoints, ChartBuilder, Circle, Color, IntoDrawingArea, IntoLogRange, IntoTextStyle, LineSeries,
     RGBColor, SVGBackend, WHITE,
 };
-use stiction::papers::Curve;
+use stiction_papers::Curve;
 
 /// Panels side by side.
 const COLUMNS: usize = 2;
@@ -15,15 +15,15 @@ const TITLE: u32 = 50;
 const LEGEND: u32 = 140;
 
 /// A plot among others. Curves of one name have one colour in all of them.
-pub(crate) struct Panel {
+pub struct Panel {
     /// What it shows.
-    pub(crate) title: String,
+    pub title: String,
     /// Its curves.
-    pub(crate) curves: Vec<Curve>,
+    pub curves: Vec<Curve>,
 }
 
 /// Draws panels as SVG text. The curves called `first` are drawn thick and on top.
-pub(crate) fn draw(title: &str, axis: &str, panels: &[Panel], first: &str) -> Result<String, String> {
+pub fn draw(title: &str, axis: &str, panels: &[Panel], first: &str) -> Result<String, String> {
     let rows = panels.len().div_ceil(COLUMNS);
     let count = |n: usize| u32::try_from(n).map_err(words);
     let size = (PANEL[0] * count(COLUMNS)? + LEGEND, PANEL[1] * count(rows)? + TITLE);

@@ -2,7 +2,7 @@
 
 use super::{Chapter, difference, number, published, verdict};
 use std::fmt::Write as _;
-use stiction::papers::{Line, Verdict};
+use stiction_papers::{Agreement, Measurement};
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #262c36; --soft: #6b7380; --rule: #d9dde3; --paper: #fff; --good: #146c50;
@@ -58,7 +58,7 @@ fn summary(text: &mut String, chapters: &[Chapter]) {
     for chapter in chapters {
         let [key, title] = chapter.paper.cited();
         let _ = write!(text, "<tr><td><a href=\"#{key}\">{}</a></td>", escaped(title));
-        for verdict in [Verdict::Reproduced, Verdict::Close, Verdict::Differs, Verdict::Unpublished] {
+        for verdict in [Agreement::Reproduced, Agreement::Close, Agreement::Differs, Agreement::Unpublished] {
             let _ = write!(text, "<td class=\"n\">{}</td>", chapter.count(verdict));
         }
         *text += "</tr>\n";
@@ -92,7 +92,7 @@ fn section(text: &mut String, chapter: &Chapter) {
     *text += "</div>\n";
 }
 
-fn table(text: &mut String, lines: &[&Line], compared: bool) {
+fn table(text: &mut String, lines: &[&Measurement], compared: bool) {
     *text += "<div class=\"wide\"><table><tr><th>case</th><th>quantity</th><th class=\"n\">here</th>";
     if compared {
         *text += "<th class=\"n\">published</th><th class=\"n\">difference</th><th>verdict</th>";

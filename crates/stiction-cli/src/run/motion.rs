@@ -1,8 +1,8 @@
 //! Bodies as outlines: in the plane as they are, in space as seen along y.
 
 use stiction::State;
-use stiction::papers::{Frame, Outline};
 use stiction_geometry::{planar, spatial};
+use stiction_papers::{Outline, Snapshot};
 use stiction_scene::{Drawn, Model, Pose, ShapeRef};
 
 /// Directions that round outlines are made of.
@@ -12,7 +12,7 @@ const DIRECTIONS: u32 = 64;
 const MARGIN: f64 = 0.06;
 
 /// The bodies at several states; floors and walls as far as the picture goes.
-pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Frame> {
+pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Snapshot> {
     let bodies: Vec<u32> = model.body_names().iter().filter_map(|name| model.body(name)).collect();
     let bounded = |state: &State| {
         let mut outlines: Vec<Outline> = Vec::new();
@@ -23,8 +23,8 @@ pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Frame> {
         outlines.extend(links(model, state));
         outlines
     };
-    let mut frames: Vec<Frame> =
-        states.iter().map(|state| Frame { t: state.t, outlines: bounded(state) }).collect();
+    let mut frames: Vec<Snapshot> =
+        states.iter().map(|state| Snapshot { t: state.t, outlines: bounded(state) }).collect();
     let (low, high) = extent(&frames);
     for (frame, state) in frames.iter_mut().zip(states) {
         for &body in &bodies {
@@ -59,7 +59,7 @@ fn flat(model: &Model, [x, y, z]: [f64; 3]) -> [f64; 2] {
 }
 
 /// What bounded outlines reach, and a little more.
-fn extent(frames: &[Frame]) -> ([f64; 2], [f64; 2]) {
+fn extent(frames: &[Snapshot]) -> ([f64; 2], [f64; 2]) {
     let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     for p in frames.iter().flat_map(|f| &f.outlines).flat_map(|o| &o.points) {
         for k in 0..2 {

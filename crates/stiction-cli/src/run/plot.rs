@@ -5,8 +5,8 @@ use super::plan::Plan;
 use crate::{BadInput, plot};
 use std::path::Path;
 use stiction::Simulation;
-use stiction::papers::{Axis, Content, Curve, Figure};
 use stiction_journal::Journal;
+use stiction_papers::{Axis, Curve, Figure, FigureContent};
 
 /// How often the bodies are drawn.
 const FRAMES: usize = 6;
@@ -45,14 +45,15 @@ pub(super) fn draw(plan: &Plan, journal: &Path) -> Result<String, BadInput> {
         }
     }
     let time = || Axis::linear("time [s]");
-    let figure = |title: &str, content: Content| Figure { name: String::new(), title: title.into(), content };
+    let figure =
+        |title: &str, content: FigureContent| Figure { name: String::new(), title: title.into(), content };
     let curves = |title: &str, axis: Axis, curves: Vec<Curve>| {
-        figure(title, Content::Curves { axes: [time(), axis], curves })
+        figure(title, FigureContent::Curves { axes: [time(), axis], curves })
     };
     let figures = [
         curves("Energy", Axis::linear("energy [J]"), vec![kinetic, potential, total]),
         curves("Penetration or joint error", Axis::logarithmic("infeasibility [m]"), vec![depth]),
-        figure("Motion", Content::Frames(motion::frames(&plan.model, &states))),
+        figure("Motion", FigureContent::Snapshots(motion::frames(&plan.model, &states))),
         curves("Worst residual of the certificate", Axis::logarithmic("residual"), vec![residual]),
     ];
     let title = format!("{}: {}, h = {} s", plan.title, plan.scheme_name(), plan.header.h);

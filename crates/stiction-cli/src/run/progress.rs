@@ -1,6 +1,6 @@
 //! The progress bar, where somebody looks.
 
-use crate::report::residual;
+use crate::residual;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

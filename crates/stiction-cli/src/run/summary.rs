@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use crate::count;
-use crate::report::residual;
+use crate::residual;
 use serde::Serialize;
 use std::fmt::Write;
 use stiction::StepReport;

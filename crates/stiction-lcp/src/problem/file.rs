@@ -56,6 +56,14 @@ pub struct Expected {
     pub velocity: Vec<f64>,
 }
 
+impl Expected {
+    /// Expectation with known velocities of a step problem.
+    #[must_use]
+    pub fn with_velocity(self, velocity: &[f64]) -> Self {
+        Self { velocity: velocity.to_vec(), ..self }
+    }
+}
+
 /// A problem with its source and what is known of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProblemFile {

@@ -6,12 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A crate and the crates of this workspace it may depend on.
 const CRATES: &[(&str, &[&str])] = &[
-    ("stiction-lcp", &[]),
+    // its integration tests take their problems from the crate next to it
+    ("stiction-lcp", &["stiction-problems"]),
+    ("stiction-problems", &["stiction-lcp"]),
     ("stiction-geometry", &[]),
     ("stiction", &["stiction-geometry", "stiction-lcp"]),
     ("stiction-scene", &["stiction", "stiction-geometry", "stiction-lcp"]),
     ("stiction-journal", &["stiction"]),
     ("stiction-view", &["stiction", "stiction-geometry", "stiction-scene"]),
+    ("stiction-papers", &["stiction", "stiction-geometry", "stiction-lcp"]),
     (
         "stiction-cli",
         &[
@@ -19,8 +22,21 @@ const CRATES: &[(&str, &[&str])] = &[
             "stiction-geometry",
             "stiction-journal",
             "stiction-lcp",
+            "stiction-papers",
             "stiction-scene",
             "stiction-view",
+        ],
+    ),
+    (
+        "stiction-lab",
+        &[
+            "stiction",
+            "stiction-cli",
+            "stiction-geometry",
+            "stiction-lcp",
+            "stiction-papers",
+            "stiction-problems",
+            "stiction-scene",
         ],
     ),
 ];
@@ -49,8 +65,6 @@ const MODULES: &[(&str, &str, &[&str])] = &[
         "structured",
         &["certificate", "chain", "problem", "profile", "solution", "solve", "sparse"],
     ),
-    ("stiction-lcp", "collection", &["problem"]),
-    ("stiction-lcp", "ensemble", &["problem"]),
     // the oracle reports the residual of what it found
     ("stiction-lcp", "enumerate", &["certificate", "problem"]),
     ("stiction-lcp", "solution", &["certificate", "lemke", "problem", "proof"]),

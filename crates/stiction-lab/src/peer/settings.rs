@@ -1,0 +1,66 @@
+//! Settings of the comparison with other engines: schemes and step control by name.
+
+use super::scene::PeerScene;
+use serde::Serialize;
+use stiction::{Accuracy, Scheme};
+
+/// Settings of a run.
+#[derive(Clone, Copy, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum PeerSettings {
+    /// Default scheme and fixed steps
+    Default,
+    /// Second order with located events; the default scheme with more passes if bodies meet each other
+    Accurate,
+    /// Step sizes from the error of each step, at most 10⁴ h⁴, for bodies that do not meet each other
+    #[serde(rename = "followed")]
+    #[value(name = "followed")]
+    ToAccuracy,
+}
+
+/// Scheme and step control of some settings.
+pub(super) struct Preset {
+    pub(super) scheme: Scheme,
+    pub(super) control: StepControl,
+    /// Description for readers of the results.
+    pub(super) description: &'static str,
+}
+
+/// Step control.
+pub(super) enum StepControl {
+    /// Fixed steps.
+    Fixed,
+    /// Steps from an accuracy.
+    Accuracy(Accuracy),
+}
+
+impl PeerSettings {
+    /// Preset for a scene with step `h` [s]; the error says why the settings do not apply.
+    pub(super) fn preset(self, scene: &PeerScene, h: f64) -> Result<Preset, &'static str> {
+        match self {
+            Self::Default => Ok(Preset {
+                scheme: Scheme::default(),
+                control: StepControl::Fixed,
+                description: "Scheme::default: AH04, at most 6 passes of post-stabilization",
+            }),
+            // the events of bodies that meet each other are too many to be located one by one
+            Self::Accurate if scene.crowded() => Ok(Preset {
+                scheme: Scheme::default().post_stabilized(50),
+                control: StepControl::Fixed,
+                description: "bodies meet each other: AH04, at most 50 passes of post-stabilization",
+            }),
+            Self::Accurate => Ok(Preset {
+                scheme: Scheme::accurate(),
+                control: StepControl::Fixed,
+                description: "Scheme::accurate: PAGT06, second order, events located",
+            }),
+            Self::ToAccuracy if scene.crowded() => Err("n/a: not for bodies that meet each other"),
+            // spans the errors from those of other engines at 0.01 s down to round-off
+            Self::ToAccuracy => Ok(Preset {
+                scheme: Scheme::accurate(),
+                control: StepControl::Accuracy(Accuracy { first_step: h, ..Accuracy::of(1e4 * h.powi(4)) }),
+                description: "Simulation::run_to_accuracy: h is no step, the error of each step is at most 10⁴ h⁴; events located",
+            }),
+        }
+    }
+}

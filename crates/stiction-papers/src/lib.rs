@@ -1,0 +1,68 @@
+//! Experiments of the papers behind Stiction: their scenes, the runs, and each published number beside the computed one.
+//!
+//! One module per paper, named by its key. Each offers `reproduce`, which returns a [`Reproduction`]: measured values
+//! and figures as data. Nothing here draws or prints.
+
+pub mod ah04;
+pub mod cp03;
+mod figure;
+pub mod ha10;
+mod measurement;
+pub mod pagt06;
+mod random;
+pub mod st00;
+
+pub use figure::{Axis, Curve, Figure, FigureContent, Outline, Snapshot};
+pub use measurement::{Agreement, Measurement, PublishedSense};
+
+use stiction::{Mistake, Mistakes, StepError};
+
+/// Acceleration of gravity where a paper prints 9.81 or no value [m/s²].
+pub const GRAVITY: f64 = 9.81;
+
+/// Points (x, y) of a measured curve.
+pub type Series = Vec<[f64; 2]>;
+
+/// All that was measured and drawn of a paper.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reproduction {
+    /// The numbers.
+    pub lines: Vec<Measurement>,
+    /// The pictures.
+    pub figures: Vec<Figure>,
+}
+
+impl Reproduction {
+    /// Adds a number, to be told more of.
+    pub(crate) fn add(&mut self, line: Measurement) -> &mut Measurement {
+        let at = self.lines.len();
+        self.lines.push(line);
+        &mut self.lines[at]
+    }
+}
+
+/// Why an experiment did not run.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ExperimentError {
+    /// Its scene is wrong.
+    #[error(transparent)]
+    Scene(#[from] Mistakes),
+    /// A step was not made.
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+/// The slope of log y against log x, by least squares.
+pub fn slope(points: &[[f64; 2]]) -> f64 {
+    let logs: Vec<[f64; 2]> = points.iter().map(|p| [p[0].ln(), p[1].ln()]).collect();
+    let n = logs.len() as f64;
+    let mean = |k: usize| logs.iter().map(|p| p[k]).sum::<f64>() / n;
+    let (x, y) = (mean(0), mean(1));
+    let covariance: f64 = logs.iter().map(|p| (p[0] - x) * (p[1] - y)).sum();
+    covariance / logs.iter().map(|p| (p[0] - x).powi(2)).sum::<f64>()
+}
+
+/// Error of a scene whose shape is invalid, under the name of its body.
+fn invalid_shape(name: &str, error: &impl ToString) -> Mistakes {
+    Mistakes(vec![Mistake { place: name.to_string(), what: error.to_string() }])
+}
