@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stiction::papers::{Content, Figure, Frame, Outline};
 use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Model, Polygon, Shape, World};
-use stiction::{Material, Mistakes, Mode, Scheme, Simulation, State, StepReport};
+use stiction::{Material, Mistakes, Mode, Simulation, State, StepReport};
 use stiction_view::{Tape, has_page};
 
 const TITLE: &str = "A wrecking ball hits a tower";
@@ -57,8 +57,7 @@ fn scene() -> Result<Scene, Mistakes> {
     let rope = Joint::distance("rope", &world, (crane, hook), (ball, centre)).limits(0.0, length);
     world.add_joint(rope);
     let model = world.build()?;
-    let state = model.state();
-    Ok(Scene { simulation: Simulation::new(model, state, Scheme::default()), ball, boxes })
+    Ok(Scene { simulation: Simulation::new(model), ball, boxes })
 }
 
 /// What is told of the run.

@@ -30,7 +30,7 @@ pub use scheme::{
     Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
     Trapezoidal,
 };
-pub use simulate::{AccuracyRun, RunError, Simulation, Trajectory};
+pub use simulate::{AccuracyRun, InitialState, RunError, Simulation, Trajectory};
 pub use state::{ActiveConstraint, ContactMemory, Hold, Memory, State};
 pub use stiction_lcp::{Phase, Profile};
 pub use system::{

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use stiction::spatial::Model;
-use stiction::{Phase, Scheme, Simulation, StepReport};
+use stiction::{Phase, Simulation, StepReport};
 
 /// Where the time of a step goes: a stack, a wall, a pile, a chain and balls, phase by phase, with the default scheme.
 ///
@@ -78,8 +78,7 @@ fn measure(
     h: f64,
     steps: usize,
 ) -> Result<Vec<Measurement>, stiction::StepError> {
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::new(model);
     let mut report = StepReport::default();
     for _ in 0..steps.div_ceil(10) {
         simulation.step_into(h, &mut report)?;

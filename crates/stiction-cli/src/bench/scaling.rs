@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 use stiction::spatial::World;
-use stiction::{Scheme, Simulation, StepReport};
+use stiction::{Simulation, StepReport};
 
 /// Piles of 10 to 10,000 cubes and towers of ten that stand apart, as many cubes: time per step on one thread and more.
 ///
@@ -99,7 +99,7 @@ fn measure(
         pools.push((threads, rayon::ThreadPoolBuilder::new().num_threads(threads).build()?));
         threads *= 2;
     }
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::from_state(model, state);
     let mut report = StepReport::default();
     simulation.step_into(H, &mut report)?;
     let steps = arguments.steps.max(1);

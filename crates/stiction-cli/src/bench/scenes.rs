@@ -86,7 +86,7 @@ fn measure<S: System + Clone>(
     scheme: Scheme,
     runs: usize,
 ) -> Result<Measurement, StepError> {
-    let mut simulation = Simulation::new(model.clone(), start.clone(), scheme);
+    let mut simulation = Simulation::from_state(model.clone(), start.clone()).with_scheme(scheme);
     let mut report = StepReport::default();
     let mut found = Measurement {
         scene: "",

@@ -1,9 +1,10 @@
 //! Time-stepping schemes as plain values.
 
 pub(crate) mod euler;
-pub(crate) mod pose;
 pub(crate) mod post_stabilize;
 mod second_order;
+pub(crate) mod step_problem;
+pub(crate) mod tolerances;
 pub(crate) mod trapezoid;
 
 use crate::reduce::Reduction;

@@ -94,7 +94,7 @@ fn followed(
     error: &dyn Fn(&stiction::State) -> f64,
 ) -> Result<Precision, ExperimentError> {
     let run = |accuracy: f64| -> Result<(f64, f64, usize), ExperimentError> {
-        let mut simulation = Simulation::new(model.clone(), model.state(), Scheme::pagt06());
+        let mut simulation = Simulation::new(model.clone()).with_scheme(Scheme::pagt06());
         let accuracy = Accuracy { method, ..Accuracy::of(accuracy) };
         let begun = Instant::now();
         let followed = simulation.run_to_accuracy(time, &accuracy, &[], |_, _| ())?;
@@ -135,7 +135,7 @@ fn compare(
     let mut all: Vec<Precision> = Vec::new();
     for Contender { scheme: (scheme, settings), order, h } in contenders {
         let run = |h: f64| -> Result<(f64, f64), ExperimentError> {
-            let mut simulation = Simulation::new(model.clone(), model.state(), settings());
+            let mut simulation = Simulation::new(model.clone()).with_scheme(settings());
             let mut report = StepReport::default();
             let steps = (time / h).round();
             let begun = Instant::now();

@@ -103,20 +103,16 @@ pub fn convex_difference(
 ) -> Result<[f64; 2], ExperimentError> {
     let model = model(seed)?;
     let mut state = model.state();
-    let mut workspace = euler::Workspace::default();
+    let mut workspace = euler::EulerWorkspace::default();
     let mut report = StepReport::default();
     let mut worst = [0.0_f64; 2];
     for _ in 0..steps {
         euler::step(&model, scheme, &mut state, h, &mut workspace, &mut report)?;
-        let problem = &workspace.pose.problem;
+        let problem = &workspace.builder.problem;
         let slips = report.certificate.contacts.iter().zip(&problem.contacts);
         let gamma: Vec<f64> = slips.map(|(slip, contact)| contact.mu * slip.lambda).collect();
         for (worst, gamma) in worst.iter_mut().zip([&gamma[..], &[]]) {
-            let unsolved = |error| StepError::Unsolved {
-                t: state.t,
-                error: Box::new(error),
-                problem: Box::new(problem.clone()),
-            };
+            let unsolved = |error| StepError::unsolved(state.t, error, problem);
             let convex = solve(&problem.relaxed(gamma), &Solver::default(), None).map_err(unsolved)?;
             let differences = convex.velocity().iter().zip(&state.v).map(|(a, b)| (a - b).abs());
             *worst = differences.fold(*worst, f64::max);

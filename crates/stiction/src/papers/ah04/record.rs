@@ -4,7 +4,7 @@ use crate::error::StepError;
 use crate::papers::{Axis, Content, Curve, Figure, Line, Reproduction};
 use crate::report::StepReport;
 use crate::scheme::Scheme;
-use crate::scheme::pose::Pose;
+use crate::scheme::step_problem::StepProblemBuilder;
 use crate::simulate::Simulation;
 use crate::state::State;
 use crate::system::{ContactQuery, ContactRow, System};
@@ -45,7 +45,7 @@ impl Run {
         time: f64,
         mut watch: impl FnMut(&Simulation<S>, &StepReport),
     ) -> Result<Self, StepError> {
-        let start = Pose::default().infeasibility(&system, state.t, &state.q);
+        let start = StepProblemBuilder::default().infeasibility(&system, state.t, &state.q);
         let mut run = Self {
             h,
             states: vec![state.clone()],
@@ -57,7 +57,7 @@ impl Run {
             problems: 0,
             additions: 0,
         };
-        let mut simulation = Simulation::new(system, state, scheme);
+        let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps")]
         let steps = (time / h).round() as usize;
         for _ in 0..steps {
