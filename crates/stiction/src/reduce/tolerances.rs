@@ -1,17 +1,17 @@
 //! Tolerances of contact reduction. Only [`Dropped::TOLERANCE`](crate::Dropped::TOLERANCE) and [`MIN_COMPONENT_SCALE`]
 //! decide whether a contact is dropped; the others decide which combinations are tried.
-//!
-//! | constant | formula it enters | relative to | default | sensible range |
-//! |---|---|---|---|---|
-//! | `Dropped::TOLERANCE` | defect of a proof ≤ this | entries of the rows, `speed` | 1e-10 | 1e-13 to 1e-8 |
-//! | [`MIN_COMPONENT_SCALE`] | scale of a row component ≥ this × largest entry | largest entry | 1e-3 | 1e-6 to 1e-1 |
-//! | [`SAME_FRAME`] | ‖R − 1‖₁ ≤ this: frames are the same | 1 | 1e-14 | 1e-15 to 1e-12 |
-//! | [`ALONG_GENERATOR`] | p is along a generator a: ‖a × p‖ ≤ this × ‖a‖² | generator | 1e-14 | 1e-15 to 1e-12 |
-//! | [`PARALLEL_NORMALS`] | components of two normals differ by ≤ this | 1 | 1e-9 | 1e-12 to 1e-6 |
-//! | [`COINCIDENT_POINTS`] | points within this × extent coincide | extent of the patch | 1e-10 | 1e-13 to 1e-7 |
-//! | [`MIN_SHARE`] | shares α ≤ this are dropped | Σ α = 1 | 1e-13 | 1e-15 to 1e-11 |
-//! | [`HULL_EXCHANGE_LIMIT`] | exchanges of the simplex method | count | 50 | 10 to 500 |
-//! | [`EQUAL_GAPS`] | gaps within this × extent are equal | extent of the patch | 1e-9 | 1e-12 to 1e-6 |
+
+// | constant | formula it enters | relative to | default | sensible range |
+// |---|---|---|---|---|
+// | `Dropped::TOLERANCE` | defect of a proof ≤ this | entries of the rows, `speed` | 1e-10 | 1e-13 to 1e-8 |
+// | `MIN_COMPONENT_SCALE` | scale of a row component ≥ this × largest entry | largest entry | 1e-3 | 1e-6 to 1e-1 |
+// | `SAME_FRAME` | ‖R − 1‖₁ ≤ this: frames are the same | 1 | 1e-14 | 1e-15 to 1e-12 |
+// | `ALONG_GENERATOR` | p is along a generator a: ‖a × p‖ ≤ this × ‖a‖² | generator | 1e-14 | 1e-15 to 1e-12 |
+// | `PARALLEL_NORMALS` | components of two normals differ by ≤ this | 1 | 1e-9 | 1e-12 to 1e-6 |
+// | `COINCIDENT_POINTS` | points within this × extent coincide | extent of the patch | 1e-10 | 1e-13 to 1e-7 |
+// | `MIN_SHARE` | shares α ≤ this are dropped | Σ α = 1 | 1e-13 | 1e-15 to 1e-11 |
+// | `HULL_EXCHANGE_LIMIT` | exchanges of the simplex method | count | 50 | 10 to 500 |
+// | `EQUAL_GAPS` | gaps within this × extent are equal | extent of the patch | 1e-9 | 1e-12 to 1e-6 |
 
 /// Scale of a row component, relative to the largest entry of the row. A component whose entries are all smaller is
 /// round-off and not a scale of its own. Smaller: true combinations are refused. Larger: short levers are compared

@@ -1,24 +1,24 @@
 //! Numeric constants of the Euler family: step problem, position-level iteration, post-stabilization and projection.
-//!
-//! | constant | formula it enters | relative to | default | sensible range |
-//! |---|---|---|---|---|
-//! | [`SPEED_FLOOR`] | V₀ ≥ this × largest surface speed | surface speed | 1e-3 | 1e-4 to 1e-2 |
-//! | [`POSITION_ROUND_OFF`] | V₀ ≥ this × max(‖q‖∞, size) / (h × tolerance) | positions | 1e-15 | 1e-16 to 1e-14 |
-//! | [`TOUCHING_GAP`] | contacts with Φ ≤ this × size are rows | size | 1e-9 | 1e-12 to 1e-7 |
-//! | [`REDUCTION_LENGTH`] | offsets of proofs are measured by this × size / h | size | 1e-2 | 1e-3 to 1e-1 |
-//! | [`PENETRATION_ROUND_OFF`] | a contact with Φ ≥ −this × size is not missed | size | 1e-12 | 1e-14 to 1e-9 |
-//! | [`MAX_STEP_SHRINKAGE`] | h_before > this × h spreads corrections over h_before | step size | 2 | 1.5 to 4 |
-//! | [`DEFAULT_RESTITUTION_SPEED`] | restitution acts above this × ‖g‖ h | speed of a fall for h | 2 | 1 to 10 |
-//! | [`POSITION_ITERATION_LIMIT`] | iterations v̂ ← v⁺ | count | 20 | 5 to 100 |
-//! | [`POSITION_ITERATION_TOLERANCE`] | ‖v⁺ − v̂‖∞ ≤ this × (1 m/s + ‖v⁺‖∞) | speeds | 1e-12 | 1e-13 to 1e-8 |
-//! | [`STICK_SPEED`] | slip below this × V₀ is reported as stick | V₀ | 1e-9 | the tolerance to 1e-6 |
-//! | [`MAX_DISPLACEMENT`] | a pass moves no surface by more than this × size | size | 0.2 | 0.05 to 0.5 |
-//! | [`STABILIZATION_TOLERANCE`] | passes end at I(q) ≤ this × size | size | 1e-12 | 1e-14 to 1e-8 |
-//! | [`PROJECTION_PASS_LIMIT`] | passes of a projection onto the joints | count | 50 | 10 to 200 |
-//! | [`SLACK_MASS`] | mass of the slack body of an infeasible row | largest mass | 1e4 | 1e3 to 1e5 |
-//!
-//! "size" is [`System::size`](crate::System::size), the size of the smallest body [m]; V₀ is
-//! [`Certificate::speed`](stiction_lcp::Certificate::speed). Each constant says what breaks on either side.
+
+// | constant | formula it enters | relative to | default | sensible range |
+// |---|---|---|---|---|
+// | `SPEED_FLOOR` | V₀ ≥ this × largest surface speed | surface speed | 1e-3 | 1e-4 to 1e-2 |
+// | `POSITION_ROUND_OFF` | V₀ ≥ this × max(‖q‖∞, size) / (h × tolerance) | positions | 1e-15 | 1e-16 to 1e-14 |
+// | `TOUCHING_GAP` | contacts with Φ ≤ this × size are rows | size | 1e-9 | 1e-12 to 1e-7 |
+// | `REDUCTION_LENGTH` | offsets of proofs are measured by this × size / h | size | 1e-2 | 1e-3 to 1e-1 |
+// | `PENETRATION_ROUND_OFF` | a contact with Φ ≥ −this × size is not missed | size | 1e-12 | 1e-14 to 1e-9 |
+// | `MAX_STEP_SHRINKAGE` | h_before > this × h spreads corrections over h_before | step size | 2 | 1.5 to 4 |
+// | `DEFAULT_RESTITUTION_SPEED` | restitution acts above this × ‖g‖ h | speed of a fall for h | 2 | 1 to 10 |
+// | `POSITION_ITERATION_LIMIT` | iterations v̂ ← v⁺ | count | 20 | 5 to 100 |
+// | `POSITION_ITERATION_TOLERANCE` | ‖v⁺ − v̂‖∞ ≤ this × (1 m/s + ‖v⁺‖∞) | speeds | 1e-12 | 1e-13 to 1e-8 |
+// | `STICK_SPEED` | slip below this × V₀ is reported as stick | V₀ | 1e-9 | the tolerance to 1e-6 |
+// | `MAX_DISPLACEMENT` | a pass moves no surface by more than this × size | size | 0.2 | 0.05 to 0.5 |
+// | `STABILIZATION_TOLERANCE` | passes end at I(q) ≤ this × size | size | 1e-12 | 1e-14 to 1e-8 |
+// | `PROJECTION_PASS_LIMIT` | passes of a projection onto the joints | count | 50 | 10 to 200 |
+// | `SLACK_MASS` | mass of the slack body of an infeasible row | largest mass | 1e4 | 1e3 to 1e5 |
+//
+// "size" is `System::size`, the size of the smallest body [m]; V₀ is
+// `Certificate::speed`. Each constant says what breaks on either side.
 
 /// Lower bound on the speed scale V₀ of the certificate, relative to the largest surface speed. With a tolerance of
 /// 1e-10 residuals then have to be below 1e-13 of that speed. Smaller: true solutions are refused at the round-off of
