@@ -169,7 +169,7 @@ fn samples(start: f64, until: f64, largest: f64) -> Vec<f64> {
 
 /// One scheme at one step size.
 fn measure(plan: &Plan, name: &str, scheme: Scheme, h: f64, times: &[f64], reference: &Reference) -> Row {
-    let mut simulation = Simulation::new(plan.model.clone(), plan.start.clone(), scheme);
+    let mut simulation = Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(scheme);
     let mut row = Row {
         scheme: name.to_string(),
         h,

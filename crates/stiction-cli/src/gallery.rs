@@ -78,7 +78,8 @@ fn add(file: &Path, out: &Path) -> Result<Entry, BadInput> {
     let journal = out.join(format!("{name}.journal"));
     let said = |error: JournalError| BadInput(error.to_string());
     let mut writer = Writer::replace(&journal, &plan.header, &plan.start).map_err(said)?;
-    let mut simulation = Simulation::new(plan.model.clone(), plan.start.clone(), plan.scheme);
+    let mut simulation =
+        Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme);
     let wanted = MOMENTS.map(|part| plan.start.t + part * (plan.header.until - plan.start.t));
     let mut states: Vec<State> = vec![plan.start.clone()];
     let (mut steps, mut worst, mut depth) = (0_usize, 0.0_f64, 0.0_f64);

@@ -73,7 +73,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     if arguments.html.is_some() {
         view::check_page()?;
     }
-    let mut simulation = Simulation::new(plan.model.clone(), plan.start.clone(), plan.scheme);
+    let mut simulation =
+        Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme);
     let mut summary = Summary::new(&plan, &simulation.observe());
     let mut writer = open(&plan, &output.journal, arguments, &mut simulation, &mut summary)?;
     let from = simulation.state().t;

@@ -113,10 +113,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
         let verdict = match (&plan.header.accuracy, &step.followed) {
             (Some(accuracy), Some(followed)) => {
                 report.estimates += followed.steps;
-                let how = (&plan.scheme, accuracy);
                 verify_accuracy_run(
                     &plan.model,
-                    how,
+                    &plan.scheme,
+                    accuracy,
                     &before,
                     &after,
                     &step.report(),

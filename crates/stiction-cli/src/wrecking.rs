@@ -57,8 +57,7 @@ fn scene() -> Result<Scene, Mistakes> {
     let rope = Joint::distance("rope", &world, (crane, hook), (ball, centre)).limits(0.0, length);
     world.add_joint(rope);
     let model = world.build()?;
-    let state = model.state();
-    Ok(Scene { simulation: Simulation::new(model, state, Scheme::default()), ball, boxes })
+    Ok(Scene { simulation: Simulation::new(model), ball, boxes })
 }
 
 /// What is told of the run.

@@ -22,8 +22,7 @@ fn model() -> Model {
 
 fn simulation(scheme: Scheme) -> Simulation<Model> {
     let model = model();
-    let state = model.state();
-    Simulation::new(model, state, scheme)
+    Simulation::new(model).with_scheme(scheme)
 }
 
 fn header() -> Header {

@@ -124,7 +124,7 @@ fn sampled(
     steps: u32,
     max_wall: f64,
 ) -> Result<SampledRun, StepError> {
-    let mut simulation = Simulation::new(start.model.clone(), start.model.state(), preset.scheme);
+    let mut simulation = Simulation::new(start.model.clone()).with_scheme(preset.scheme);
     let mut report = StepReport::default();
     let mut run = SampledRun {
         sim_s: 0.0,

@@ -47,6 +47,6 @@ pub use problem::{
     Problem, Row, StepProblem, Term,
 };
 pub use profile::{Phase, Profile};
-pub use proof::Farkas;
+pub use proof::{Farkas, number_or_infinity};
 pub use solution::{Fallback, LcpError, Solution, Stage, WarmStart, Work};
 pub use solve::{Method, Solver, Workspace, solve};

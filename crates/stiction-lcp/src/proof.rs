@@ -1,19 +1,29 @@
 //! Proofs that no solution exists.
 
 use crate::problem::{Lcp, LocalProblem, Malformed, MassFactor, Mlcp, OffsetRow, Problem, StepProblem};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A Farkas vector: a combination of rows that no unknown can satisfy.
 ///
 /// For an LCP, y ≥ 0 with Mᵀy ≤ 0 and qᵀy < 0. For a step problem, y over the unknowns z with y ≥ 0 on normal
 /// rows, any sign on joint rows and zero on friction: Σ n y + ν y = 0, C y = 0 and y·(Δ, Υ) < 0.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Farkas {
     /// The combination, largest entry 1.
     pub y: Vec<f64>,
     /// How much larger than the offsets ask for the unknowns would have to be to get round the proof: infinite
     /// in exact arithmetic, 1/ε-like after round-off. At least [`Farkas::STRENGTH`].
+    #[serde(deserialize_with = "number_or_infinity")]
     pub strength: f64,
+}
+
+/// Reads a number that JSON writes as null where it is infinite.
+pub fn number_or_infinity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    if deserializer.is_human_readable() {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    } else {
+        f64::deserialize(deserializer)
+    }
 }
 
 impl Farkas {

@@ -53,7 +53,7 @@ fn net(
 /// Steps a scene and looks at the impulses of every pair of moving bodies in every step; the number looked at.
 fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize {
     let planar = matches!(system.bodies, EitherModel::Planar(_));
-    let mut simulation = Simulation::new(system, state, scheme);
+    let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
     let mut seen = 0;
     for step in 0..steps {
         let before = simulation.state().clone();

@@ -25,7 +25,7 @@
 //! "#;
 //! let scene = Scene::from_toml(text, "ball.toml")?;
 //! let Built { model, state, scheme, h, duration, .. } = scene.build()?;
-//! let mut simulation = Simulation::new(model, state, scheme);
+//! let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
 //! simulation.record(duration, h, |_, _, _| ())?;
 //! let ball = simulation.system().body("ball").unwrap_or_default();
 //! let centre = simulation.system().centre(simulation.state(), ball).unwrap_or_default();

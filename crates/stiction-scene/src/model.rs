@@ -4,8 +4,8 @@ use nalgebra::{Isometry2, Isometry3, Matrix6};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use stiction::{
-    ContactId, ContactQuery, ContactRow, ForceJacobian, Forces, JacobianKind, JointRow, PairId, SearchCache,
-    State, System, planar, spatial,
+    ContactId, ContactQuery, ContactRow, ForceJacobian, Forces, InitialState, JacobianKind, JointRow, PairId,
+    SearchCache, State, System, planar, spatial,
 };
 use stiction_geometry as geometry;
 use stiction_lcp::Row;
@@ -248,7 +248,21 @@ impl Model {
     }
 }
 
+impl InitialState for Model {
+    fn initial_state(&self) -> State {
+        self.state()
+    }
+}
+
 impl System for Model {
+    fn body_name(&self, body: u32) -> Option<&str> {
+        either!(self, model => model.body_name(body))
+    }
+
+    fn joint_name(&self, joint: u32) -> Option<&str> {
+        either!(self, model => model.joint_name(joint))
+    }
+
     fn bodies(&self) -> &[usize] {
         either!(self, model => model.bodies())
     }

@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Built { model, state, scheme, h, duration, .. } = file.build()?;
     let until = state.t + duration;
     let mut tape = Tape::new(&model, file.title().unwrap_or(scene), &state);
-    let mut simulation = Simulation::new(model, state, scheme);
+    let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
     let mut report = StepReport::default();
     while simulation.state().t < until - 0.5 * h {
         simulation.step_into(h, &mut report)?;

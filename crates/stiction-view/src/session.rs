@@ -140,7 +140,8 @@ impl Session {
         };
         let model = Arc::new(model);
         let description = Arc::new(Description::new(&model, name, 0, Some(hand)));
-        let simulation = Simulation::new((*model).clone(), state.clone(), settings.effective());
+        let simulation =
+            Simulation::from_state((*model).clone(), state.clone()).with_scheme(settings.effective());
         let observed = simulation.observe();
         let bytes: Arc<[u8]> = frame(&model, &description, &state, &Seen::of(0, &observed)).into();
         let start = Moment {
@@ -366,7 +367,7 @@ impl Session {
     /// Goes on from a moment.
     fn go_to(&mut self, moment: &Moment) {
         let Moment { state, step, model, description, settings, frame } = moment.clone();
-        self.simulation = Simulation::new((*model).clone(), state, settings.effective());
+        self.simulation = Simulation::from_state((*model).clone(), state).with_scheme(settings.effective());
         (self.model, self.description, self.settings) = (model, description, settings);
         (self.step, self.frame, self.unseen) = (step, frame, true);
         (self.infeasibility, self.certificate, self.debt) = (0.0, 0.0, 0.0);
@@ -393,13 +394,14 @@ impl Session {
         let state = self.simulation.state().clone();
         let pulled = hand::pulled(&self.model, &state, self.hand, body.number, point)
             .ok_or_else(|| Complaint(format!("{} cannot be pushed", body.name)))?;
-        self.simulation = Simulation::new(pulled, state, self.settings.effective());
+        self.simulation = Simulation::from_state(pulled, state).with_scheme(self.settings.effective());
         Ok(())
     }
 
     fn release(&mut self) {
         let state = self.simulation.state().clone();
-        self.simulation = Simulation::new((*self.model).clone(), state, self.settings.effective());
+        self.simulation =
+            Simulation::from_state((*self.model).clone(), state).with_scheme(self.settings.effective());
     }
 
     /// Another world in the same run.
@@ -408,7 +410,8 @@ impl Session {
         self.model = Arc::new(model);
         let name = self.description.name.clone();
         self.description = Arc::new(Description::new(&self.model, &name, self.revisions, Some(self.hand)));
-        self.simulation = Simulation::new((*self.model).clone(), state, self.settings.effective());
+        self.simulation =
+            Simulation::from_state((*self.model).clone(), state).with_scheme(self.settings.effective());
         // bodies that have come are seen at once, with the contacts of the last step
         let seen = Seen::of(self.step, &self.report);
         self.frame = frame(&self.model, &self.description, self.simulation.state(), &seen).into();

@@ -3,7 +3,7 @@
 use crate::describe::Description;
 use crate::frame::{Seen, frame};
 use crate::page::{NoPage, replay};
-use stiction::{Scheme, Simulation, State, StepReport};
+use stiction::{Simulation, State, StepReport};
 use stiction_scene::Model;
 
 /// Time between two frames [s]: a screen shows 60 in a second.
@@ -33,7 +33,7 @@ impl Tape {
     /// A tape that begins with a state.
     pub fn new(model: &Model, name: &str, start: &State) -> Self {
         let description = Description::new(model, name, 0, None);
-        let observed = Simulation::new(model.clone(), start.clone(), Scheme::default()).observe();
+        let observed = Simulation::from_state(model.clone(), start.clone()).observe();
         let first = frame(model, &description, start, &Seen::of(0, &observed));
         Self {
             description,

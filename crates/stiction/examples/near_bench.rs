@@ -5,7 +5,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use std::sync::Arc;
 use std::time::Instant;
 use stiction::spatial::{Attached, Body, Mass, Shape, World};
-use stiction::{ContactQuery, Scheme, SearchCache, Simulation, StepReport, System};
+use stiction::{ContactQuery, SearchCache, Simulation, StepReport, System};
 use stiction_geometry::spatial::Polyhedron;
 
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
@@ -92,7 +92,7 @@ fn measure(name: &str, world: World, reach: f64, calls: u32, steps: u32) {
     let search = microseconds(calls, || model.contacts(state.t, &state.q, &near, &mut cache, &mut rows));
     print!("{name:28} build {built:8.4} s  search {search:10.1} us, {:5} contacts", rows.len());
     if steps > 0 {
-        let mut simulation = Simulation::new(model, state, Scheme::default());
+        let mut simulation = Simulation::from_state(model, state);
         let mut report = StepReport::default();
         let start = Instant::now();
         for _ in 0..steps {

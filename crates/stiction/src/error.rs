@@ -1,15 +1,16 @@
-//! Errors: all mistakes at once, with names; failed steps with their problem.
+//! Errors of models and of steps: all mistakes of a model at once, and failed steps with the place and the problem.
 
 use crate::system::ContactId;
+use std::fmt;
 use stiction_lcp::{LcpError, StepProblem};
 
-/// One mistake in a model.
+/// Mistake in a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}")]
 pub struct Mistake {
-    /// Where: the name of a body, joint or force and its field.
+    /// Place: the name of a body, joint or force and its field.
     pub place: String,
-    /// What is wrong.
+    /// Description of what is wrong there.
     pub what: String,
 }
 
@@ -17,8 +18,8 @@ pub struct Mistake {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistakes(pub Vec<Mistake>);
 
-impl std::fmt::Display for Mistakes {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{} mistake{}", self.0.len(), if self.0.len() == 1 { "" } else { "s" })?;
         self.0.iter().try_for_each(|m| write!(f, "\n  {m}"))
     }
@@ -40,115 +41,145 @@ impl Mistakes {
     }
 }
 
-/// A step that was not made. The state is as it was before.
+/// Failed step. The state is the one before the step.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum StepError {
-    /// The step size is not a positive number.
-    #[error("the step size {0} must be positive and finite")]
+    /// Step size that is not positive and finite.
+    #[error("step size {0} s: it must be positive and finite")]
     StepSize(f64),
-    /// The accuracy is not a positive number.
-    #[error("the accuracy {0} must be positive and finite")]
+    /// Accuracy that is not positive and finite.
+    #[error("accuracy {0}: it must be positive and finite")]
     Accuracy(f64),
-    /// Events follow each other without end.
-    #[error("at t = {t} s: more than {limit} events")]
+    /// Event limit reached: events accumulate.
+    #[error(
+        "step at t = {t} s: more than {limit} events; take smaller steps, more restitution or an Euler scheme"
+    )]
     Events {
-        /// When [s].
+        /// Time of the last event [s].
         t: f64,
-        /// The limit.
+        /// Event limit.
         limit: usize,
     },
-    /// Steps do not come to the end.
-    #[error("at t = {t} s: more than {limit} steps, the last of {size:.1e} s")]
+    /// Step limit reached before the end of a run to an accuracy.
+    #[error("step at t = {t} s: more than {limit} steps, the last of {size:.1e} s; ask for less accuracy")]
     Steps {
-        /// When [s].
+        /// Time reached [s].
         t: f64,
-        /// The limit.
+        /// Step limit.
         limit: usize,
-        /// Size of the last [s].
+        /// Size of the last step [s].
         size: f64,
     },
-    /// The accuracy is finer than numbers of this size are.
+    /// Accuracy below the round-off of the state.
     #[error(
-        "at t = {t} s: the accuracy {tolerance:.1e} is out of reach, coordinates or velocities of {size:.1e} are \
-         rounded by more"
+        "step at t = {t} s: the accuracy {tolerance:.1e} is below the round-off of coordinates or velocities of \
+         {size:.1e}; ask for less accuracy"
     )]
     Rounding {
-        /// When [s].
+        /// Time [s].
         t: f64,
-        /// The accuracy that was asked for.
+        /// Accuracy asked for.
         tolerance: f64,
-        /// The largest coordinate or velocity [m, rad, m/s, rad/s].
+        /// Largest coordinate or velocity [m, rad, m/s, rad/s].
         size: f64,
     },
-    /// The state is not one of this model.
-    #[error("the state has {got:?} coordinates and velocities, the model {expected:?}")]
+    /// State of another model.
+    #[error(
+        "the state has {} coordinates and {} velocities, but the model has {} and {}: take the state of the model",
+        got[0], got[1], expected[0], expected[1]
+    )]
     Size {
-        /// Coordinates and velocities of the state.
+        /// Numbers of coordinates and velocities of the state.
         got: [usize; 2],
-        /// Coordinates and velocities of the model.
+        /// Numbers of coordinates and velocities of the model.
         expected: [usize; 2],
     },
-    /// The step problem has no certified solution.
-    #[error("the step at t = {t} s: {error}")]
+    /// Step problem without a certified solution.
+    #[error("step at t = {t} s: {}", unsolved_message(error, place.as_deref()))]
     Unsolved {
         /// Time at the start of the step [s].
         t: f64,
-        /// Why.
+        /// Error of the solver.
         error: Box<LcpError>,
-        /// The problem, to be saved and solved again.
+        /// Row with the largest residual, with the names of its bodies where the model has names.
+        place: Option<String>,
+        /// Problem, to be saved and solved again.
         problem: Box<StepProblem>,
     },
-    /// A force or a pose is not a number.
-    #[error("the step at t = {t} s: {what} is not finite")]
+    /// Force, coordinate, velocity or prescribed motion that is not finite.
+    #[error("step at t = {t} s: {what} is not finite")]
     NotFinite {
         /// Time at the start of the step [s].
         t: f64,
-        /// What is not finite.
+        /// Quantity that is not finite.
         what: String,
     },
-    /// Two features that bear on each other no longer face each other, and nothing takes over.
-    #[error("the step at t = {t} s: the features of contact {contact:?} no longer face each other")]
+    /// Active contact whose features no longer face each other, without a successor.
+    #[error(
+        "step at t = {t} s: the features of {contact} no longer face each other, and no other features do"
+    )]
     Lost {
         /// Time of the state in which they do not [s].
         t: f64,
-        /// Which contact.
+        /// Contact.
         contact: ContactId,
     },
-    /// The scheme does not know something of the model.
-    #[error("the step at t = {t} s: the second-order schemes do not know {what}; the Euler schemes do")]
+    /// Feature of the model that the scheme does not support.
+    #[error("step at t = {t} s: second-order schemes do not support {what}; use an Euler scheme")]
     Unsupported {
         /// Time at the start of the step [s].
         t: f64,
-        /// What it does not know.
+        /// Unsupported feature.
         what: &'static str,
     },
-    /// A joint does not hold at the start of a run by a scheme that would keep its error.
+    /// Joint that does not hold at the start of a run, with a scheme that would keep its error.
     #[error(
-        "joint {joint} is {error} m and {speed} m/s from holding at the start, t = {t} s: \
+        "joint {joint} is violated by {error:.3e} m and {speed:.3e} m/s at the start, t = {t} s: \
          project the world onto its joints first"
     )]
     Apart {
         /// Time at the start of the step [s].
         t: f64,
-        /// The joint, by its number in the world.
+        /// Joint, by its number in the world.
         joint: u32,
-        /// How far one of its rows is from holding [m].
+        /// Position error of one of its rows [m].
         error: f64,
-        /// How fast it goes from there [m/s].
+        /// Velocity error of that row [m/s].
         speed: f64,
     },
 }
 
-/// Why a world could not be projected onto its joints.
+impl StepError {
+    /// Error of a step problem that was not solved, without a place.
+    pub fn unsolved(t: f64, error: LcpError, problem: &StepProblem) -> Self {
+        Self::Unsolved { t, error: Box::new(error), place: None, problem: Box::new(problem.clone()) }
+    }
+}
+
+/// Message of the solver with the row of the largest residual.
+fn unsolved_message(error: &LcpError, place: Option<&str>) -> String {
+    match (error, place) {
+        (LcpError::Uncertified { tolerance, best }, Some(place)) => format!(
+            "no solution within tolerance: residual {:.1e} at {place}, tolerance {tolerance:.1e}",
+            best.certificate.worst()
+        ),
+        (_, Some(place)) => format!("{error}; largest residual at {place}"),
+        (_, None) => error.to_string(),
+    }
+}
+
+/// Failed projection of a world onto its joints.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ProjectError {
-    /// The world is not right.
+    /// Mistakes in the world.
     #[error(transparent)]
     Mistakes(#[from] Mistakes),
-    /// A linearized projection has no certified solution.
+    /// Linearized projection without a certified solution.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// The joints cannot all hold, or not near where the bodies are.
-    #[error("the joints do not close: {0} m are left")]
+    /// Joints that cannot all hold, or not near the given poses.
+    #[error(
+        "the joints do not close: an error of {0:.3e} m remains; move the bodies closer to where the joints hold"
+    )]
     Apart(f64),
 }

@@ -1,6 +1,6 @@
-//! How forces depend on the state, by bodies and pairs of bodies.
+//! Force Jacobians in blocks of bodies and pairs of bodies, for linearly implicit schemes.
 
-pub(crate) mod pull;
+pub(crate) mod point_force;
 
 use nalgebra::Matrix6;
 use stiction_lcp::{Pair, Row, StepProblem, Term};
@@ -8,33 +8,33 @@ use stiction_lcp::{Pair, Row, StepProblem, Term};
 /// Derivatives of the forces k, gyroscopic ones included, at a state (t, q, v).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ForceJacobian {
-    /// k_q: column e is the derivative of k(t, q ⊕ s e, v) by s at 0, so that k_q w is that along q ⊕ s w
-    /// [N/m and the like].
+    /// Position derivative k_q: column e is the derivative of k(t, q ⊕ s e, v) by s at 0, so k_q w is the derivative along
+    /// q ⊕ s w [N/m; N; N m].
     pub position: Blocks,
-    /// k_v [N s/m and the like].
+    /// Velocity derivative k_v [N s/m; N s; N m s].
     pub velocity: Blocks,
 }
 
-/// Where a Jacobian comes from.
+/// Origin of a Jacobian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JacobianKind {
-    /// Every entry by its formula.
+    /// Formulas for every entry.
     Exact,
-    /// Some or all of it by central differences.
+    /// Central differences for some or all entries.
     FiniteDifferences,
 }
 
-/// A matrix over velocities, by bodies and pairs of bodies that are coupled.
+/// Matrix over velocities, in blocks of bodies and of coupled pairs of bodies.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Blocks {
-    /// The diagonal block of each body; rows and columns past its number of velocities are zero.
+    /// Diagonal block of each body; rows and columns past its number of velocities are zero.
     pub bodies: Vec<Matrix6<f64>>,
-    /// Blocks off the diagonal. What several pairs say of the same two bodies adds up, as in a step problem.
+    /// Off-diagonal blocks. Several pairs of the same two bodies add up, as in a step problem.
     pub pairs: Vec<Pair>,
 }
 
 impl ForceJacobian {
-    /// Makes both parts zero.
+    /// Sets both parts to zero.
     pub fn clear(&mut self, bodies: usize) {
         self.position.clear(bodies);
         self.velocity.clear(bodies);
@@ -42,21 +42,21 @@ impl ForceJacobian {
 }
 
 impl Blocks {
-    /// Makes it the zero matrix of so many bodies.
+    /// Sets the matrix to zero, with this number of bodies.
     pub fn clear(&mut self, bodies: usize) {
         self.bodies.clear();
         self.bodies.resize(bodies, Matrix6::zeros());
         self.pairs.clear();
     }
 
-    /// Adds a block in the rows of one body and the columns of another, or of the same.
+    /// Adds a block in the rows of one body and the columns of another or the same body.
     pub fn add(&mut self, row: usize, column: usize, block: &Matrix6<f64>) {
         if row == column {
             self.bodies[row] += block;
             return;
         }
         let (a, b) = (row.min(column), row.max(column));
-        // what belongs to one pair mostly comes in a row
+        // blocks of one pair mostly arrive together
         if !matches!(self.pairs.last(), Some(last) if (last.a, last.b) == (a, b)) {
             self.pairs.push(Pair { a, b, ab: Matrix6::zeros(), ba: Matrix6::zeros() });
         }
@@ -65,7 +65,7 @@ impl Blocks {
         *(if row == a { &mut pair.ab } else { &mut pair.ba }) += block;
     }
 
-    /// `K ← K + factor J₁ᵀJ₂` of two rows over bodies with so many velocities.
+    /// `K ← K + factor J₁ᵀJ₂` of two rows; `bodies` are the numbers of velocities of the bodies.
     pub fn add_outer(&mut self, bodies: &[usize], factor: f64, rows: [&Row; 2]) {
         if let [Row::Bodies(left), Row::Bodies(right)] = rows {
             for a in left {
@@ -111,7 +111,7 @@ impl Blocks {
     }
 }
 
-/// The entries of a row as body, which of its velocities, and coefficient.
+/// Entries of a row: body, index of its velocity, coefficient.
 fn entries(row: &Row, bodies: &[usize]) -> Vec<(usize, usize, f64)> {
     let of_term = |t: &Term| (0..bodies[t.body]).map(|i| (t.body, i, t.j[i])).collect::<Vec<_>>();
     let located = |&(index, x): &(usize, f64)| {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_to_a_step_problem_multiplies_alike() {
+    fn blocks_added_to_a_step_problem_multiply_as_before() {
         let mut blocks = Blocks::default();
         blocks.clear(3);
         for row in [Row::two(0, &[1.0, 2.0], 2, &[3.0, -1.0, 1.0]), Row::two(1, &[2.0], 0, &[1.0, 1.0])] {

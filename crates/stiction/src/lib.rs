@@ -22,14 +22,15 @@ pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, Combination, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode,
-    MomentReport, Part, SecondOrderReport, StabilizationPass, StabilizationReport, StepReport, StepWork,
+    AccuracyReport, Combination, ContactForce, ContactReport, Event, EventKind, Evidence, ImpactReport,
+    JointReport, Mode, MomentReport, Part, SecondOrderReport, StabilizationPass, StabilizationReport,
+    StepReport, StepWork,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
     Trapezoidal,
 };
-pub use simulate::{AccuracyRun, RunError, Simulation, Trajectory};
+pub use simulate::{AccuracyRun, InitialState, RunError, Simulation, Trajectory};
 pub use state::{ActiveConstraint, ContactMemory, Hold, Memory, State};
 pub use stiction_lcp::{Phase, Profile};
 pub use system::{

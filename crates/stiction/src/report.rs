@@ -1,4 +1,5 @@
-//! What a step did: nothing printed, nothing hidden.
+//! Report of a step: impulses and modes of contacts, joint reactions, residuals, energies, events and work counters.
+//! Filled by the schemes, for users, journals and viewers.
 
 mod evidence;
 
@@ -9,16 +10,18 @@ use crate::system::{ConstraintId, ContactId};
 use serde::{Deserialize, Serialize};
 use stiction_lcp::{Certificate, Farkas};
 
-/// What a step did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// Report of a step.
+///
+/// Serializes to JSON and to binary formats such as postcard, and back.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
     /// Time at the end of the step [s].
     pub t: f64,
-    /// Size of the step [s].
+    /// Step size [s].
     pub h: f64,
-    /// The contacts that were rows of the step problem.
+    /// Contacts with rows in the step problem.
     pub contacts: Vec<ContactReport>,
-    /// The contacts that were not, because they follow from those that were or for a limit.
+    /// Contacts without rows: redundant with a proof, or beyond a limit.
     pub dropped: Vec<Dropped>,
     /// Impulse of every joint row.
     pub joints: Vec<JointReport>,
@@ -34,45 +37,62 @@ pub struct StepReport {
     pub angular_momentum: [f64; 3],
     /// Largest penetration or joint error at the end of the step, I(q) [m]. AH04 (4.45)
     pub infeasibility: f64,
-    /// What was solved.
+    /// Work counters.
     pub work: StepWork,
-    /// What post-stabilization did, if it ran.
+    /// Post-stabilization, if it ran.
     pub stabilization: Option<StabilizationReport>,
-    /// What was located within the step, in the order of time.
+    /// Events located within the step, in the order of time.
     pub events: Vec<Event>,
-    /// The impacts among them.
+    /// Energy balances of the impacts among them.
     pub impacts: Vec<ImpactReport>,
-    /// How a step of second order was made.
+    /// Second-order part of the report, for schemes of second order.
     pub second_order: Option<SecondOrderReport>,
-    /// What it takes beyond this to check the step without solving anything; filled where the report comes with one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Evidence for [`verify`](crate::verify()); filled where the report that is passed in has one.
+    #[serde(default)]
     pub evidence: Option<Evidence>,
 }
 
-/// How a step of second order was made.
+impl StepReport {
+    /// Contact with this id.
+    pub fn contact(&self, id: ContactId) -> Option<&ContactReport> {
+        self.contacts.iter().find(|contact| contact.id == id)
+    }
+
+    /// Contacts of a body, by its number in the world.
+    pub fn contacts_of(&self, body: u32) -> impl Iterator<Item = &ContactReport> {
+        self.contacts.iter().filter(move |contact| contact.bodies.contains(&body))
+    }
+
+    /// Contacts between two bodies, by their numbers in the world, in either order.
+    pub fn contacts_between(&self, a: u32, b: u32) -> impl Iterator<Item = &ContactReport> {
+        self.contacts_of(a).filter(move |contact| contact.bodies == [a, b] || contact.bodies == [b, a])
+    }
+}
+
+/// Second-order part of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SecondOrderReport {
-    /// Steps in given modes, complementarity problems and acceleration problems that were solved.
+    /// Number of solves: substeps in given modes, complementarity problems and acceleration problems.
     pub solves: usize,
-    /// The least of the event functions at the end of the step, relative to their scales: modes are right while it
-    /// is not negative but for round-off. Infinite where nothing is watched.
+    /// Smallest event function at the end of the step, relative to its scale. The modes are right while it is not
+    /// negative beyond round-off. Infinite without event functions; null in JSON.
+    #[serde(deserialize_with = "stiction_lcp::number_or_infinity")]
     pub slack: f64,
-    /// The exact Jacobian of the forces left M̃ indefinite, and its definite part took its place.
+    /// `true` where the exact Jacobian of the forces left M̃ indefinite and was replaced by its definite part.
     pub definite: bool,
-    /// Part of the step was made as two Euler steps, after an impact among very stiff forces.
+    /// `true` where a substep after an impact among very stiff forces was made as two Euler steps.
     pub damped: bool,
-    /// Modes that were changed by force, where nothing else would go on.
+    /// Number of mode changes that were forced because no consistent modes were found.
     pub forced: usize,
-    /// The limit on events was reached, no modes were found, or the equations of a part did not hold: the rest of
-    /// the step was made without locating any.
+    /// `true` where the rest of the step was made without locating events: the event limit was reached, no modes were
+    /// found, or the equations of a substep did not hold.
     pub cut: bool,
-    /// How much of the step, at its end, was made by the stabilized Euler scheme with post-stabilization, where it has
-    /// to be without restitution [s]: there were more events than the limit, or a contact closed where none was
-    /// located.
+    /// Size of the last part of the step that was made by the stabilized Euler scheme with post-stabilization, without
+    /// restitution where necessary [s]: the event limit was reached, or a contact closed without a located event.
     pub coarse: f64,
-    /// The worst residual of a part that was refused because it was above the tolerance; 0 where none was.
+    /// Largest residual of a substep that was refused because it was above the tolerance; 0 where none was.
     pub refused: f64,
-    /// Energy that projections onto joints and contacts at events added or took [J].
+    /// Energy that projections onto joints and contacts at events added [J].
     pub projected: f64,
 }
 
@@ -92,82 +112,82 @@ impl Default for SecondOrderReport {
     }
 }
 
-/// What a run to an accuracy did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// Report of a run to an accuracy.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AccuracyReport {
-    /// The accuracy asked for.
+    /// Requested accuracy.
     pub requested: f64,
-    /// The sum of the estimates of the errors of all steps, before what extrapolation gains: more than the error at
-    /// the end unless the motion itself pulls neighbours apart.
+    /// Sum of the error estimates of all steps, before the gain of extrapolation. It exceeds the error at the end
+    /// unless neighbouring motions diverge.
     pub error: f64,
-    /// The order of the error of a step, as observed by halving some: the median. None where errors are round-off.
+    /// Observed order of the error of a step: the median over steps that were halved. `None` where errors are round-off.
     pub order: Option<f64>,
-    /// What was located, in the order of time.
+    /// Located events, in the order of time.
     pub events: Vec<Event>,
-    /// The impacts among them.
+    /// Energy balances of the impacts among them.
     pub impacts: Vec<ImpactReport>,
-    /// Steps made.
+    /// Number of accepted steps.
     pub steps: usize,
-    /// Steps that were too large and made again.
+    /// Number of rejected steps.
     pub rejections: usize,
-    /// Sets of equations and complementarity problems solved.
+    /// Number of solves: sets of equations and complementarity problems.
     pub solves: usize,
-    /// Modes that were changed by force, where nothing else would go on.
+    /// Number of mode changes that were forced because no consistent modes were found.
     pub forced: usize,
-    /// The deepest penetration at the end of a step [m].
+    /// Largest penetration at the end of a step [m].
     pub penetration: f64,
-    /// The largest residual of momentum and rows.
+    /// Largest residual of momentum and rows.
     pub certificate: f64,
-    /// The estimate of the error of the last step.
+    /// Error estimate of the last step.
     pub(crate) last_error: f64,
 }
 
-/// Something that was located within a step. Contacts that change together share a time.
+/// Event: a change of mode, located within a step. Contacts that change together share a time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// When [s].
+    /// Time [s].
     pub t: f64,
-    /// What happened.
+    /// Kind.
     pub kind: EventKind,
-    /// Where.
+    /// Constraint whose mode changes.
     pub constraint: ConstraintId,
 }
 
-/// What happened at an event.
+/// Kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
-    /// A gap closed.
+    /// Gap closes.
     Impact,
-    /// A contact let go.
+    /// Contact opens.
     TakeOff,
-    /// Sticking ended.
+    /// Stick becomes slip.
     Slip,
-    /// Slipping ended.
+    /// Slip becomes stick.
     Stick,
-    /// Slipping went on the other way.
+    /// Slip changes its direction.
     Reversal,
 }
 
-/// The energy balance of an impact.
+/// Energy balance of an impact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImpactReport {
-    /// When [s].
+    /// Time [s].
     pub t: f64,
-    /// The contacts and limits that took part, with their approach speeds before it [m/s].
+    /// Contacts and limits that took part, with their approach speeds [m/s].
     pub approaches: Vec<(ConstraintId, f64)>,
-    /// Kinetic energy before it [J].
+    /// Kinetic energy before the impact [J].
     pub before: f64,
     /// Kinetic energy after the compression [J].
     pub compressed: f64,
-    /// Kinetic energy after it [J].
+    /// Kinetic energy after the impact [J].
     pub after: f64,
-    /// The factor on restitution that kept it from adding energy, 1 unless asked for and needed; 0 where the bounce
-    /// would be over before it can be told from none, so that ever shorter bounces end.
+    /// Factor on restitution that keeps the impact from adding energy; 1 unless requested and needed. 0 where the bounce
+    /// would be shorter than time resolves, so that ever shorter bounces end.
     pub factor: f64,
 }
 
-/// What a step took.
+/// Work counters of a step.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepWork {
     /// Complementarity problems solved, post-stabilization included.
@@ -176,49 +196,49 @@ pub struct StepWork {
     pub pivots: usize,
     /// Factorizations of the structured methods in them.
     pub factorizations: usize,
-    /// Problems whose answer does not hold to the tolerance, but to the loosest one of the scheme's solver.
+    /// Problems solved only to the loosest tolerance of the scheme's solver.
     pub loose: usize,
     /// Unknowns of the largest dense problem.
     pub size: usize,
-    /// Times contacts that had been missed were added and the step solved again.
+    /// Number of times the step was solved again with contacts that had been missed.
     pub additions: usize,
-    /// Rounds of the position-level iteration.
+    /// Iterations of the position-level scheme.
     pub rounds: usize,
-    /// `false` when that iteration stopped at its limit.
+    /// `false` when these ended at the iteration limit.
     pub converged: bool,
-    /// Joint rows that follow from the others.
+    /// Redundant joint rows.
     pub redundant_joints: Vec<usize>,
-    /// Contacts that the step problem was solved without, with a proof that they follow from the others.
+    /// Number of contacts left out with a proof that they are redundant.
     pub proven: usize,
-    /// Contacts that it was solved without for the limit of [`Reduction::Limit`](crate::Reduction::Limit).
+    /// Number of contacts left out for the limit of [`Reduction::Limit`](crate::Reduction::Limit).
     pub limited: usize,
 }
 
-/// What post-stabilization did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Report of post-stabilization.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StabilizationReport {
-    /// Passes made.
+    /// Number of passes.
     pub passes: usize,
     /// I(q) before [m].
     pub before: f64,
     /// I(q) after [m].
     pub after: f64,
-    /// Why the constraints cannot all be met, if they cannot: then the displacement was the least-squares one.
+    /// Proof that the constraints contradict each other, where they do; then the displacement is the least-squares one.
     pub infeasible: Option<Farkas>,
 }
 
-/// What a contact did.
+/// Report of a contact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContactReport {
-    /// Which contact.
+    /// Contact.
     pub id: ContactId,
-    /// The bodies, by their numbers in the world.
+    /// Bodies, by their numbers in the world.
     pub bodies: [u32; 2],
-    /// Where it was when its rows were taken [m].
+    /// Contact point where its rows were taken [m].
     pub point: [f64; 3],
     /// Unit normal, from the first body to the second.
     pub normal: [f64; 3],
-    /// Gap when its rows were taken [m].
+    /// Gap where its rows were taken [m].
     pub gap: f64,
     /// Coulomb coefficient μ.
     pub mu: f64,
@@ -226,24 +246,55 @@ pub struct ContactReport {
     pub normal_impulse: f64,
     /// Friction impulse on the second body [N s].
     pub friction_impulse: [f64; 3],
-    /// Slip velocity of the second body against the first at the end of the step [m/s].
+    /// Slip velocity of the second body relative to the first at the end of the step [m/s].
     pub slip: [f64; 3],
-    /// Open, stick or slip; what spins against friction about the normal slips.
+    /// Friction mode; a contact that spins about its normal against friction slips.
     pub mode: Mode,
-    /// What resists spin and rolling did; `None` where nothing does.
+    /// Torsional and rolling friction; `None` without either.
     pub moment: Option<MomentReport>,
 }
 
-/// What resists the turning of a contact did.
+/// Forces of a contact on its second body, averaged over a step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ContactForce {
+    /// Normal force [N].
+    pub normal: [f64; 3],
+    /// Friction force [N].
+    pub friction: [f64; 3],
+}
+
+impl ContactForce {
+    /// Sum of normal and friction force [N].
+    pub fn total(&self) -> [f64; 3] {
+        std::array::from_fn(|c| self.normal[c] + self.friction[c])
+    }
+}
+
+impl ContactReport {
+    /// Normal force over a step of size `h` [N]: impulse / h.
+    pub fn normal_force(&self, h: f64) -> f64 {
+        self.normal_impulse / h
+    }
+
+    /// Forces on the second body over a step of size `h`: impulses / h.
+    pub fn force(&self, h: f64) -> ContactForce {
+        ContactForce {
+            normal: self.normal.map(|n| self.normal_force(h) * n),
+            friction: self.friction_impulse.map(|p| p / h),
+        }
+    }
+}
+
+/// Torsional and rolling friction of a contact.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MomentReport {
-    /// Moment impulse on the second body [N m s]: along the normal what resists spin, across it what resists rolling;
-    /// in the plane along z.
+    /// Moment impulse on the second body [N m s]: torsional friction along the normal, rolling friction across it; in the
+    /// plane along z.
     pub impulse: [f64; 3],
-    /// Angular velocity of the second body against the first about the same axes, where they have rows, at the end of
-    /// the step [rad/s].
+    /// Angular velocity of the second body relative to the first about the axes with friction, at the end of the step
+    /// [rad/s].
     pub turn: [f64; 3],
-    /// Open, stick (it does not roll) or slip (it rolls); `None` where nothing resists rolling.
+    /// Mode of rolling friction: open, stick (it does not roll) or slip (it rolls); `None` without rolling friction.
     pub rolling: Option<Mode>,
 }
 
@@ -259,11 +310,18 @@ pub enum Mode {
     Slip,
 }
 
-/// The impulse of a joint row.
+/// Impulse of a joint row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct JointReport {
-    /// Which joint.
+    /// Joint, by its number in the world.
     pub joint: u32,
-    /// Its impulse [N s].
+    /// Impulse [N s].
     pub impulse: f64,
+}
+
+impl JointReport {
+    /// Force along the row over a step of size `h` [N]: impulse / h.
+    pub fn force(&self, h: f64) -> f64 {
+        self.impulse / h
+    }
 }

@@ -1,43 +1,87 @@
-//! The loop.
+//! Simulation loop: a model, its state and a scheme, stepped one by one, to a time, or to an accuracy.
 
 use crate::error::StepError;
 use crate::report::{AccuracyReport, StepReport};
-use crate::scheme::pose::Pose;
+use crate::scheme::euler::{self, EulerWorkspace};
+use crate::scheme::step_problem::StepProblemBuilder;
 use crate::scheme::trapezoid::adaptive::{self, Samples};
-use crate::scheme::{Accuracy, Level, Scheme, euler, trapezoid};
+use crate::scheme::{Accuracy, Level, Scheme, trapezoid};
 use crate::state::State;
 use crate::system::System;
 use stiction_lcp::StepProblem;
 
-/// A model, its state and the scheme that steps it.
+/// Remaining time that counts as round-off of the sum of many steps, relative to h. Smaller: a run ends with a step of
+/// round-off size. Larger: a run ends before its time by this much. Range 1e-12 to 1e-6.
+const STEP_ROUND_OFF: f64 = 1e-9;
+
+/// Model with a state to start from.
+pub trait InitialState: System {
+    /// State that a simulation starts from.
+    fn initial_state(&self) -> State;
+}
+
+/// Model, its state and the scheme that steps it.
 #[derive(Debug, Clone)]
 pub struct Simulation<S> {
     system: S,
     state: State,
-    /// How steps are made; may be changed between steps.
+    /// Scheme of the next steps; may be changed between steps.
     pub scheme: Scheme,
-    workspace: euler::Workspace,
+    workspace: EulerWorkspace,
     second_order: trapezoid::Workspace,
 }
 
+impl<S: InitialState> Simulation<S> {
+    /// Simulation of a model from its initial state, with the default scheme.
+    ///
+    /// ```
+    /// # use nalgebra::{Isometry2, Vector2};
+    /// # use stiction::planar::{Attached, Body, Mass, Shape, World};
+    /// use stiction::{Scheme, Simulation};
+    /// # let mut world = World::new(Vector2::new(0.0, -9.81));
+    /// # let ball = Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 1.0));
+    /// # world.add_body(ball.with(Attached::new(Shape::Disk { radius: 0.1 })));
+    /// let mut simulation = Simulation::new(world.build()?).with_scheme(Scheme::ap97());
+    /// let report = simulation.step(0.01)?;
+    /// assert_eq!(report.t, 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(system: S) -> Self {
+        let state = system.initial_state();
+        Self::from_state(system, state)
+    }
+}
+
 impl<S: System> Simulation<S> {
-    /// A simulation of `system` from `state`.
-    pub fn new(system: S, state: State, scheme: Scheme) -> Self {
-        let (workspace, second_order) = Default::default();
+    /// Simulation of any system from a given state, with the default scheme.
+    pub fn from_state(system: S, state: State) -> Self {
+        let (scheme, workspace, second_order) = Default::default();
         Self { system, state, scheme, workspace, second_order }
     }
 
-    /// The model.
+    /// Simulation with this scheme.
+    #[must_use]
+    pub fn with_scheme(self, scheme: Scheme) -> Self {
+        Self { scheme, ..self }
+    }
+
+    /// Simulation from this state.
+    #[must_use]
+    pub fn with_state(self, state: State) -> Self {
+        Self { state, ..self }
+    }
+
+    /// Model.
     pub fn system(&self) -> &S {
         &self.system
     }
 
-    /// The state now.
+    /// Current state.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Where the time of steps goes, once it is started; of schemes of the Euler family.
+    /// Profile of the phases of a step, for schemes of the Euler family; empty until it is started.
     pub fn profile(&mut self) -> &mut stiction_lcp::Profile {
         self.workspace.lcp.profile()
     }
@@ -45,38 +89,38 @@ impl<S: System> Simulation<S> {
     /// Step problem that a scheme of the Euler family solved last: that of the step, or of the last pass of
     /// post-stabilization if the scheme has passes. Empty before the first step.
     pub fn step_problem(&self) -> &StepProblem {
-        &self.workspace.pose.problem
+        &self.workspace.builder.problem
     }
 
-    /// Goes on from another state: a snapshot of this run, or one set by hand.
+    /// Replaces the state, by a snapshot of this run or one set by hand.
     pub fn restore(&mut self, state: State) {
         self.state = state;
     }
 
-    /// Goes on with another model in another state.
+    /// Replaces the model and its state.
     pub(crate) fn replace(&mut self, system: S, state: State) {
         self.system = system;
         self.state = state;
     }
 
-    /// The figures of the state now, as a step that ended here would report them.
+    /// Report of the current state: time, energies, momenta and infeasibility, as a step that ended here has them.
     pub fn observe(&self) -> StepReport {
         let mut report = StepReport::default();
         euler::observe(&self.system, &self.state, &mut report);
         let State { t, q, .. } = &self.state;
-        report.infeasibility = Pose::default().infeasibility(&self.system, *t, q);
+        report.infeasibility = StepProblemBuilder::default().infeasibility(&self.system, *t, q);
         report
     }
 
-    /// One step of size `h` [s]. On an error the state is as it was.
+    /// One step of size `h` [s]. On an error the state is unchanged.
     pub fn step(&mut self, h: f64) -> Result<StepReport, StepError> {
         let mut report = StepReport::default();
         self.step_into(h, &mut report)?;
         Ok(report)
     }
 
-    /// [`Simulation::step`] into a report that is used again: after the first steps nothing is allocated while the
-    /// number of contacts does not grow.
+    /// [`Simulation::step`] into a report that is reused. After the first steps nothing is allocated while the number of
+    /// contacts does not grow. Fills [`StepReport::evidence`] where it is `Some`.
     pub fn step_into(&mut self, h: f64, report: &mut StepReport) -> Result<(), StepError> {
         let Self { system, state, scheme, workspace, second_order } = self;
         match &scheme.level {
@@ -87,19 +131,17 @@ impl<S: System> Simulation<S> {
         }
     }
 
-    /// Steps of size `h` until time `until` [s], the last one shorter if need be, keeping what `pick` makes of each.
+    /// Steps of size `h` until time `until` [s], the last one shorter if need be. Collects the value of `pick` after each.
     ///
     /// ```
     /// # use nalgebra::{Isometry2, Vector2};
     /// # use stiction::planar::{Attached, Body, Mass, Shape, World};
-    /// # use stiction::{Scheme, Simulation};
+    /// # use stiction::Simulation;
     /// let mut world = World::new(Vector2::new(0.0, -9.81));
     /// world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfPlane)));
     /// let ball = Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 1.0));
     /// let ball = world.add_body(ball.with(Attached::new(Shape::Disk { radius: 0.1 })));
-    /// let model = world.build()?;
-    /// let state = model.state();
-    /// let mut simulation = Simulation::new(model, state, Scheme::default());
+    /// let mut simulation = Simulation::new(world.build()?);
     /// let heights = simulation.record(1.0, 0.01, |model, state, _| model.centre(state, ball).map_or(0.0, |c| c.y))?;
     /// assert_eq!(heights.values.len(), 100);
     /// assert!((heights.values[99] - 0.1).abs() < 1e-9);
@@ -116,10 +158,9 @@ impl<S: System> Simulation<S> {
     {
         let mut trajectory = Trajectory { times: Vec::new(), values: Vec::new() };
         let mut report = StepReport::default();
-        // a rest below this is round-off of the sum of many steps
-        while until - self.state.t > 1e-9 * h {
+        while until - self.state.t > STEP_ROUND_OFF * h {
             let rest = until - self.state.t;
-            let size = if rest < (1.0 + 1e-9) * h { rest } else { h };
+            let size = if rest < (1.0 + STEP_ROUND_OFF) * h { rest } else { h };
             if let Err(error) = self.step_into(size, &mut report) {
                 return Err(RunError { trajectory, error: Box::new(error) });
             }
@@ -129,9 +170,8 @@ impl<S: System> Simulation<S> {
         Ok(trajectory)
     }
 
-    /// Goes on to time `until` [s] with steps as large as `accuracy` allows, never across a located event, keeping
-    /// what `pick` makes of the state at each of `times`, in ascending order. Each of these costs a step, and is as
-    /// accurate as one.
+    /// Run to time `until` [s] with steps as large as `accuracy` allows, never across a located event. Collects the value
+    /// of `pick` at each of `times`, in ascending order. Each of these costs a step, and is as accurate as one.
     pub fn run_to_accuracy<T>(
         &mut self,
         until: f64,
@@ -152,8 +192,8 @@ impl<S: System> Simulation<S> {
         Ok(AccuracyRun { trajectory, report })
     }
 
-    /// [`Simulation::run_to_accuracy`] as one stretch, with a report of it as of a step: the figures at its end, its events and
-    /// impacts and, where `report` has [`Evidence`](crate::Evidence), what it takes to check every step it is made of.
+    /// [`Simulation::run_to_accuracy`] as one record. `report` has the energies and momenta at the end, the events and the
+    /// impacts. Where it has [`Evidence`](crate::Evidence), that is filled with every step of the run.
     pub fn run_to_accuracy_into(
         &mut self,
         until: f64,
@@ -164,9 +204,9 @@ impl<S: System> Simulation<S> {
         let samples = Samples { times: &[], take: &mut |_| () };
         let start = state.t;
         let mut evidence = report.evidence.take();
-        let asked = evidence.as_mut();
-        let made = adaptive::run(&*system, (scheme, accuracy), state, until, second_order, samples, asked);
-        let made = match made {
+        let wanted = evidence.as_mut();
+        let run = adaptive::run(&*system, (scheme, accuracy), state, until, second_order, samples, wanted);
+        let made = match run {
             Ok(made) => made,
             Err(error) => {
                 report.evidence = evidence;
@@ -183,30 +223,30 @@ impl<S: System> Simulation<S> {
     }
 }
 
-/// What was picked of an accurate run, and what the run did.
+/// Run to an accuracy: collected values and report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccuracyRun<T> {
-    /// What was picked, at the times asked for.
+    /// Values at the requested times.
     pub trajectory: Trajectory<T>,
-    /// What the run did.
+    /// Report of the run.
     pub report: AccuracyReport,
 }
 
-/// What was picked of each step of a run.
+/// Values collected along a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trajectory<T> {
-    /// Time at the end of each step [s].
+    /// Time of each value [s].
     pub times: Vec<f64>,
-    /// What was picked there.
+    /// Values.
     pub values: Vec<T>,
 }
 
-/// A run that could not go on: what it had until then, and why.
+/// Run that ended early: values until then, and the error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{error}")]
 pub struct RunError<T: std::fmt::Debug> {
-    /// What was picked until then.
+    /// Values until the failed step.
     pub trajectory: Trajectory<T>,
-    /// Why the next step was not made.
+    /// Error of the failed step.
     pub error: Box<StepError>,
 }

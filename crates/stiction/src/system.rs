@@ -1,4 +1,5 @@
-//! What a scheme may ask of a model. After this there is no dimension, no shape and no joint left.
+//! Interface between models and schemes: a model gives masses, forces and rows, a scheme asks for them.
+//! Behind this interface there is no dimension, no shape and no joint left.
 
 mod contact_query;
 pub(crate) mod differences;
@@ -9,9 +10,10 @@ use crate::jacobian::{ForceJacobian, JacobianKind};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use stiction_lcp::{FrictionSet, OffsetRow, Row, Term};
 
-/// A mechanical model in generalized coordinates: the planar and the spatial world, and whatever a user brings.
+/// Mechanical model in generalized coordinates: the planar and the spatial model, and models of one's own.
 pub trait System {
     /// Number of velocities of each moving body, 1 to 6.
     fn bodies(&self) -> &[usize];
@@ -21,37 +23,47 @@ pub trait System {
         self.bodies().iter().sum()
     }
 
+    /// Name of a body by its number in [`ContactRow::bodies`], for messages.
+    fn body_name(&self, _body: u32) -> Option<&str> {
+        None
+    }
+
+    /// Name of a joint by its number in [`JointRow::joint`], for messages.
+    fn joint_name(&self, _joint: u32) -> Option<&str> {
+        None
+    }
+
     /// `q ← q ⊕ h v`.
     fn advance(&self, q: &mut [f64], v: &[f64], h: f64);
 
-    /// dq/dt at a velocity: v itself unless a body turns in space.
+    /// Coordinate rates dq/dt: v itself unless a body turns in space.
     fn rates(&self, _q: &[f64], v: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(v);
     }
 
-    /// Puts coordinates that sums have led to among those there are: quaternions to unit length. Nothing to do unless a
-    /// body turns in space.
+    /// Normalizes coordinates after arithmetic on them: quaternions to unit length. Nothing to do unless a body turns in
+    /// space.
     fn normalize(&self, _q: &mut [f64]) {}
 
     /// Turns a row taken at q ⊕ h v into the axes that velocities are measured along at q. Nothing to do unless
     /// angular velocities are measured along axes that turn with the body.
     fn to_start_axes(&self, _v: &[f64], _h: f64, _row: &mut Row) {}
 
-    /// A body's block of the mass matrix, constant in these velocities. AH04 (D1)
+    /// Mass matrix block of a body, constant in these velocities. AH04 (D1)
     fn mass(&self, body: usize) -> Matrix6<f64>;
 
-    /// A body's block of the mass matrix at (t, q); another one only where a system of one's own has velocities
-    /// in which it is not constant.
+    /// Mass matrix block of a body at (t, q). It differs from [`System::mass`] only for models of one's own with
+    /// velocities in which it is not constant.
     fn mass_at(&self, body: usize, _t: f64, _q: &[f64]) -> Matrix6<f64> {
         self.mass(body)
     }
 
-    /// Applied forces at (t, q, v), without the gyroscopic ones.
+    /// Applied forces at (t, q, v), without gyroscopic forces.
     fn forces(&self, t: f64, q: &[f64], v: &[f64], out: &mut Forces);
 
-    /// An antisymmetric F with `F ω = −ω × Iω`, the gyroscopic force of a body that turns in space: `[Iω]×`, or
-    /// `[(I − i)ω]×` with any number i; `None` for bodies without one. AH04 (4.44)
+    /// Antisymmetric matrix F with `F ω = −ω × Iω`, the gyroscopic force of a body that turns in space: `[Iω]×`, or
+    /// `[(I − i)ω]×` with any number i. `None` for bodies without gyroscopic force. AH04 (4.44)
     fn gyroscopic(&self, body: usize, v: &[f64]) -> Option<Matrix6<f64>>;
 
     /// `k ← k + F(ω) ω` of a body.
@@ -63,8 +75,8 @@ pub trait System {
         }
     }
 
-    /// How the forces, gyroscopic ones included, depend on the state at (t, q, v): by central differences, unless
-    /// a system knows better.
+    /// Jacobian of the forces, gyroscopic forces included, at (t, q, v). By central differences unless the model has
+    /// formulas.
     fn jacobian(&self, t: f64, q: &[f64], v: &[f64], out: &mut ForceJacobian) {
         out.clear(self.bodies().len());
         let mut forces = Forces::default();
@@ -76,14 +88,14 @@ pub trait System {
         differences::add(self, t, q, v, force, out);
     }
 
-    /// Where [`System::jacobian`] comes from.
+    /// Origin of [`System::jacobian`].
     fn jacobian_kind(&self) -> JacobianKind {
         JacobianKind::FiniteDifferences
     }
 
-    /// The part of the Jacobian with which M − h k_v − h² k_q is positive definite for every h: of the springs and
-    /// dampers in `forces` at (t, q, v), k_q = −Σ γ∇φ∇φᵀ and k_v = −Σ δ∇φ∇φᵀ, and the antisymmetric F of
-    /// [`System::gyroscopic`]. PAGT06 (10.13)–(10.14)
+    /// Definite part of the Jacobian, with which M − h k_v − h² k_q is positive definite for every h. It consists of
+    /// the springs and dampers in `forces` at (t, q, v), k_q = −Σ γ∇φ∇φᵀ and k_v = −Σ δ∇φ∇φᵀ, and of the antisymmetric
+    /// F of [`System::gyroscopic`]. PAGT06 (10.13)–(10.14)
     fn definite_jacobian(&self, forces: &Forces, v: &[f64], out: &mut ForceJacobian) {
         out.clear(self.bodies().len());
         let mut start = 0;
@@ -102,9 +114,9 @@ pub trait System {
     /// Joint rows at (t, q).
     fn joints(&self, t: f64, q: &[f64], out: &mut Vec<JointRow>);
 
-    /// Joint rows at (t, q), and how fast the speed of each changes at constant v, (dR/dt) v + d(drift)/dt [m/s²];
-    /// limits and drives may leave it open with what is not a number. `false` where this is not known: then neither is
-    /// of use, and differences are taken.
+    /// Joint rows at (t, q) and the rate of the speed of each at constant v, (dR/dt) v + d(drift)/dt [m/s²]. The rate
+    /// of a limit or drive may be NaN: not known. Returns `false` where the model has no formulas; then both outputs
+    /// are meaningless and differences are taken.
     fn joint_rates(
         &self,
         _t: f64,
@@ -116,57 +128,55 @@ pub trait System {
         false
     }
 
-    /// Contacts at (t, q) that are near, in the order of their pairs. What a search may start from and leaves
-    /// for the next one stands in `cache`; a system that has no use for it ignores it.
+    /// Contacts at (t, q) that the query asks for, in the order of their pairs. A search may start from `cache` and
+    /// update it for the next search; a model that has no use for it ignores it.
     fn contacts(
         &self,
         t: f64,
         q: &[f64],
-        near: &ContactQuery,
+        query: &ContactQuery,
         cache: &mut SearchCache,
         out: &mut Vec<ContactRow>,
     );
 
-    /// The gaps of these contacts alone [m], for whoever needs no rows; `rows` is room for a system that makes them all
-    /// the same.
+    /// Gaps of these contacts [m], without rows. `rows` is storage for models that make rows all the same.
     fn gaps(
         &self,
         t: f64,
         q: &[f64],
-        near: &ContactQuery,
+        query: &ContactQuery,
         cache: &mut SearchCache,
         rows: &mut Vec<ContactRow>,
         out: &mut Vec<(ContactId, f64)>,
     ) {
-        self.contacts(t, q, near, cache, rows);
+        self.contacts(t, q, query, cache, rows);
         out.clear();
         out.extend(rows.iter().map(|row| (row.id, row.gap)));
     }
 
-    /// The largest speed of any point of the surface of any body that `v` moves [m/s]: proportional to `v`, so
-    /// that a displacement in place of a velocity gives the farthest that any point goes [m].
+    /// Largest speed of a surface point of any body that `v` moves [m/s]. It is proportional to `v`, so a displacement
+    /// in place of a velocity gives the largest displacement of a surface point [m].
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64;
 
-    /// The largest speed of any surface whose motion is prescribed [m/s]; not a number when a prescribed pose or
-    /// velocity is not finite.
+    /// Largest speed of a surface with prescribed motion [m/s]; NaN where a prescribed pose or velocity is not finite.
     fn prescribed_speed(&self, _t: f64) -> f64 {
         0.0
     }
 
-    /// Whether anything can be struck: surfaces that may meet, or limits of joints. Where nothing can, no one looks.
+    /// `true` where surfaces may meet or joints have limits. Otherwise no scheme searches for contacts.
     fn has_unilateral_constraints(&self) -> bool {
         true
     }
 
-    /// Whether two surfaces may meet that resist spin or rolling.
+    /// `true` where two surfaces with torsional or rolling friction may meet.
     fn has_moment_friction(&self) -> bool {
         false
     }
 
-    /// The size of the smallest body [m]: what a tolerance on gaps is measured by.
+    /// Size of the smallest body [m], to which tolerances on gaps are relative.
     fn size(&self) -> f64;
 
-    /// ‖g‖ [m/s²].
+    /// Gravity ‖g‖ [m/s²].
     fn gravity(&self) -> f64;
 
     /// Potential energy of gravity and springs [J].
@@ -186,7 +196,7 @@ pub(crate) fn add_gyroscopic<S: System + ?Sized>(system: &S, v: &[f64], k: &mut 
     }
 }
 
-/// Applied forces and how they depend on the state.
+/// Applied forces, with the springs and dampers among them.
 #[derive(Debug, Clone, Default)]
 pub struct Forces {
     /// Generalized force k per velocity [N; N m].
@@ -195,34 +205,34 @@ pub struct Forces {
     pub springs: Vec<Spring>,
 }
 
-/// A force along one row: −stiffness · elongation − damping · (row · v).
+/// Spring and damper along one row: force −stiffness · elongation − damping · (row · v).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spring {
-    /// ∇φ with respect to v.
+    /// Gradient ∇φ of the elongation with respect to v.
     pub row: Row,
-    /// γ [N/m].
+    /// Stiffness γ [N/m].
     pub stiffness: f64,
-    /// δ [N s/m].
+    /// Damping δ [N s/m].
     pub damping: f64,
 }
 
-/// One row of a joint.
+/// Joint row: one scalar constraint of a joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointRow {
-    /// Which joint.
+    /// Joint, by its number in the world.
     pub joint: u32,
-    /// νᵀ.
+    /// Row νᵀ.
     pub row: Row,
-    /// Θ: how far the row is from holding [m].
+    /// Error Θ [m].
     pub error: f64,
-    /// ∂Θ/∂t of prescribed motion [m/s].
+    /// Drift ∂Θ/∂t of prescribed motion [m/s].
     pub drift: f64,
-    /// How the row holds.
+    /// Kind of constraint.
     pub kind: RowKind,
 }
 
 impl JointRow {
-    /// How far the row is from holding [m]; `None` for drives, which hold no position.
+    /// Position error [m]; `None` for drives, which hold no position, and for compliant rows, which yield on purpose.
     pub fn violation(&self) -> Option<f64> {
         match self.kind {
             RowKind::Rigid(compliance) if compliance > 0.0 => None,
@@ -233,122 +243,135 @@ impl JointRow {
     }
 }
 
-/// How a joint row holds.
+/// Kind of a joint row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowKind {
-    /// Θ = 0, with a compliance [m/N] that is zero for a rigid joint.
+    /// Bilateral: Θ = 0, with a compliance [m/N] that is zero for a rigid joint.
     Rigid(f64),
-    /// Θ ≥ 0: a limit.
+    /// Unilateral: Θ ≥ 0.
     Limit,
-    /// Seeks a row speed [m/s] with at most a force [N]: a motor, or dry friction at speed zero.
+    /// Motor with a speed and a bounded force, or dry friction where the speed is zero.
     Drive {
-        /// Speed sought [m/s].
+        /// Target speed [m/s].
         speed: f64,
-        /// Largest force [N].
+        /// Maximum force [N].
         force: f64,
     },
 }
 
-/// Two shapes, by their numbers in the world.
+/// Pair of shapes, by their numbers in the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PairId {
-    /// The first shape.
+    /// First shape.
     pub a: u32,
-    /// The second shape.
+    /// Second shape.
     pub b: u32,
 }
 
-/// A contact between two shapes, the same from step to step.
+/// Contact between two shapes; the id is the same from step to step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ContactId {
-    /// The shapes.
+    /// Shapes.
     pub pair: PairId,
-    /// Which of their near features.
+    /// Feature pair, by its number among those of the shapes.
     pub feature: u32,
 }
 
-/// Where something may bear, or happen.
+impl fmt::Display for ContactId {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "contact {} of shapes {} and {}", self.feature, self.pair.a, self.pair.b)
+    }
+}
+
+/// Unilateral constraint or drive: where an active constraint or an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConstraintId {
-    /// At a contact.
+    /// Contact.
     Contact(ContactId),
-    /// At a row of the joints, by its place among them: a limit or a drive.
+    /// Limit or drive, by its index among the joint rows.
     Joint(usize),
 }
 
-/// One near point of two shapes, as rows.
+/// Contact rows: normal, tangents and moments at one near point of two shapes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContactRow {
-    /// Which contact.
+    /// Contact.
     pub id: ContactId,
-    /// The bodies, by their numbers in the world.
+    /// Bodies, by their numbers in the world.
     pub bodies: [u32; 2],
-    /// Φ [m], negative when overlapping.
+    /// Gap Φ [m], negative when overlapping.
     pub gap: f64,
-    /// nᵀ: the gap opens at n·v + drift.
+    /// Normal row nᵀ: the gap opens at n·v + drift.
     pub normal: Row,
-    /// ∂Φ/∂t of prescribed motion [m/s].
+    /// Drift ∂Φ/∂t of prescribed motion [m/s].
     pub drift: f64,
     /// Tangent rows and prescribed slip τ [m/s].
     pub tangents: ArrayVec<OffsetRow, 2>,
-    /// The tangent rows may be turned so that the first is along the slip of the free velocity.
+    /// `true` where tangent rows are aligned with the slip of the free velocity.
     pub aligned: bool,
-    /// The friction set.
+    /// Friction set.
     pub set: FrictionSet,
     /// Coulomb coefficient μ.
     pub mu: f64,
     /// Coefficient of restitution e.
     pub restitution: f64,
-    /// Where it is [m]; planar worlds leave z at 0.
+    /// Contact point [m]; z = 0 in the plane.
     pub point: [f64; 3],
     /// Unit normal, from the first body to the second.
     pub direction: [f64; 3],
     /// Unit tangents of the tangent rows.
     pub tangent_directions: [[f64; 3]; 2],
-    /// What resists spin and rolling.
+    /// Torsional and rolling friction.
     pub moments: Moments,
 }
 
-/// The rows of a contact that resists turning: the moments of a distributed contact, ST00 §2. Few do, so they stand
-/// apart, and contacts without them are moved about as quickly as if there were none.
+/// Moment rows of a contact with torsional or rolling friction, as a distributed contact has. ST00 §2. Few contacts have
+/// them, so they are stored apart: copying a contact without them costs no more than if there were none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moments {
-    /// Torsional radius ℓ_t [m]; 0 where nothing resists spin. The moment about the normal and the sliding friction
+    /// Torsional radius ℓ_t [m]; 0 without torsional friction. The moment about the normal and the sliding friction
     /// share one bound: (f, m/ℓ_t) lies in μ N times the friction set.
     pub torsion: f64,
-    /// Rolling length ℓ_r [m]; 0 where nothing resists rolling. The moment across the normal is at most ℓ_r N,
-    /// whatever μ is.
+    /// Rolling length ℓ_r [m]; 0 without rolling friction. The moment across the normal is at most ℓ_r N, whatever μ is.
     pub rolling: f64,
-    /// ℓ_t times the angular velocity of the second body against the first about the normal, where there is friction
+    /// Spin row: ℓ_t times the angular velocity of the second body relative to the first about the normal, where μ > 0
     /// [m/s].
     pub spin: Option<Box<OffsetRow>>,
-    /// ℓ_r times that about the tangents, in the plane about the axis that points out of it [m/s].
+    /// Rolling rows: ℓ_r times the relative angular velocity about the tangents, in the plane about z [m/s].
     pub rolls: Vec<OffsetRow>,
-    /// The set of the moments that resist rolling.
+    /// Friction set of the rolling moments.
     pub set: FrictionSet,
 }
 
 impl Moments {
-    /// Nothing resists turning.
+    /// No moment rows.
     pub fn none() -> Self {
         Self { torsion: 0.0, rolling: 0.0, spin: None, rolls: Vec::new(), set: FrictionSet::circle() }
     }
 
-    /// `true` when nothing resists turning.
+    /// `true` without moment rows.
     pub fn is_none(&self) -> bool {
         self.spin.is_none() && self.rolls.is_empty()
     }
 }
 
-/// Whether a contact is among others, which stand in the order of their pairs.
+/// `true` where a contact is among others, which are sorted by pair.
 pub(crate) fn is_among<T>(id: ContactId, others: &[T], key: impl Fn(&T) -> ContactId) -> bool {
     let first = others.partition_point(|other| key(other).pair < id.pair);
     others[first..].iter().map(key).take_while(|other| other.pair == id.pair).any(|other| other == id)
 }
 
 impl ContactRow {
-    /// Turns the two tangents by the angle with this cosine and sine.
+    /// Name in messages, such as "contact 4 (box–floor)"; by the numbers of its shapes where bodies have no names.
+    pub(crate) fn name<S: System + ?Sized>(&self, system: &S) -> String {
+        match self.bodies.map(|body| system.body_name(body)) {
+            [Some(a), Some(b)] => format!("contact {} ({a}–{b})", self.id.feature),
+            _ => self.id.to_string(),
+        }
+    }
+
+    /// Rotates the two tangents by the angle with this cosine and sine.
     pub(crate) fn turn(&mut self, cos: f64, sin: f64) {
         let (first, second) = (self.tangents[0].clone(), self.tangents[1].clone());
         self.tangents[0] = combined(cos, &first, sin, &second);
@@ -364,7 +387,7 @@ impl ContactRow {
     }
 }
 
-/// `x a + y b` of two rows that touch the same bodies.
+/// Row `x a + y b`, of two rows over the same bodies.
 fn combined(x: f64, a: &OffsetRow, y: f64, b: &OffsetRow) -> OffsetRow {
     let row = if let (Row::Bodies(a), Row::Bodies(b)) = (&a.row, &b.row) {
         let sum = |(a, b): (&Term, &Term)| Term {

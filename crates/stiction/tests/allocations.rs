@@ -49,8 +49,10 @@ fn planar_boxes_and_a_pendulum() {
         let joint = planar::Joint::revolute("hinge", &world, anchor, bob, nalgebra::Point2::new(-4.0, 4.0));
         world.add_joint(joint);
         let model = world.build().unwrap();
-        let state = model.state();
-        assert_no_allocation(Simulation::new(model, state, scheme()), &format!("planar, {:?}", scheme()));
+        assert_no_allocation(
+            Simulation::new(model).with_scheme(scheme()),
+            &format!("planar, {:?}", scheme()),
+        );
     }
 }
 
@@ -72,9 +74,8 @@ fn tiled_slabs() {
             }
             world.add_body(slab.at(Isometry3::translation(0.0, 0.0, 0.1)));
             let model = world.build().unwrap();
-            let state = model.state();
             let scheme = Scheme { reduction, ..scheme() };
-            assert_no_allocation(Simulation::new(model, state, scheme), &format!("tiles, {scheme:?}"));
+            assert_no_allocation(Simulation::new(model).with_scheme(scheme), &format!("tiles, {scheme:?}"));
         }
     }
 }
@@ -145,8 +146,10 @@ fn spatial_boxes_and_spheres() {
         let top = world.add_body(top.at(Isometry3::translation(8.0, 0.0, 0.1)).moving(spin));
         world.add_joint(spatial::Joint::spherical("point", &world, anchor, top, point));
         let model = world.build().unwrap();
-        let state = model.state();
-        assert_no_allocation(Simulation::new(model, state, scheme()), &format!("spatial, {:?}", scheme()));
+        assert_no_allocation(
+            Simulation::new(model).with_scheme(scheme()),
+            &format!("spatial, {:?}", scheme()),
+        );
     }
 }
 
@@ -169,8 +172,7 @@ fn a_top_beside_a_ball() {
         let top = world.add_body(top.at(Isometry3::translation(2.0, 0.0, 0.1)).moving(spin));
         world.add_joint(spatial::Joint::spherical("point", &world, anchor, top, point));
         let model = world.build().unwrap();
-        let state = model.state();
-        assert_no_allocation(Simulation::new(model, state, scheme()), &format!("top, {:?}", scheme()));
+        assert_no_allocation(Simulation::new(model).with_scheme(scheme()), &format!("top, {:?}", scheme()));
     }
 }
 

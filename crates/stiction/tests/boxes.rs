@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use stiction::spatial::{Attached, Body, BodyId, Mass, Model, Shape, World};
-use stiction::{Material, Scheme, Simulation};
+use stiction::{Material, Simulation};
 use stiction_geometry::spatial::Polyhedron;
 
 fn ground(world: &mut World, friction: f64) {
@@ -19,8 +19,7 @@ fn cuboid(name: String, half_extents: [f64; 3], pose: Isometry3<f64>, friction: 
 /// Runs 10 s at h = 0.01; penetration stays below 1e-6 of the size, and from 1 s on nothing moves by 1e-9 of it.
 fn assert_rests(world: World, bodies: &[BodyId], size: f64) {
     let model: Model = world.build().unwrap();
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::new(model);
     let centres = |s: &Simulation<Model>| -> Vec<Vector3<f64>> {
         bodies.iter().map(|&b| s.system().centre(s.state(), b).unwrap().coords).collect()
     };

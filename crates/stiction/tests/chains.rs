@@ -1,8 +1,8 @@
 //! Long chains: joints alone are one sparse factorization per problem, whether they close on themselves or are there twice.
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use stiction::Simulation;
 use stiction::spatial::{Body, Joint, Mass, Model, World};
-use stiction::{Scheme, Simulation};
 
 /// Links of 0.1 m along a circle of which `part` is there, at rest, held by the first; each joint `copies` times.
 fn links(count: u32, part: f64, copies: u32) -> Model {
@@ -39,8 +39,7 @@ fn links(count: u32, part: f64, copies: u32) -> Model {
 fn joints_alone_are_factored_once_and_hold_to_round_off() {
     for (name, part, copies) in [("open", 0.25, 1), ("closed", 1.0, 1), ("doubled", 0.25, 2)] {
         let model = links(300, part, copies);
-        let state = model.state();
-        let mut simulation = Simulation::new(model, state, Scheme::default());
+        let mut simulation = Simulation::new(model);
         for step in 0..20 {
             let report = simulation.step(1e-3).unwrap_or_else(|e| panic!("{name}, step {step}: {e}"));
             // round-off of velocities, amplified along the chain
@@ -57,8 +56,7 @@ fn joints_alone_are_factored_once_and_hold_to_round_off() {
 #[test]
 fn a_chain_swings_without_gaining_energy() {
     let model = links(100, 0.25, 1);
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::new(model);
     let mut energies = Vec::new();
     for _ in 0..300 {
         let report = simulation.step(1e-3).unwrap();

@@ -1,6 +1,6 @@
 //! Gaps by the signed Euclidean distance instead of the ratio metric: one contact per pair.
 
-use stiction::{Depth, Scheme, Simulation};
+use stiction::{Depth, Simulation};
 
 /// Contacts of the last step of a box that falls flat on another one, and where it is then [m].
 fn in_space(depth: Depth) -> (usize, f64) {
@@ -14,8 +14,7 @@ fn in_space(depth: Depth) -> (usize, f64) {
     let die = world
         .add_body(Body::rigid("die", Mass::Density(1.0)).at(Isometry3::translation(0.0, 0.0, 1.1)).with(die));
     let model = world.build().unwrap();
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::new(model);
     let mut contacts = 0;
     // 0.1 m take 0.14 s; on one contact it begins to tip right after
     for _ in 0..15 {
@@ -35,8 +34,7 @@ fn in_the_plane(depth: Depth) -> (usize, f64) {
     let die = Body::rigid("die", Mass::Density(1.0)).at(Isometry2::translation(0.0, 1.1));
     let die = world.add_body(die.with(rectangle([0.5; 2])));
     let model = world.build().unwrap();
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::new(model);
     let mut contacts = 0;
     for _ in 0..15 {
         contacts = simulation.step(0.01).unwrap().contacts.len();

@@ -66,7 +66,8 @@ impl Reference {
 /// The run to an accuracy.
 fn followed(plan: &Plan, times: &[f64], tolerance: f64) -> Result<Vec<Sample>, String> {
     let accuracy = Accuracy { event_limit: EVENTS, ..Accuracy::of(tolerance) };
-    let mut simulation = Simulation::new(plan.model.clone(), plan.start.clone(), Scheme::accurate());
+    let mut simulation =
+        Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(Scheme::accurate());
     let began = Instant::now();
     let mut samples = Vec::new();
     let mut events = 0;
@@ -87,7 +88,7 @@ fn followed(plan: &Plan, times: &[f64], tolerance: f64) -> Result<Vec<Sample>, S
 
 /// The run with steps of one size.
 fn stepped(plan: &Plan, times: &[f64], scheme: Scheme, h: f64) -> Result<Vec<Sample>, String> {
-    let mut simulation = Simulation::new(plan.model.clone(), plan.start.clone(), scheme);
+    let mut simulation = Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(scheme);
     let mut samples = Vec::new();
     for &t in times {
         simulation.record(t, h, |_, _, _| ()).map_err(|stopped| stopped.error.to_string())?;

@@ -177,7 +177,8 @@ impl Arrays {
             contacts,
             rows,
         };
-        let observed = Simulation::new(model.clone(), start.clone(), plan.scheme).observe();
+        let observed =
+            Simulation::from_state(model.clone(), start.clone()).with_scheme(plan.scheme).observe();
         let mut first = Step::new(start, &observed);
         // nothing was solved yet
         first.certificate = [f64::NAN; 7];

@@ -14,7 +14,8 @@ const FRAMES: usize = 6;
 /// Draws a run from its journal as SVG text.
 pub(super) fn draw(plan: &Plan, journal: &Path) -> Result<String, BadInput> {
     let said = |error: stiction_journal::JournalError| BadInput(error.to_string());
-    let first = Simulation::new(plan.model.clone(), plan.start.clone(), plan.scheme).observe();
+    let first =
+        Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme).observe();
     let [mut kinetic, mut potential, mut total] =
         ["kinetic", "potential", "both"].map(|label| Curve { label: label.into(), points: Vec::new() });
     let [mut depth, mut residual] =

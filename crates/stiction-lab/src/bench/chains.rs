@@ -132,7 +132,7 @@ fn timed<S: System>(
     scheme: Scheme,
     steps: usize,
 ) -> Result<ChainMeasurement, StepError> {
-    let mut simulation = Simulation::new(model, state, scheme);
+    let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
     let h = step_size(links);
     let mut report = StepReport::default();
     for _ in 0..steps.div_ceil(10) {

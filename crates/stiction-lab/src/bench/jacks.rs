@@ -7,7 +7,7 @@ use cpu_time::ProcessTime;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction::{Scheme, Simulation, StepReport, System};
+use stiction::{Simulation, StepReport, System};
 
 /// Jacks (three crossed boxes each) that fall into a heap: 10 s at h = 0.005 s for each of three seeds.
 ///
@@ -84,7 +84,7 @@ fn measure(arguments: &JackArguments, seed: u64) -> Result<JackMeasurement, Box<
     let model = heaps::jacks(arguments.count, seed).build()?;
     let state = model.state();
     let start = model.potential(state.t, &state.q);
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::from_state(model, state);
     let mut report = StepReport::default();
     let (mut before, mut contacts_max, mut loose, mut steps) = (start, 0, 0, 0);
     let (mut certificate, mut gain, mut penetration, mut kinetic) = (0.0, 0.0, 0.0, 0.0);

@@ -124,7 +124,7 @@ fn measure(
     let (state, size, bodies) = (model.state(), model.size(), model.bodies().len());
     let scheme = Scheme::default();
     let tolerance = scheme.solver.tolerance;
-    let mut simulation = Simulation::new(model, state, scheme);
+    let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
     let mut report = StepReport::default();
     let tenth = steps / 10;
     let settling = SETTLING_STEPS.min(tenth);

@@ -80,8 +80,7 @@ fn measure(
     h: f64,
     steps: usize,
 ) -> Result<Vec<PhaseTime>, stiction::StepError> {
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::new(model);
     let mut report = StepReport::default();
     for _ in 0..steps.div_ceil(10) {
         simulation.step_into(h, &mut report)?;

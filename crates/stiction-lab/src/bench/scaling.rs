@@ -101,7 +101,7 @@ fn measure(
         pools.push((threads, rayon::ThreadPoolBuilder::new().num_threads(threads).build()?));
         threads *= 2;
     }
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::from_state(model, state);
     let mut report = StepReport::default();
     simulation.step_into(SCALING_STEP, &mut report)?;
     let steps = arguments.steps.max(1);

@@ -88,7 +88,7 @@ fn measure<S: System + Clone>(
     scheme: Scheme,
     runs: usize,
 ) -> Result<SceneMeasurement, StepError> {
-    let mut simulation = Simulation::new(model.clone(), start.clone(), scheme);
+    let mut simulation = Simulation::from_state(model.clone(), start.clone()).with_scheme(scheme);
     let mut report = StepReport::default();
     let mut found = SceneMeasurement {
         scene: "",

@@ -118,7 +118,7 @@ fn measure<S: System + Clone>(model: &S, start: &State, runs: usize) -> Vec<Seco
     let mut report = StepReport::default();
     let mut runners: Vec<(Simulation<S>, usize, SecondOrderMeasurement)> = Vec::new();
     for (name, scheme) in SCHEMES {
-        let mut simulation = Simulation::new(model.clone(), start.clone(), scheme());
+        let mut simulation = Simulation::from_state(model.clone(), start.clone()).with_scheme(scheme());
         let (steps, found) = counts(&mut simulation, name, &mut report);
         runners.push((simulation, steps, found));
     }

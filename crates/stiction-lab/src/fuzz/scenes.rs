@@ -232,7 +232,7 @@ fn judge(text: &str) -> Result<FileOutcome, String> {
     }
     placed(&Diagnostics(scene.lint()), text)?;
     let end = state.t + duration;
-    let mut simulation = Simulation::new(model, state, scheme);
+    let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
     if let Some(accuracy) = accuracy {
         // a run to the end may take any number of steps
         let (event_limit, step_limit) = (accuracy.event_limit.min(10), accuracy.step_limit.min(10_000));

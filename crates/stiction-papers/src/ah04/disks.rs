@@ -101,8 +101,7 @@ pub fn convex_difference(
     steps: usize,
 ) -> Result<[f64; 2], ExperimentError> {
     let model = model(seed)?;
-    let start = model.state();
-    let mut simulation = Simulation::new(model, start, *scheme);
+    let mut simulation = Simulation::new(model).with_scheme(*scheme);
     let mut worst = [0.0_f64; 2];
     for _ in 0..steps {
         let report = simulation.step(h)?;
@@ -112,6 +111,7 @@ pub fn convex_difference(
         for (worst, gamma) in worst.iter_mut().zip([&gamma[..], &[]]) {
             let unsolved = |error| StepError::Unsolved {
                 t: state.t,
+                place: None,
                 error: Box::new(error),
                 problem: Box::new(problem.clone()),
             };

@@ -39,7 +39,7 @@ impl Ah04Run {
         time: f64,
         mut watch: impl FnMut(&Simulation<S>, &StepReport),
     ) -> Result<Self, StepError> {
-        let mut simulation = Simulation::new(system, state, scheme);
+        let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
         let start = simulation.observe().infeasibility;
         let mut run = Self {
             h,

@@ -116,7 +116,7 @@ impl Cp03Run {
     ) -> Result<Self, ExperimentError> {
         let state = model.state();
         let mut run = Self { h, states: vec![state.clone()], ..Self::default() };
-        let mut simulation = Simulation::new(model, state, *scheme);
+        let mut simulation = Simulation::from_state(model, state).with_scheme(*scheme);
         for step in 1..=steps {
             let report = simulation.step(h)?;
             run.note(&report);

@@ -80,7 +80,7 @@ impl Ha10Run {
         let state = bodies.state();
         let system = Polyhedra { bodies, form, depth, normalized };
         watch(&system, &state);
-        let mut simulation = Simulation::new(system, state, scheme);
+        let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
         let mut run = Self::default();
         let mut report = StepReport::default();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps")]

@@ -43,7 +43,7 @@ impl Pagt06Run {
             events: Vec::new(),
             residual: 0.0,
         };
-        let mut simulation = Simulation::new(system, state, scheme);
+        let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
         let mut report = StepReport::default();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps")]
         let steps = (time / h).round() as usize;

@@ -227,7 +227,8 @@ pub fn radius(scheme: Scheme, turn: f64, damping: f64) -> Result<f64, Experiment
     let system = Smooth::Oscillator { frequency: turn, damping };
     let mut columns = [Vector2::zeros(); 2];
     for (column, unit) in columns.iter_mut().zip([[1.0, 0.0], [0.0, turn]]) {
-        let mut simulation = Simulation::new(system, start(vec![unit[0]], vec![unit[1]]), scheme);
+        let mut simulation =
+            Simulation::from_state(system, start(vec![unit[0]], vec![unit[1]])).with_scheme(scheme);
         simulation.step(1.0)?;
         let state = simulation.state();
         *column = Vector2::new(state.q[0], state.v[0] / turn);

@@ -88,7 +88,7 @@ fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
 pub fn run(gravity: f64, scheme: Scheme, steps: usize) -> Result<BallsRun, ExperimentError> {
     let (model, balls) = model(gravity)?;
     let start = model.state();
-    let mut simulation = Simulation::new(model, start, scheme);
+    let mut simulation = Simulation::from_state(model, start).with_scheme(scheme);
     let h = BALLS_DURATION / steps as f64;
     let start = positions(simulation.system(), balls, simulation.state());
     let mut run = BallsRun {

@@ -52,7 +52,7 @@ pub fn impact(gravity: f64, lever: Lever) -> Result<Impact, ExperimentError> {
     let t = touch(gravity);
     let position = [0.0, HEIGHT - 0.5 * gravity * t * t, FRAC_PI_6 + SPIN * t];
     let before = state(position, [0.0, -gravity * t, SPIN]);
-    let mut simulation = Simulation::new(model(0.0, lever)?, before, Scheme::ap97());
+    let mut simulation = Simulation::from_state(model(0.0, lever)?, before).with_scheme(Scheme::ap97());
     let report = simulation.step(1e-3)?;
     let v = &simulation.state().v;
     let velocity = [v[0], v[1], v[2]];
@@ -98,7 +98,7 @@ pub fn impact(gravity: f64, lever: Lever) -> Result<Impact, ExperimentError> {
 pub fn step_sliding(gravity: f64, impact: &Impact, slip: f64, h: f64) -> Result<StepReport, ExperimentError> {
     let [x, y, spin] = impact.velocity;
     let state = state(impact.position, [x + slip, y, spin]);
-    Ok(Simulation::new(model(gravity, Lever::Surface)?, state, Scheme::st00()).step(h)?)
+    Ok(Simulation::from_state(model(gravity, Lever::Surface)?, state).with_scheme(Scheme::st00()).step(h)?)
 }
 
 fn state(q: [f64; 3], v: [f64; 3]) -> State {
@@ -136,8 +136,6 @@ fn sticking(
     };
     match solve(&problem, &Solver::default(), None) {
         Ok(solution) => Ok(solution.z()[0]),
-        Err(error) => {
-            Err(StepError::Unsolved { t, error: Box::new(error), problem: Box::new(problem) }.into())
-        }
+        Err(error) => Err(StepError::unsolved(t, error, &problem).into()),
     }
 }

@@ -79,8 +79,7 @@ pub(super) fn model(gravity: f64, lever: Lever) -> Result<Model, ExperimentError
 /// Lets the rod fall in this many steps.
 pub fn run(gravity: f64, lever: Lever, scheme: Scheme, steps: usize) -> Result<RodRun, ExperimentError> {
     let model = model(gravity, lever)?;
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, scheme);
+    let mut simulation = Simulation::new(model).with_scheme(scheme);
     let h = ROD_DURATION / steps as f64;
     let three = |x: &[f64]| [x[0], x[1], x[2]];
     let mut run = RodRun {

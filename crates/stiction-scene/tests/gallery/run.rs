@@ -36,7 +36,7 @@ pub(crate) fn run(name: &str) -> Run {
     let end = state.t + duration;
     let start = state.clone();
     let mut run = Run {
-        simulation: Simulation::new(model, state, scheme),
+        simulation: Simulation::from_state(model, state).with_scheme(scheme),
         states: vec![start],
         energies: Vec::new(),
         infeasibility: 0.0,
@@ -67,7 +67,7 @@ pub(crate) fn run(name: &str) -> Run {
 pub(crate) fn followed(name: &str, tolerance: f64) -> State {
     let Built { model, state, duration, .. } = built(name);
     let end = state.t + duration;
-    let mut simulation = Simulation::new(model, state, Scheme::accurate());
+    let mut simulation = Simulation::from_state(model, state).with_scheme(Scheme::accurate());
     simulation
         .run_to_accuracy(end, &Accuracy::of(tolerance), &[], |_, _| ())
         .unwrap_or_else(|error| panic!("{error}"));

@@ -21,7 +21,7 @@ fn the_reference_scenes_run() {
     for (path, text) in scenes("scenes/reference") {
         let Built { model, state, scheme, h, accuracy, duration, .. } =
             Scene::from_toml(&text, "reference.toml").unwrap().build().unwrap();
-        let mut simulation = Simulation::new(model, state, scheme);
+        let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
         let end = match accuracy {
             Some(accuracy) => simulation.run_to_accuracy(duration, &accuracy, &[], |_, _| ()).map(|_| ()),
             None => {

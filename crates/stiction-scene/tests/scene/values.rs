@@ -327,7 +327,7 @@ fn a_model_of_either_dimension_is_asked_the_same() {
         limits = [0.0, 1.0]
         "#;
     let built = built(&format!("{SPACE}{text}"));
-    let mut simulation = Simulation::new(built.model, built.state, built.scheme);
+    let mut simulation = Simulation::from_state(built.model, built.state).with_scheme(built.scheme);
     simulation.step(0.01).unwrap();
     let (model, state) = (simulation.system(), simulation.state());
     assert_eq!(model.body_names(), ["floor", "ball", "world"]);

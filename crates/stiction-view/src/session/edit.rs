@@ -2,7 +2,7 @@
 
 use super::command::{Complaint, Dropped};
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
-use stiction::{Material, Mistakes, Scheme, Simulation, State, planar, spatial};
+use stiction::{Material, Mistakes, Simulation, State, planar, spatial};
 use stiction_geometry as geometry;
 use stiction_scene::Model;
 
@@ -18,12 +18,12 @@ pub(super) fn edited<T>(
 ) -> Result<(Model, State, T), Mistakes> {
     match model {
         Model::Planar(model) => {
-            let mut simulation = Simulation::new(model.clone(), state.clone(), Scheme::default());
+            let mut simulation = Simulation::from_state(model.clone(), state.clone());
             let answer = simulation.edit(plane)?;
             Ok((Model::Planar(simulation.system().clone()), simulation.state().clone(), answer))
         }
         Model::Spatial(model) => {
-            let mut simulation = Simulation::new(model.clone(), state.clone(), Scheme::default());
+            let mut simulation = Simulation::from_state(model.clone(), state.clone());
             let answer = simulation.edit(space)?;
             Ok((Model::Spatial(simulation.system().clone()), simulation.state().clone(), answer))
         }

@@ -74,8 +74,7 @@ pub(super) fn pulled(model: &Model, state: &State, cursor: u32, body: u32, point
         Model::Planar(model) => {
             let body = planar::BodyId(body);
             let local = model.pose(state, body)?.inverse_transform_point(&Point2::new(point[0], point[1]));
-            let mut simulation =
-                stiction::Simulation::new(model.clone(), state.clone(), stiction::Scheme::default());
+            let mut simulation = stiction::Simulation::from_state(model.clone(), state.clone());
             let spring = planar::Force::Spring {
                 a: planar::BodyId(cursor),
                 point_a: Point2::origin(),
@@ -91,8 +90,7 @@ pub(super) fn pulled(model: &Model, state: &State, cursor: u32, body: u32, point
         Model::Spatial(model) => {
             let body = spatial::BodyId(body);
             let local = model.pose(state, body)?.inverse_transform_point(&Point3::from(point));
-            let mut simulation =
-                stiction::Simulation::new(model.clone(), state.clone(), stiction::Scheme::default());
+            let mut simulation = stiction::Simulation::from_state(model.clone(), state.clone());
             let spring = spatial::Force::Spring {
                 a: spatial::BodyId(cursor),
                 point_a: Point3::origin(),

@@ -15,12 +15,11 @@ impl Simulation<Model> {
     /// ```
     /// # use nalgebra::{Isometry2, Vector2};
     /// # use stiction::planar::{Body, Mass, World};
-    /// # use stiction::{Scheme, Simulation};
+    /// # use stiction::Simulation;
     /// # let mut world = World::new(Vector2::new(0.0, -9.81));
     /// # world.add_body(Body::rigid("first", Mass::given(1.0, 1.0)));
     /// # let model = world.build()?;
-    /// # let state = model.state();
-    /// # let mut simulation = Simulation::new(model, state, Scheme::default());
+    /// # let mut simulation = Simulation::new(model);
     /// simulation.step(0.01)?;
     /// simulation.edit(|world| {
     ///     world.add_body(Body::rigid("second", Mass::given(1.0, 1.0)));

@@ -5,7 +5,7 @@ use super::joint_rows::TINY;
 use super::model::Model;
 use super::part::{Kind, Place};
 use super::world::BodyId;
-use crate::jacobian::pull::{Grip, Pull, known_length};
+use crate::jacobian::point_force::{ForcePoint, PointForce, known_length};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::system::differences;
 use nalgebra::{Matrix3, Matrix6, Point2, Vector2, Vector3};
@@ -52,12 +52,12 @@ impl Model {
             Force::Constant { body, point, wrench } => {
                 if let Some((grip, _)) = grip(*body, *point) {
                     // a torque about z does not turn with the body
-                    grip.push(&spatial(&wrench.force), &Vector3::zeros(), out);
+                    grip.add_constant_force(&spatial(&wrench.force), &Vector3::zeros(), out);
                 }
             }
             Force::Timed { body, point, load } => {
                 if let Some((grip, _)) = grip(*body, *point) {
-                    grip.push(&spatial(&load(t).force), &Vector3::zeros(), out);
+                    grip.add_constant_force(&spatial(&load(t).force), &Vector3::zeros(), out);
                 }
             }
             Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length } => {
@@ -65,13 +65,13 @@ impl Model {
                 let (Some((a, from)), Some((b, to))) = ends else { return };
                 let (d, u) = (to - from, b.velocity - a.velocity);
                 let pull = if *rest_length == 0.0 {
-                    Pull::whole(*stiffness, *damping, &spatial(&d), &u)
+                    PointForce::isotropic(*stiffness, *damping, &spatial(&d), &u)
                 } else {
                     // along the same direction as the force
                     let length = d.norm();
                     let n = if length > TINY { d / length } else { Vector2::y() };
                     let known = known_length(length, *rest_length);
-                    Pull::along(&spatial(&n), known, length - rest_length, (*stiffness, *damping), &u)
+                    PointForce::along(&spatial(&n), known, length - rest_length, (*stiffness, *damping), &u)
                 };
                 pull.add([&a, &b], out);
             }
@@ -79,8 +79,9 @@ impl Model {
                 let Some((b, at)) = grip(*body, Some(*point)) else { return };
                 let elongation = axis.dot(&at.coords) - origin;
                 let constants = (*stiffness, *damping);
-                let pull = Pull::along(&spatial(axis), f64::INFINITY, elongation, constants, &b.velocity);
-                pull.add([&Grip::prescribed(Vector3::zeros()), &b], out);
+                let pull =
+                    PointForce::along(&spatial(axis), f64::INFINITY, elongation, constants, &b.velocity);
+                pull.add([&ForcePoint::prescribed(Vector3::zeros()), &b], out);
             }
             Force::Custom { .. } => {}
         }
@@ -93,12 +94,12 @@ impl Model {
         point: Option<Point2<f64>>,
         places: &[Place],
         v: &[f64],
-    ) -> Option<(Grip, Point2<f64>)> {
+    ) -> Option<(ForcePoint, Point2<f64>)> {
         let i = self.index(body)?;
         let (part, place) = (&self.parts[i], &places[i]);
         let at = point.map_or(place.centre, |p| place.point(&(p - part.centre)));
         let Some(number) = part.moving else {
-            return Some((Grip::prescribed(spatial(&place.drift_at(&at))), at));
+            return Some((ForcePoint::prescribed(spatial(&place.drift_at(&at))), at));
         };
         // velocities as linear and angular ones in space
         let mut axes = Matrix6::zeros();
@@ -113,7 +114,7 @@ impl Model {
         // about z it is all one in which frame the lever is
         let lever = spatial(&(at - place.centre));
         let own = &v[part.v..part.v + part.velocities()];
-        Some((Grip::moving(number, &axes, Matrix3::identity(), lever, own), at))
+        Some((ForcePoint::moving(number, &axes, Matrix3::identity(), lever, own), at))
     }
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //! use nalgebra::{Isometry2, Vector2};
 //! use stiction::planar::{Attached, Body, Mass, World};
-//! use stiction::{Scheme, Simulation};
+//! use stiction::Simulation;
 //! use stiction_geometry::planar::Shape;
 //!
 //! let mut world = World::new(Vector2::new(0.0, -9.81));
@@ -15,8 +15,7 @@
 //! let ball = world.add_body(Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 0.5)).with(disk));
 //!
 //! let model = world.build()?;
-//! let state = model.state();
-//! let mut simulation = Simulation::new(model, state, Scheme::default());
+//! let mut simulation = Simulation::new(model);
 //! for _ in 0..100 {
 //!     simulation.step(0.01)?;
 //! }

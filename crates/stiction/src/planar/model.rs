@@ -8,6 +8,7 @@ use super::world::{BodyId, JointId, ShapeId, World};
 use crate::error::Mistakes;
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::material::Material;
+use crate::simulate::InitialState;
 use crate::state::State;
 use crate::system::{ContactQuery, ContactRow, Forces, JointRow, PairId, SearchCache, System};
 use nalgebra::{Isometry2, Matrix6, Point2, Vector2};
@@ -218,7 +219,21 @@ fn smallest(parts: &[Part], surfaces: &[Surface]) -> f64 {
     if least.is_finite() { least } else { 1.0 }
 }
 
+impl InitialState for Model {
+    fn initial_state(&self) -> State {
+        self.state()
+    }
+}
+
 impl System for Model {
+    fn body_name(&self, body: u32) -> Option<&str> {
+        self.world.body(BodyId(body)).map(|body| body.name.as_str())
+    }
+
+    fn joint_name(&self, joint: u32) -> Option<&str> {
+        self.world.joint(JointId(joint)).map(|joint| joint.name.as_str())
+    }
+
     fn bodies(&self) -> &[usize] {
         &self.bodies
     }

@@ -1,25 +1,20 @@
-//! Combinations of points: the corners of a patch, and the lowest combination of them over any of its points.
+//! Convex combinations on a patch: from points with heights, its corners and the lowest combination of kept points at
+//! any of its points.
 
+use super::tolerances::{COINCIDENT_POINTS, HULL_EXCHANGE_LIMIT, MIN_SHARE};
 use arrayvec::ArrayVec;
 
-/// Points with their parts α.
-pub(super) type Combination = ArrayVec<(usize, f64), 3>;
+/// Points with their shares α.
+pub(super) type ConvexCombination = ArrayVec<(usize, f64), 3>;
 
-/// Points nearer to each other or to a line than this part of the patch coincide. It decides only what is tried:
-/// the proof has its own tolerance.
-const COINCIDE: f64 = 1e-10;
-
-/// Exchanges at most; each lowers the combination, and a few are enough for patches of dozens of contacts.
-const EXCHANGES: usize = 50;
-
-/// Points of a plane with heights, those that are kept, and the first of these the corners of all.
+/// Points of a plane with heights, and the kept ones among them, corners first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Patch {
     points: Vec<[f64; 2]>,
     heights: Vec<f64>,
     kept: Vec<usize>,
     corners: usize,
-    /// Shorter than this is nothing [m].
+    /// Distance below which points coincide [m].
     slack: f64,
 }
 
@@ -40,7 +35,7 @@ fn length(a: [f64; 2]) -> f64 {
 }
 
 impl Patch {
-    /// Other points; keeps their corners, each the lowest of those that coincide with it.
+    /// Replaces the points and keeps their corners, each the lowest of those that coincide with it.
     pub(super) fn load(&mut self, points: impl Iterator<Item = ([f64; 2], f64)>) {
         self.points.clear();
         self.heights.clear();
@@ -55,7 +50,7 @@ impl Patch {
         }
         let n = self.points.len() as f64;
         let middle = self.points.iter().fold([0.0; 2], |m, p| [m[0] + p[0] / n, m[1] + p[1] / n]);
-        // the farthest from anywhere is a corner
+        // the farthest point from the mean is a corner
         let (mut start, mut extent) = (0, 0.0);
         for (i, p) in self.points.iter().enumerate() {
             let way = minus(*p, middle);
@@ -63,7 +58,7 @@ impl Patch {
                 (start, extent) = (i, dot(way, way));
             }
         }
-        self.slack = COINCIDE * extent.sqrt();
+        self.slack = COINCIDENT_POINTS * extent.sqrt();
         start = self.lowest_at(start);
         self.kept.push(start);
         let mut at = start;
@@ -77,12 +72,12 @@ impl Patch {
         self.corners = self.kept.len();
     }
 
-    /// Those that are kept, corners first.
+    /// Kept points, corners first.
     pub(super) fn kept(&self) -> &[usize] {
         &self.kept
     }
 
-    /// Keeps a point that nothing was found for.
+    /// Keeps a point.
     pub(super) fn keep(&mut self, i: usize) {
         self.kept.push(i);
     }
@@ -96,10 +91,10 @@ impl Patch {
         here.fold(i, |low, j| if self.heights[j] < self.heights[low] { j } else { low })
     }
 
-    /// The corner after another one: all points are to the left of the way there.
+    /// Next corner, counter-clockwise: all points are to the left of the edge.
     fn next_corner(&self, at: usize) -> Option<usize> {
         let from = self.points[at];
-        // the best so far, the way there and its length
+        // best corner so far, the edge and its length
         let mut found: Option<(usize, [f64; 2], f64)> = None;
         for (i, &point) in self.points.iter().enumerate() {
             let way = minus(point, from);
@@ -119,12 +114,12 @@ impl Patch {
         found.map(|(i, ..)| i)
     }
 
-    /// Kept points whose combination is point `i`, with the lowest height or at most that of the point: exchanges
-    /// along the lower hull, the simplex method of min Σ α_i h_i, Σ α_i = 1, Σ α_i p_i = p.
-    pub(super) fn combination(&self, i: usize) -> Option<Combination> {
+    /// Combination of kept points at point `i` with the lowest height, or with a height of at most that of the point.
+    /// Simplex method of min Σ α_i h_i, Σ α_i = 1, Σ α_i p_i = p, which exchanges along the lower hull.
+    pub(super) fn combination(&self, i: usize) -> Option<ConvexCombination> {
         let mut basis = self.around(i)?;
-        for _ in 0..EXCHANGES {
-            let alpha = self.parts(&basis, self.points[i])?;
+        for _ in 0..HULL_EXCHANGE_LIMIT {
+            let alpha = self.shares(&basis, self.points[i])?;
             let height: f64 = basis.iter().zip(&alpha).map(|(&b, a)| a * self.heights[b]).sum();
             if height <= self.heights[i] {
                 break;
@@ -132,16 +127,15 @@ impl Patch {
             let Some(better) = self.exchanged(&basis, &alpha) else { break };
             basis = better;
         }
-        // parts of round-off size are none
-        let alpha = self.parts(&basis, self.points[i])?;
-        let share = |(&b, &a): (&usize, &f64)| (a > 1e-13).then_some((b, a));
-        let mut combination: Combination = basis.iter().zip(&alpha).filter_map(share).collect();
+        let alpha = self.shares(&basis, self.points[i])?;
+        let share = |(&b, &a): (&usize, &f64)| (a > MIN_SHARE).then_some((b, a));
+        let mut combination: ConvexCombination = basis.iter().zip(&alpha).filter_map(share).collect();
         let sum: f64 = combination.iter().map(|(_, a)| a).sum();
         combination.iter_mut().for_each(|(_, a)| *a /= sum);
         Some(combination)
     }
 
-    /// Corners around a point: a triangle, or the ends of a line, or the one point there is.
+    /// Corners around a point: a triangle, the ends of a line, or the only point.
     fn around(&self, i: usize) -> Option<ArrayVec<usize, 3>> {
         let corners = &self.kept[..self.corners];
         if corners.len() < 3 {
@@ -150,17 +144,17 @@ impl Patch {
         let triangles =
             (1..corners.len() - 1).map(|k| ArrayVec::from([corners[0], corners[k], corners[k + 1]]));
         let inside = |basis: &ArrayVec<usize, 3>| {
-            let alpha = self.parts(basis, self.points[i])?;
+            let alpha = self.shares(basis, self.points[i])?;
             alpha.into_iter().reduce(f64::min)
         };
         let rated = triangles.filter_map(|t| inside(&t).map(|least| (t, least)));
         rated.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(triangle, _)| triangle)
     }
 
-    /// Parts α, summing to 1, with which the basis combines to a point; `None` for a basis without extent.
-    fn parts(&self, basis: &[usize], p: [f64; 2]) -> Option<ArrayVec<f64, 3>> {
+    /// Shares α of a basis, with sum 1, that combine to a point; `None` for a basis without extent.
+    fn shares(&self, basis: &[usize], p: [f64; 2]) -> Option<ArrayVec<f64, 3>> {
         let at = |k: usize| self.points[basis[k]];
-        let parts: ArrayVec<f64, 3> = match basis.len() {
+        let shares: ArrayVec<f64, 3> = match basis.len() {
             1 => [1.0].into_iter().collect(),
             2 => {
                 let way = minus(at(1), at(0));
@@ -174,14 +168,15 @@ impl Patch {
                 ArrayVec::from([1.0 - b - c, b, c])
             }
         };
-        parts.iter().all(|a| a.is_finite()).then_some(parts)
+        shares.iter().all(|a| a.is_finite()).then_some(shares)
     }
 
-    /// The basis with the kept point that is farthest below its plane in place of the one that reaches 0 first.
+    /// Basis after one exchange: the kept point farthest below its plane enters, the point whose share reaches 0 first
+    /// leaves.
     fn exchanged(&self, basis: &ArrayVec<usize, 3>, alpha: &[f64]) -> Option<ArrayVec<usize, 3>> {
         let (mut enter, mut deepest) = (None, 0.0);
         for &k in &self.kept {
-            let gamma = self.parts(basis, self.points[k])?;
+            let gamma = self.shares(basis, self.points[k])?;
             let plane: f64 = basis.iter().zip(&gamma).map(|(&b, g)| g * self.heights[b]).sum();
             if !basis.contains(&k) && plane - self.heights[k] > deepest {
                 deepest = plane - self.heights[k];

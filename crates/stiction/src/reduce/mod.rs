@@ -1,29 +1,36 @@
-//! Contact reduction: a contact that follows from others needs no rows of its own. PAGT06 §10.4
+//! Contact reduction: drops contacts whose constraint is implied by others, each with a proof that anyone can check.
+//! From the contact rows and offsets of a step, for the step-problem builder. PAGT06 §10.4
 
 mod hull;
 mod limit;
 mod proof;
+mod tolerances;
 
 use crate::system::{ContactId, ContactRow, is_among};
 use arrayvec::ArrayVec;
-use hull::{Combination, Patch};
-use limit::Choice;
+use hull::{ConvexCombination, Patch};
+use limit::WidestPatch;
 use proof::{Share, alike, defect};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tolerances::PARALLEL_NORMALS;
 
-/// Which contacts of two bodies are left out of the step problem.
+/// Choice of the contacts of two bodies that are left out of the step problem.
 ///
-/// Contact j follows from kept contacts i when there are α_i ≥ 0 with n_j = Σ α_i n_i and Δ_j ≥ Σ α_i Δ_i, for the Δ
-/// of the scheme, and when its friction cone is in the sum of theirs: the same μ, T_j = Σ α_i T_i R_i with τ, and R_i
-/// F_j ⊂ F_i, where R_i turns the tangents of one into those of the other. Then n_j v⁺ + Δ_j ≥ 0 follows from the kept
-/// rows, and any impulse at j is one at the kept contacts. So an answer to the reduced problem, with no impulse at j,
-/// answers the whole one. Rows must agree to 1e-10 of their entries, and gaps to 1e-12 of the size of the smallest
-/// body: see [`Dropped::defect`]. Polygons that are turned along the slip are compared before they are turned.
+/// Contact j is implied by kept contacts i if there are α_i ≥ 0 with
 ///
-/// Where the whole problem has more than one velocity the reduced one has fewer, and may take another than the method
-/// would have. It matters where a patch spins: torsional friction depends on how the load is spread, which rigid bodies
-/// leave open, and the reduced problem has the corners bear all of it. A slab of 1 m by 1 m, made of 5 × 5 cuboids,
-/// that spins at 4 rad/s with μ = 0.3 stops
+/// - n_j = Σ α_i n_i and Δ_j ≥ Σ α_i Δ_i, for the Δ of the scheme,
+/// - a friction cone within the sum of theirs: the same μ, T_j = Σ α_i T_i R_i with τ, and R_i F_j ⊂ F_i, where R_i
+///   rotates the tangents of j into those of i.
+///
+/// Then n_j v⁺ + Δ_j ≥ 0 follows from the kept rows, and any impulse at j is an impulse at the kept contacts. So a
+/// solution of the reduced problem, with zero impulse at j, solves the full one. Rows must agree to 1e-10 of their
+/// entries, and gaps to 1e-12 of the size of the smallest body: see [`Dropped::defect`]. Polygons that are aligned with
+/// the slip are compared before they are aligned.
+///
+/// Where the full problem has several solutions the reduced problem has fewer, and its solution may differ from the one
+/// that a method finds for the full problem. It matters where a patch spins: torsional friction depends on the
+/// distribution of the load, which rigid bodies leave open, and the reduced problem puts all of it on the corners. A slab
+/// of 1 m by 1 m, made of 5 × 5 cuboids, that spins at 4 rad/s with μ = 0.3 stops
 ///
 /// | load | after | within |
 /// |---|---|---|
@@ -33,40 +40,50 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
-    /// None.
+    /// No reduction.
     Off,
-    /// Those that follow from kept ones, each with its proof.
+    /// Drops implied contacts, each with its proof.
     #[default]
     Proven,
-    /// The same, and then all but this many of every two bodies: the deepest and those that keep most of the area
-    /// of the patch. What else is dropped has no proof and may be run into; 0 keeps none.
+    /// Drops implied contacts, then all but this many of every two bodies. Kept are the deepest contact and those that
+    /// span most of the area of the patch. The others have no proof and may penetrate; 0 keeps none.
     Limit(usize),
 }
 
-/// A contact that was left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Contact that was left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dropped {
-    /// Which contact.
+    /// Contact.
     pub contact: ContactId,
-    /// The proof: kept contacts by their places among those of the step, each with its part α; empty for a contact
-    /// dropped by the limit.
-    #[serde(serialize_with = "as_list")]
+    /// Proof: kept contacts by their index in the step, each with its share α; empty for a contact dropped by the limit.
+    #[serde(serialize_with = "serialize_list", deserialize_with = "deserialize_list")]
     pub combination: ArrayVec<(usize, f64), 3>,
 }
 
-fn as_list<S: Serializer>(combination: &Combination, serializer: S) -> Result<S::Ok, S::Error> {
-    combination.as_slice().serialize(serializer)
+fn serialize_list<S: Serializer>(list: &ConvexCombination, serializer: S) -> Result<S::Ok, S::Error> {
+    list.as_slice().serialize(serializer)
+}
+
+fn deserialize_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ConvexCombination, D::Error> {
+    let list = Vec::<(usize, f64)>::deserialize(deserializer)?;
+    let length = list.len();
+    let too_long = |_| serde::de::Error::custom(format!("a combination of {length} contacts; at most 3"));
+    ConvexCombination::try_from(&list[..]).map_err(too_long)
 }
 
 impl Dropped {
-    /// The largest defect of a proof.
+    /// Largest defect of a proof, relative to the entries of the rows. Smaller: true proofs are refused at the round-off
+    /// of rows. Larger: dropped contacts penetrate by more than post-stabilization ignores.
     pub const TOLERANCE: f64 = 1e-10;
 
-    /// How far the proof is from holding: the largest of what the combination leaves of the rows, as a part of their
-    /// entries, of the offsets Δ and τ, as a part of `speed` [m/s], and of what sticks out of a friction set, as a
-    /// part of that. `contact` has its Δ in `offset`, `kept` are the contacts of the step with theirs. Infinite when
-    /// the contacts cannot be compared or there is no proof; the schemes take a `speed` of 0.01 of the size of the
-    /// smallest body over h.
+    /// Defect of the proof, the largest of
+    ///
+    /// - the remainder of the rows after the combination, relative to their entries,
+    /// - the remainder of the offsets Δ and τ, relative to `speed` [m/s],
+    /// - the part of a friction set outside the other, relative to that.
+    ///
+    /// `contact` has its Δ in `offset`, `kept` are the contacts of the step with theirs. Infinite where contacts are not
+    /// comparable or there is no proof. The schemes take a `speed` of 0.01 of the size of the smallest body over h.
     pub fn defect(&self, contact: &ContactRow, offset: f64, kept: &[(ContactRow, f64)], speed: f64) -> f64 {
         let share = |&(i, alpha): &(usize, f64)| {
             kept.get(i).map(|(contact, offset)| Share { alpha, contact, offset: *offset })
@@ -79,40 +96,42 @@ impl Dropped {
     }
 }
 
-/// What becomes of a contact.
+/// Decision on a contact.
 #[derive(Debug, Clone, PartialEq)]
-enum Fate {
+enum Decision {
     Kept,
-    Proven(Combination),
+    Proven(ConvexCombination),
     Limited,
 }
 
-/// Storage of a reduction, and what it dropped.
+/// Contact reduction with its storage.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reducer {
-    /// Why each contact was dropped.
+    /// Dropped contacts with their proofs.
     pub(crate) dropped: Vec<Dropped>,
     kept: Vec<ContactRow>,
-    fates: Vec<Fate>,
-    /// Contacts by pairs of bodies.
+    decisions: Vec<Decision>,
+    /// Indices of the contacts, sorted by pair of bodies.
     order: Vec<usize>,
-    /// Those of two bodies that are still to be looked at, and those of one patch with their Δ.
+    /// Contacts of two bodies that belong to no patch yet.
     rest: Vec<usize>,
+    /// Contacts of one patch with their Δ.
     members: Vec<(usize, f64)>,
     patch: Patch,
-    choice: Choice,
-    /// New places of the kept contacts.
-    places: Vec<usize>,
+    widest: WidestPatch,
+    /// Index of each contact among the kept ones.
+    new_index: Vec<usize>,
 }
 
+/// Bodies of a contact, in ascending order.
 fn pair(contact: &ContactRow) -> [u32; 2] {
     let [a, b] = contact.bodies;
     [a.min(b), a.max(b)]
 }
 
 impl Reducer {
-    /// Leaves in `contacts` those that are kept, in their order. `offset` is the Δ of a contact in the problem
-    /// that is to be solved, `speed` what offsets are measured by [m/s].
+    /// Removes the dropped contacts from `contacts`. `offset` is the Δ of a contact in the problem to be solved, and
+    /// offsets are compared relative to `speed` [m/s].
     pub(crate) fn reduce(
         &mut self,
         reduction: Reduction,
@@ -124,8 +143,8 @@ impl Reducer {
         if reduction == Reduction::Off {
             return;
         }
-        self.fates.clear();
-        self.fates.resize(contacts.len(), Fate::Kept);
+        self.decisions.clear();
+        self.decisions.resize(contacts.len(), Decision::Kept);
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(0..contacts.len());
@@ -137,23 +156,23 @@ impl Reducer {
             }
         }
         self.order = order;
-        if self.fates.iter().any(|fate| *fate != Fate::Kept) {
+        if self.decisions.iter().any(|decision| *decision != Decision::Kept) {
             self.split(contacts);
         }
     }
 
-    /// How many contacts were dropped with proof, and how many by the limit.
+    /// Numbers of contacts dropped with proof and by the limit.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let proven = self.dropped.iter().filter(|d| !d.combination.is_empty()).count();
         (proven, self.dropped.len() - proven)
     }
 
-    /// `true` for a contact that was dropped.
+    /// `true` for a dropped contact.
     pub(crate) fn has(&self, id: ContactId) -> bool {
         is_among(id, &self.dropped, |d| d.contact)
     }
 
-    /// Looks for proofs among the contacts of two bodies, patch by patch: contacts with one normal.
+    /// Searches for proofs among the contacts of two bodies, patch by patch; a patch has one normal.
     fn prove(
         &mut self,
         contacts: &[ContactRow],
@@ -165,7 +184,7 @@ impl Reducer {
         self.rest.extend_from_slice(group);
         while let Some(&first) = self.rest.first() {
             let first = &contacts[first];
-            // a line is held at two points, a plane at three
+            // two points support a line, three a plane
             let fewest = first.tangents.len() + 1;
             if self.rest.len() <= fewest {
                 return;
@@ -185,30 +204,30 @@ impl Reducer {
         }
     }
 
-    /// Looks for proofs among `members`. Friction acts at the height of its contact, so with friction a contact
-    /// follows from others in its own plane only: those that do not follow from the corners of all are tried
-    /// among themselves, layer by layer.
+    /// Searches for proofs among `members`. Friction acts at the height of its contact, so with friction a contact is
+    /// implied only by others in its own plane. Contacts that the corners of all do not imply are tried among
+    /// themselves, layer by layer.
     fn prove_patch(&mut self, contacts: &[ContactRow], speed: f64) {
-        let Self { members, patch, fates, .. } = self;
-        // from the lowest, so that whatever holds up others is kept before they are looked at
+        let Self { members, patch, decisions, .. } = self;
+        // from the lowest, so that supporting contacts are kept before the contacts they support are tried
         members.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         let first = &contacts[members[0].0];
         let (axes, layered) = (first.tangent_directions, first.mu > 0.0);
         while members.len() > first.tangents.len() + 1 {
             let along =
                 |axis: [f64; 3], at: &[f64; 3]| (0..3).map(|c| axis[c] * (at[c] - first.point[c])).sum();
-            let place = |i: usize| axes.map(|axis| along(axis, &contacts[i].point));
-            patch.load(members.iter().map(|&(i, height)| (place(i), height)));
+            let point = |i: usize| axes.map(|axis| along(axis, &contacts[i].point));
+            patch.load(members.iter().map(|&(i, height)| (point(i), height)));
             let corners = patch.kept().len();
             for i in 0..members.len() {
                 if patch.kept()[..corners].contains(&i) {
                     continue;
                 }
                 let found = patch.combination(i);
-                let proof = found.filter(|found| follows(contacts, members, i, found, speed));
+                let proof = found.filter(|found| is_proof(contacts, members, i, found, speed));
                 if let Some(mut combination) = proof {
                     combination.iter_mut().for_each(|(k, _)| *k = members[*k].0);
-                    fates[members[i].0] = Fate::Proven(combination);
+                    decisions[members[i].0] = Decision::Proven(combination);
                 } else if !layered {
                     patch.keep(i);
                 }
@@ -217,59 +236,60 @@ impl Reducer {
             members.retain(|&(member, _)| {
                 let corner = patch.kept()[..corners].contains(&i);
                 i += 1;
-                layered && !corner && fates[member] == Fate::Kept
+                layered && !corner && decisions[member] == Decision::Kept
             });
         }
     }
 
+    /// Keeps at most `most` contacts of a group.
     fn limit(&mut self, contacts: &[ContactRow], group: &[usize], most: usize) {
         self.rest.clear();
-        self.rest.extend(group.iter().filter(|&&i| self.fates[i] == Fate::Kept));
+        self.rest.extend(group.iter().filter(|&&i| self.decisions[i] == Decision::Kept));
         if self.rest.len() <= most {
             return;
         }
-        let chosen = self.choice.of(contacts, &self.rest, most);
+        let chosen = self.widest.choose(contacts, &self.rest, most);
         for &i in self.rest.iter().filter(|i| !chosen.contains(i)) {
-            self.fates[i] = Fate::Limited;
+            self.decisions[i] = Decision::Limited;
         }
-        // a proof by contacts that are gone is none
+        // proofs by contacts that are now dropped are void
         for &i in group {
-            if let Fate::Proven(combination) = &self.fates[i]
-                && combination.iter().any(|&(k, _)| self.fates[k] != Fate::Kept)
+            if let Decision::Proven(combination) = &self.decisions[i]
+                && combination.iter().any(|&(k, _)| self.decisions[k] != Decision::Kept)
             {
-                self.fates[i] = Fate::Limited;
+                self.decisions[i] = Decision::Limited;
             }
         }
     }
 
-    /// Takes the contacts that are not kept out of the list.
+    /// Moves the dropped contacts out of `contacts`.
     fn split(&mut self, contacts: &mut Vec<ContactRow>) {
-        let Self { dropped, kept, fates, places, .. } = self;
+        let Self { dropped, kept, decisions, new_index, .. } = self;
         kept.clear();
-        places.clear();
-        for (contact, fate) in contacts.drain(..).zip(fates.iter_mut()) {
-            places.push(kept.len());
-            match std::mem::replace(fate, Fate::Kept) {
-                Fate::Kept => kept.push(contact),
-                Fate::Proven(combination) => dropped.push(Dropped { contact: contact.id, combination }),
-                Fate::Limited => {
+        new_index.clear();
+        for (contact, decision) in contacts.drain(..).zip(decisions.iter_mut()) {
+            new_index.push(kept.len());
+            match std::mem::replace(decision, Decision::Kept) {
+                Decision::Kept => kept.push(contact),
+                Decision::Proven(combination) => dropped.push(Dropped { contact: contact.id, combination }),
+                Decision::Limited => {
                     dropped.push(Dropped { contact: contact.id, combination: ArrayVec::new() });
                 }
             }
         }
         for (k, _) in dropped.iter_mut().flat_map(|d| &mut d.combination) {
-            *k = places[*k];
+            *k = new_index[*k];
         }
         std::mem::swap(contacts, kept);
     }
 }
 
-/// Whether a member follows from a combination of members.
-fn follows(
+/// `true` where a combination of members proves that member `i` is implied.
+fn is_proof(
     contacts: &[ContactRow],
     members: &[(usize, f64)],
     i: usize,
-    combination: &Combination,
+    combination: &ConvexCombination,
     speed: f64,
 ) -> bool {
     let share = |&(k, alpha): &(usize, f64)| {
@@ -281,8 +301,8 @@ fn follows(
     defect(&contacts[member], offset, &shares, speed) <= Dropped::TOLERANCE
 }
 
-/// `true` for normals that are the same up to round-off; it decides only what is tried.
+/// `true` for equal normals.
 fn parallel(a: &ContactRow, b: &ContactRow) -> bool {
     let sign = if a.bodies == b.bodies { 1.0 } else { -1.0 };
-    a.direction.iter().zip(&b.direction).all(|(a, b)| (a - sign * b).abs() <= 1e-9)
+    a.direction.iter().zip(&b.direction).all(|(a, b)| (a - sign * b).abs() <= PARALLEL_NORMALS)
 }

@@ -1,13 +1,11 @@
-//! Whether a contact follows from others: checked on the rows of the step, however the combination was found.
+//! Proof check: whether a combination of kept contacts implies a contact, from the rows of the step alone. It does not
+//! depend on how the combination was found.
 
+use super::tolerances::{ALONG_GENERATOR, MIN_COMPONENT_SCALE, SAME_FRAME};
 use crate::system::ContactRow;
 use stiction_lcp::{FrictionSet, Row};
 
-/// Entries of a component that are all below this part of the largest entry of a row are round-off of it, not a
-/// scale of their own. Smaller refuses true combinations; larger measures short levers by long ones.
-const SMALLEST_SCALE: f64 = 1e-3;
-
-/// A kept contact, its part α in a combination, and its Δ [m/s].
+/// Share of a kept contact in a combination: its α and its Δ [m/s].
 #[derive(Clone, Copy)]
 pub(super) struct Share<'a> {
     pub(super) alpha: f64,
@@ -15,15 +13,15 @@ pub(super) struct Share<'a> {
     pub(super) offset: f64,
 }
 
-/// How far `contact` with this Δ is from following from the shares, without units; infinite when it is not even
-/// comparable. `speed` is what offsets are measured by [m/s].
+/// Defect of a combination that is to imply `contact` with this Δ, dimensionless; infinite where contacts are not
+/// comparable. Offsets are relative to `speed` [m/s].
 pub(super) fn defect(contact: &ContactRow, offset: f64, shares: &[Share], speed: f64) -> f64 {
-    // no push may be taken back
+    // impulses at the kept contacts must not be negative
     let comparable = |s: &Share| s.alpha >= 0.0 && s.alpha.is_finite() && alike(contact, s.contact);
     if shares.is_empty() || !shares.iter().all(comparable) {
         return f64::INFINITY;
     }
-    let Some(mut normal) = Rest::new(&contact.normal, 0.0) else { return f64::INFINITY };
+    let Some(mut normal) = Remainder::new(&contact.normal, 0.0) else { return f64::INFINITY };
     let mut below = -offset;
     for share in shares {
         if !normal.subtract(share.alpha, &contact.normal, &share.contact.normal, 0.0) {
@@ -32,14 +30,14 @@ pub(super) fn defect(contact: &ContactRow, offset: f64, shares: &[Share], speed:
         below += share.alpha * share.offset;
     }
     let worst = largest(normal.defect(speed), below.max(0.0) / speed);
-    // what is not a number is not below zero either
+    // NaN is no proof
     let worst = if below.is_nan() { f64::INFINITY } else { worst };
     let worst = largest(worst, moment_defect(contact, shares, speed));
     if contact.mu > 0.0 { largest(worst, friction_defect(contact, shares, speed)) } else { worst }
 }
 
-/// Contacts that may be compared at all: of the same two bodies, with the same μ, e, ℓ_t and ℓ_r.
-#[allow(clippy::float_cmp)] // the same number, not nearly
+/// `true` for comparable contacts: of the same two bodies, with the same μ, e, ℓ_t and ℓ_r.
+#[allow(clippy::float_cmp, reason = "the same number, not a close one")]
 pub(super) fn alike(a: &ContactRow, b: &ContactRow) -> bool {
     let swapped = [b.bodies[1], b.bodies[0]];
     (a.bodies == b.bodies || a.bodies == swapped)
@@ -49,14 +47,14 @@ pub(super) fn alike(a: &ContactRow, b: &ContactRow) -> bool {
             == (b.moments.torsion, b.moments.rolling, b.moments.spin.is_some(), b.moments.rolls.len())
 }
 
-/// Moments have no place: those of the contact are those of the others, share by share, where the rows they act along
-/// are the same. The normal impulse goes to the others by the same shares and takes its bound along.
+/// Defect of the moment rows. A moment acts on a body and not at a point, so moments of the contact are moments of the
+/// others by the same shares, where their rows agree. The normal impulse is shared alike, and with it their bound.
 fn moment_defect(contact: &ContactRow, shares: &[Share], speed: f64) -> f64 {
     let mut worst = 0.0;
     if let Some(spin) = &contact.moments.spin {
-        let Some(mut rest) = Rest::new(&spin.row, spin.offset) else { return f64::INFINITY };
+        let Some(mut rest) = Remainder::new(&spin.row, spin.offset) else { return f64::INFINITY };
         for share in shares {
-            // both the normal and what turns against what change sign with the order of the bodies
+            // the normal and the relative angular velocity both change sign with the order of the bodies
             let Some(own) = &share.contact.moments.spin else { return f64::INFINITY };
             if !rest.subtract(share.alpha, &spin.row, &own.row, own.offset) {
                 return f64::INFINITY;
@@ -66,13 +64,13 @@ fn moment_defect(contact: &ContactRow, shares: &[Share], speed: f64) -> f64 {
     }
     let planar = contact.tangents.len() < 2;
     for share in shares.iter().filter(|s| s.alpha > 0.0 && !contact.moments.rolls.is_empty()) {
-        let r = rolled(planar, share.contact, contact);
+        let r = rolling_frame_change(planar, share.contact, contact);
         worst = largest(worst, excess(&share.contact.moments.set, &r, &contact.moments.set));
     }
     for (column, roll) in contact.moments.rolls.iter().enumerate() {
-        let Some(mut rest) = Rest::new(&roll.row, roll.offset) else { return f64::INFINITY };
+        let Some(mut rest) = Remainder::new(&roll.row, roll.offset) else { return f64::INFINITY };
         for share in shares {
-            let r = rolled(planar, share.contact, contact);
+            let r = rolling_frame_change(planar, share.contact, contact);
             for (own, r) in share.contact.moments.rolls.iter().zip(&r) {
                 if !rest.subtract(share.alpha * r[column], &roll.row, &own.row, own.offset) {
                     return f64::INFINITY;
@@ -84,26 +82,27 @@ fn moment_defect(contact: &ContactRow, shares: &[Share], speed: f64) -> f64 {
     worst
 }
 
-/// [`turn`] for the axes of rolling: in the plane there is one, and it points out of it for both.
-fn rolled(planar: bool, to: &ContactRow, from: &ContactRow) -> [[f64; 2]; 2] {
+/// [`frame_change`] of the rolling axes; in the plane there is one, z for both.
+fn rolling_frame_change(planar: bool, to: &ContactRow, from: &ContactRow) -> [[f64; 2]; 2] {
     if !planar {
-        return turn(to, from);
+        return frame_change(to, from);
     }
     let sign = if to.bodies == from.bodies { 1.0 } else { -1.0 };
     [[sign, 0.0], [0.0, sign]]
 }
 
-/// The cone of the contact is in the sum of cones: T_j = Σ α_i T_i R_i and R_i F_j ⊂ F_i, where R_i turns its
-/// tangents into those of contact i. Then n_j + μ T_j f = Σ α_i (n_i + μ T_i R_i f) for every f in F_j.
+/// Defect of the friction cone, which must lie in the sum of cones: T_j = Σ α_i T_i R_i and R_i F_j ⊂ F_i, where R_i
+/// rotates its tangents into those of contact i. Then n_j + μ T_j f = Σ α_i (n_i + μ T_i R_i f) for every f in F_j.
 fn friction_defect(contact: &ContactRow, shares: &[Share], speed: f64) -> f64 {
     let mut worst = 0.0;
     for share in shares.iter().filter(|s| s.alpha > 0.0) {
-        worst = largest(worst, excess(&share.contact.set, &turn(share.contact, contact), &contact.set));
+        worst =
+            largest(worst, excess(&share.contact.set, &frame_change(share.contact, contact), &contact.set));
     }
     for (column, tangent) in contact.tangents.iter().enumerate() {
-        let Some(mut rest) = Rest::new(&tangent.row, tangent.offset) else { return f64::INFINITY };
+        let Some(mut rest) = Remainder::new(&tangent.row, tangent.offset) else { return f64::INFINITY };
         for share in shares {
-            let r = turn(share.contact, contact);
+            let r = frame_change(share.contact, contact);
             for (own, r) in share.contact.tangents.iter().zip(&r) {
                 if !rest.subtract(share.alpha * r[column], &tangent.row, &own.row, own.offset) {
                     return f64::INFINITY;
@@ -115,9 +114,9 @@ fn friction_defect(contact: &ContactRow, shares: &[Share], speed: f64) -> f64 {
     worst
 }
 
-/// R: tangential components along the tangents of `from` become components along those of `to`. A contact of the
-/// same bodies in the other order measures slip the other way round.
-fn turn(to: &ContactRow, from: &ContactRow) -> [[f64; 2]; 2] {
+/// Frame change R: components along the tangents of `from` become components along those of `to`. Slip changes its sign
+/// with the order of the bodies.
+fn frame_change(to: &ContactRow, from: &ContactRow) -> [[f64; 2]; 2] {
     let sign = if to.bodies == from.bodies { 1.0 } else { -1.0 };
     let along = |a: &[f64; 3], b: &[f64; 3]| sign * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
     let [a, b] = &to.tangent_directions;
@@ -125,16 +124,15 @@ fn turn(to: &ContactRow, from: &ContactRow) -> [[f64; 2]; 2] {
     [[along(a, c), along(a, d)], [along(b, c), along(b, d)]]
 }
 
-/// By how much R times a friction set sticks out of another, as a part of that one; none below zero.
+/// Excess of R times a friction set over another, relative to that one; not positive where it lies inside.
 fn excess(outer: &FrictionSet, r: &[[f64; 2]; 2], inner: &FrictionSet) -> f64 {
-    // the same set in frames that agree to round-off, as those of one plane do
     let turned = (r[0][0] - 1.0).abs() + (r[1][1] - 1.0).abs() + r[0][1].abs() + r[1][0].abs();
-    if turned <= 1e-14 && outer == inner {
+    if turned <= SAME_FRAME && outer == inner {
         return turned;
     }
     match (outer, inner) {
         (FrictionSet::Polygon(outer), FrictionSet::Polygon(inner)) => {
-            // a polyhedron over spin too is compared with itself alone
+            // polyhedra with a spin component are comparable only where they are equal
             if outer.iter().chain(&**inner).any(|f| f[2] != 0.0) {
                 return f64::INFINITY;
             }
@@ -153,7 +151,7 @@ fn excess(outer: &FrictionSet, r: &[[f64; 2]; 2], inner: &FrictionSet) -> f64 {
     }
 }
 
-/// The least s with p in s times the polygon of these generators; infinite when there is none.
+/// Gauge: the smallest s with p in s times the polygon of these generators; infinite where there is none.
 fn gauge(generators: &[[f64; 3]], [x, y]: [f64; 2]) -> f64 {
     let p = [x, y, 0.0];
     let cross = |a: &[f64; 3], b: &[f64; 3]| a[0] * b[1] - a[1] * b[0];
@@ -161,8 +159,7 @@ fn gauge(generators: &[[f64; 3]], [x, y]: [f64; 2]) -> f64 {
     for (k, a) in generators.iter().enumerate() {
         let length = a[0] * a[0] + a[1] * a[1];
         let along = (a[0] * p[0] + a[1] * p[1]) / length;
-        // along a generator, to round-off
-        if along > 0.0 && cross(a, &p).abs() <= 1e-14 * length.max(along * length) {
+        if along > 0.0 && cross(a, &p).abs() <= ALONG_GENERATOR * length.max(along * length) {
             least = least.min(along);
         }
         for b in &generators[k + 1..] {
@@ -177,20 +174,20 @@ fn gauge(generators: &[[f64; 3]], [x, y]: [f64; 2]) -> f64 {
     least
 }
 
-/// What a combination leaves of a row, and the largest entry of each component.
-struct Rest {
+/// Remainder of a row after subtracting a combination, with the largest entry of each component.
+struct Remainder {
     left: [f64; 12],
     scale: [f64; 12],
     offset: f64,
 }
 
-impl Rest {
+impl Remainder {
     fn new(row: &Row, offset: f64) -> Option<Self> {
         let left = entries(row, row)?;
         Some(Self { left, scale: left.map(f64::abs), offset })
     }
 
-    /// Takes `factor` times another row away; `false` when it does not touch the bodies of the first.
+    /// Subtracts `factor` times another row; `false` where it is over other bodies.
     fn subtract(&mut self, factor: f64, like: &Row, row: &Row, offset: f64) -> bool {
         let Some(row) = entries(row, like) else { return false };
         for (i, x) in row.iter().enumerate() {
@@ -202,9 +199,9 @@ impl Rest {
     }
 
     fn defect(&self, speed: f64) -> f64 {
-        let floor = SMALLEST_SCALE * self.scale.iter().fold(0.0, |m: f64, x| m.max(*x));
+        let floor = MIN_COMPONENT_SCALE * self.scale.iter().fold(0.0, |m: f64, x| m.max(*x));
         let part = |(left, scale): (&f64, &f64)| {
-            // a component that no row has leaves nothing
+            // 0/0 for a component that no row has
             if *left == 0.0 { 0.0 } else { left.abs() / scale.max(floor) }
         };
         let rows = self.left.iter().zip(&self.scale).map(part).fold(0.0, largest);
@@ -212,8 +209,8 @@ impl Rest {
     }
 }
 
-/// The entries of a row, in the order of the bodies of another row; `None` when those are not the same bodies, and
-/// for rows that are not of bodies.
+/// Entries of a row, in the order of the bodies of another row; `None` where those are other bodies, and for sparse
+/// rows.
 fn entries(row: &Row, like: &Row) -> Option<[f64; 12]> {
     let (Row::Bodies(terms), Row::Bodies(order)) = (row, like) else { return None };
     if terms.len() != order.len() {
@@ -226,7 +223,7 @@ fn entries(row: &Row, like: &Row) -> Option<[f64; 12]> {
     Some(out)
 }
 
-/// The larger of two defects; what is not a number is infinite.
+/// Larger of two defects; NaN counts as infinite.
 fn largest(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::INFINITY } else { a.max(b) }
 }

@@ -1,51 +1,56 @@
-//! The Euler family: one step problem, v⁺ = v at the end of the step, q⁺ = q ⊕ h v⁺.
+//! Step of the Euler family: one step problem gives v⁺, and q⁺ = q ⊕ h v⁺; post-stabilization may follow.
+//! For `Simulation`, and for the coarse remainder of a second-order step.
 
-use super::pose::{Pose, largest, looks_ahead, slow_after};
-use super::{Level, Scheme, post_stabilize};
-use crate::assemble;
+use super::post_stabilize::Stabilizer;
+use super::step_problem::{
+    StepInput, StepProblemBuilder, distance, largest, looks_ahead, remaining_correction_time,
+};
+use super::tolerances::{POSITION_ITERATION_LIMIT, POSITION_ITERATION_TOLERANCE, STICK_SPEED};
+use super::{Level, Scheme};
+use crate::assemble::{self, RowSolution};
 use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
 use crate::system::System;
-use stiction_lcp::{Fallback, Phase, Solution, StepProblem, WarmStart};
+use stiction_lcp::{Fallback, LcpError, Phase, Solution, StepProblem, WarmStart};
 
-/// Rounds of the position-level iteration at most.
-const ROUNDS: usize = 20;
-
-/// Velocities that change by no more than this, of 1 m/s or the fastest, are known to the tolerance of the solve.
-pub(crate) const CHANGE: f64 = 1e-12;
-
-/// Storage of a step, kept from step to step.
+/// Storage of a step, reused from step to step.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Workspace {
-    pub(crate) pose: Pose,
+pub(crate) struct EulerWorkspace {
+    pub(crate) builder: StepProblemBuilder,
     pub(crate) lcp: stiction_lcp::Workspace,
-    /// The impulses of the last step.
+    /// Impulses of the last step.
     warm_start: WarmStart,
-    /// The displacement of a pass of post-stabilization.
+    /// Displacement of a pass of post-stabilization.
     pub(crate) displacement: Vec<f64>,
     next: State,
 }
 
-/// One step of size `h`; the state is only changed if it is made, the report is of no use if it is not.
+/// One step of size `h`. On an error the state is unchanged and the report has no meaning.
 pub(crate) fn step<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
     state: &mut State,
     h: f64,
-    workspace: &mut Workspace,
+    workspace: &mut EulerWorkspace,
     report: &mut StepReport,
 ) -> Result<(), StepError> {
     check(system, state, h)?;
+
+    // forces, M̃ and b
     workspace.lcp.profile().enter(Phase::Forces);
+    let input = StepInput { system, scheme, state, h };
+    workspace.builder.begin(&input)?;
+
+    // rows, assembly and solution
     let mut work = StepWork { converged: true, ..StepWork::default() };
-    workspace.pose.begin(system, scheme, state, h)?;
-    let mut solution = solve_with_all(system, scheme, state, h, &mut work, workspace)?;
+    let mut solution = solve_step(&input, &mut work, workspace)?;
     work.rounds = 1;
     if scheme.level == (Level::Position { nonlinear: true }) {
-        solution = iterate(system, scheme, state, h, solution, &mut work, workspace)?;
+        solution = iterate(&input, solution, &mut work, workspace)?;
     }
 
+    // state at the end
     workspace.lcp.profile().enter(Phase::Report);
     let mut next = std::mem::take(&mut workspace.next);
     next.q.clone_from(&state.q);
@@ -53,19 +58,24 @@ pub(crate) fn step<S: System + ?Sized>(
     next.v.extend_from_slice(solution.velocity());
     next.t = state.t + h;
     system.advance(&mut next.q, &next.v, h);
-    next.memory.h = slow_after(state, h);
-    let made = finish(system, scheme, h, &mut next, &solution, work, workspace, report);
+    next.memory.h = remaining_correction_time(state, h);
+
+    // post-stabilization and report
+    report.h = h;
+    report.work = work;
+    let finished = finish(system, scheme, &mut next, &solution, workspace, report);
     workspace.lcp.recycle(solution);
-    if made.is_ok() {
-        workspace.pose.cache.forget_stale();
-        std::mem::swap(&mut next.memory.cache, &mut workspace.pose.cache);
+    if finished.is_ok() {
+        workspace.builder.cache.forget_stale();
+        std::mem::swap(&mut next.memory.cache, &mut workspace.builder.cache);
         std::mem::swap(state, &mut next);
     }
     workspace.next = next;
-    made
+    finished
 }
 
-/// Whether a step can be made at all.
+/// Checks the step size, the number of coordinates and velocities, and that all numbers are finite. A body with a
+/// position that is not finite would touch nothing and fall for ever, without an error.
 pub(crate) fn check<S: System + ?Sized>(system: &S, state: &State, h: f64) -> Result<(), StepError> {
     if !(h.is_finite() && h > 0.0) {
         return Err(StepError::StepSize(h));
@@ -75,11 +85,6 @@ pub(crate) fn check<S: System + ?Sized>(system: &S, state: &State, h: f64) -> Re
     if got != expected {
         return Err(StepError::Size { got, expected });
     }
-    check_finite(system, state, h)
-}
-
-/// Bodies that are nowhere would touch nothing and fall for ever without a word.
-fn check_finite<S: System + ?Sized>(system: &S, state: &State, h: f64) -> Result<(), StepError> {
     let not_finite = |what: String| Err(StepError::NotFinite { t: state.t, what });
     if !state.t.is_finite() {
         return not_finite("the time".to_string());
@@ -97,86 +102,44 @@ fn check_finite<S: System + ?Sized>(system: &S, state: &State, h: f64) -> Result
     Ok(())
 }
 
-/// Mends the positions if asked for, and reports.
-#[allow(clippy::too_many_arguments)]
-fn finish<S: System + ?Sized>(
-    system: &S,
-    scheme: &Scheme,
-    h: f64,
-    next: &mut State,
-    solution: &Solution,
-    mut work: StepWork,
-    workspace: &mut Workspace,
-    report: &mut StepReport,
-) -> Result<(), StepError> {
-    let Pose { problem, layout, places, contacts, joints, reducer, expansion, .. } = &workspace.pose;
-    let mut reported = std::mem::take(report);
-    reported.dropped.clone_from(&reducer.dropped);
-    (work.proven, work.limited) = reducer.counts();
-    // slower than this is round-off of the solve
-    let still = solution.tolerance().max(1e-9) * solution.certificate().speed;
-    let answer = (solution.z(), solution.velocity(), still);
-    assemble::contact_reports(problem, layout, places, contacts, answer, &mut reported.contacts);
-    assemble::joint_reports(problem, layout, places, joints, solution.z(), &mut reported.joints);
-    assemble::remember(&reported.contacts, &reported.joints, &mut next.memory);
-    reported.certificate.copy_from(solution.certificate());
-    reported.stabilization = None;
-    reported.events.clear();
-    reported.impacts.clear();
-    reported.second_order = None;
-    if let Some(evidence) = &mut reported.evidence {
-        evidence.clear();
-        if scheme.level == (Level::Position { nonlinear: true }) {
-            evidence.about.extend_from_slice(&expansion.v);
+/// Builds and solves the step problem, again while contacts were missed.
+fn solve_step<S: System + ?Sized>(
+    input: &StepInput<S>,
+    work: &mut StepWork,
+    workspace: &mut EulerWorkspace,
+) -> Result<Solution, StepError> {
+    let StepInput { system, scheme, state, .. } = *input;
+    loop {
+        let EulerWorkspace { builder, lcp, warm_start, .. } = &mut *workspace;
+        builder.read_rows(input, lcp.profile());
+        builder.assemble(input, scheme.reduction, lcp.profile());
+        builder.assembled().warm_start(&builder.contacts, &state.memory, &mut warm_start.z);
+        let solution = solve_counted(&builder.problem, Some(warm_start), scheme, work, lcp)
+            .map_err(|error| builder.unsolved(system, state.t, error))?;
+        lcp.profile().enter(Phase::Detection);
+        if !(looks_ahead(scheme) && builder.add_missed_pairs(input, solution.velocity())) {
+            return Ok(solution);
         }
+        work.additions += 1;
+        workspace.lcp.recycle(solution);
     }
-    // schemes that look ahead have looked for contacts there
-    if !looks_ahead(scheme) {
-        workspace.pose.look_at(system, next.t, &next.q);
-    }
-    let before = workspace.pose.violation(system, next.t, &next.q);
-    reported.infeasibility = before;
-    if scheme.passes > 0 {
-        workspace.lcp.profile().hold(Phase::PostStabilization);
-        let evidence = reported.evidence.as_mut();
-        let post = post_stabilize::run(system, scheme, (next, before), h, &mut work, workspace, evidence);
-        workspace.lcp.profile().release();
-        match post {
-            Ok(post) => {
-                reported.infeasibility = post.after;
-                reported.stabilization = Some(post);
-            }
-            Err(error) => {
-                report.evidence = reported.evidence;
-                return Err(error);
-            }
-        }
-    }
-    reported.h = h;
-    observe(system, next, &mut reported);
-    reported.work = work;
-    *report = reported;
-    Ok(())
 }
 
-/// Rounds of v̂ ← v⁺ until the positions themselves hold.
+/// Position-level iteration v̂ ← v⁺, until the positions at the end of the step are complementary. ST00 (13)–(20)
 fn iterate<S: System + ?Sized>(
-    system: &S,
-    scheme: &Scheme,
-    state: &State,
-    h: f64,
+    input: &StepInput<S>,
     mut solution: Solution,
     work: &mut StepWork,
-    workspace: &mut Workspace,
+    workspace: &mut EulerWorkspace,
 ) -> Result<Solution, StepError> {
     work.converged = false;
-    while work.rounds < ROUNDS {
-        workspace.pose.expansion.about(system, state, h, solution.velocity());
-        let next = solve_with_all(system, scheme, state, h, work, workspace)?;
+    while work.rounds < POSITION_ITERATION_LIMIT {
+        workspace.builder.expansion.set_end(input, solution.velocity());
+        let next = solve_step(input, work, workspace)?;
         work.rounds += 1;
-        let change = difference(next.velocity(), solution.velocity());
+        let change = distance(next.velocity(), solution.velocity());
         workspace.lcp.recycle(std::mem::replace(&mut solution, next));
-        if change <= CHANGE * (1.0 + largest(solution.velocity())) {
+        if change <= POSITION_ITERATION_TOLERANCE * (1.0 + largest(solution.velocity())) {
             work.converged = true;
             break;
         }
@@ -184,17 +147,66 @@ fn iterate<S: System + ?Sized>(
     Ok(solution)
 }
 
-/// The figures of a state, but for its infeasibility.
+/// Reports a solved step, and corrects the positions of `next` if the scheme asks for it.
+fn finish<S: System + ?Sized>(
+    system: &S,
+    scheme: &Scheme,
+    next: &mut State,
+    solution: &Solution,
+    workspace: &mut EulerWorkspace,
+    report: &mut StepReport,
+) -> Result<(), StepError> {
+    // impulses, modes and certificate
+    let builder = &mut workspace.builder;
+    let stick_speed = solution.tolerance().max(STICK_SPEED) * solution.certificate().speed;
+    let answer = RowSolution { z: solution.z(), v: solution.velocity(), stick_speed };
+    let assembled = builder.assembled();
+    assembled.contact_reports(&builder.contacts, &answer, &mut report.contacts);
+    assembled.joint_reports(&builder.joints, solution.z(), &mut report.joints);
+    assemble::remember(&report.contacts, &report.joints, &mut next.memory);
+    report.dropped.clone_from(&builder.reducer.dropped);
+    (report.work.proven, report.work.limited) = builder.reducer.counts();
+    report.certificate.copy_from(solution.certificate());
+    report.stabilization = None;
+    report.events.clear();
+    report.impacts.clear();
+    report.second_order = None;
+    if let Some(evidence) = &mut report.evidence {
+        evidence.clear();
+        if scheme.level == (Level::Position { nonlinear: true }) {
+            evidence.about.extend_from_slice(&builder.expansion.v);
+        }
+    }
+
+    // infeasibility and post-stabilization; schemes that look ahead have searched at the end of the step
+    if !looks_ahead(scheme) {
+        builder.search_closed(system, next.t, &next.q);
+    }
+    report.infeasibility = builder.violation(system, next.t, &next.q);
+    if scheme.passes > 0 {
+        workspace.lcp.profile().hold(Phase::PostStabilization);
+        let mut stabilizer = Stabilizer { system, scheme, h: report.h, work: &mut report.work, workspace };
+        let stabilized = stabilizer.run(next, report.infeasibility, report.evidence.as_mut());
+        workspace.lcp.profile().release();
+        let stabilized = stabilized?;
+        report.infeasibility = stabilized.after;
+        report.stabilization = Some(stabilized);
+    }
+    observe(system, next, report);
+    Ok(())
+}
+
+/// Time, energies and momenta of a state.
 pub(crate) fn observe<S: System + ?Sized>(system: &S, state: &State, report: &mut StepReport) {
     let State { t, q, v, .. } = state;
     report.t = *t;
-    report.kinetic = kinetic(system, (*t, q), v);
+    report.kinetic = kinetic(system, *t, q, v);
     report.potential = system.potential(*t, q);
     (report.linear_momentum, report.angular_momentum) = system.momentum(q, v);
 }
 
-/// ½ vᵀ M v.
-pub(crate) fn kinetic<S: System + ?Sized>(system: &S, (t, q): (f64, &[f64]), v: &[f64]) -> f64 {
+/// Kinetic energy ½ vᵀ M v [J].
+pub(crate) fn kinetic<S: System + ?Sized>(system: &S, t: f64, q: &[f64], v: &[f64]) -> f64 {
     let mut start = 0;
     let mut energy = 0.0;
     for (i, &n) in system.bodies().iter().enumerate() {
@@ -207,48 +219,15 @@ pub(crate) fn kinetic<S: System + ?Sized>(system: &S, (t, q): (f64, &[f64]), v: 
     energy
 }
 
-/// Solves the step, adds contacts that were missed, and solves again until none is.
-fn solve_with_all<S: System + ?Sized>(
-    system: &S,
-    scheme: &Scheme,
-    state: &State,
-    h: f64,
-    work: &mut StepWork,
-    workspace: &mut Workspace,
-) -> Result<Solution, StepError> {
-    loop {
-        let Workspace { pose, lcp, warm_start, .. } = &mut *workspace;
-        lcp.profile().enter(Phase::Joints);
-        pose.read_joints(system);
-        lcp.profile().enter(Phase::Detection);
-        pose.read_contacts(system, scheme, h);
-        pose.assemble(system, scheme, scheme.reduction, state, h, lcp.profile());
-        let Pose { problem, layout, places, contacts, .. } = &*pose;
-        assemble::remembered(problem, layout, places, contacts, &state.memory, &mut warm_start.z);
-        let solution = solved(problem, Some(warm_start), scheme, state.t, work, lcp)?;
-        lcp.profile().enter(Phase::Detection);
-        if !(looks_ahead(scheme) && pose.add_missed(system, state, h, solution.velocity())) {
-            return Ok(solution);
-        }
-        work.additions += 1;
-        workspace.lcp.recycle(solution);
-    }
-}
-
-/// Solves a step problem and counts it.
-pub(crate) fn solved(
+/// Solves a step problem and adds its counters to `work`.
+pub(crate) fn solve_counted(
     problem: &StepProblem,
     warm_start: Option<&WarmStart>,
     scheme: &Scheme,
-    t: f64,
     work: &mut StepWork,
     lcp: &mut stiction_lcp::Workspace,
-) -> Result<Solution, StepError> {
-    let solution = lcp.solve(problem, &scheme.solver, warm_start).map_err(|error| StepError::Unsolved {
-        t,
-        error: Box::new(error),
-        problem: Box::new(problem.clone()),
-    })?;
+) -> Result<Solution, LcpError> {
+    let solution = lcp.solve(problem, &scheme.solver, warm_start)?;
     work.problems += 1;
     work.pivots += solution.work().pivots;
     work.factorizations += solution.work().factorizations;
@@ -256,8 +235,4 @@ pub(crate) fn solved(
     work.size = work.size.max(solution.work().dense_size);
     work.redundant_joints.clone_from(&solution.work().redundant_joints);
     Ok(solution)
-}
-
-fn difference(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).fold(0.0, |worst, (a, b)| worst.max((a - b).abs()))
 }

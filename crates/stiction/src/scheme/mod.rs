@@ -1,9 +1,11 @@
-//! Time-stepping schemes as plain values.
+//! Time-stepping schemes: plain values that choose level, friction law, active set, reduction and solver; and the steps
+//! they make of a model.
 
 pub(crate) mod euler;
-pub(crate) mod pose;
 pub(crate) mod post_stabilize;
 mod second_order;
+pub(crate) mod step_problem;
+pub(crate) mod tolerances;
 pub(crate) mod trapezoid;
 
 use crate::reduce::Reduction;
@@ -14,33 +16,33 @@ pub use second_order::{
 use serde::{Deserialize, Serialize};
 use stiction_lcp::{Chain, FrictionLaw, Method, Solver};
 
-/// How a step is made. The default is AH04 followed by post-stabilization, certified to 1e-8; the other schemes are
-/// certified to 1e-10.
+/// Time-stepping scheme. The default is AH04 followed by post-stabilization.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scheme {
-    /// What the rows of joints and contacts ask for.
+    /// Level of the rows of joints and contacts: velocities or positions.
     pub level: Level,
-    /// Springs and dampers are taken at the end of the step, stable at any stiffness; otherwise at its start.
+    /// Springs and dampers at the end of the step, stable at any stiffness; otherwise at its start.
     pub implicit_springs: bool,
-    /// The gyroscopic force is taken at the end of the step, so that spinning bodies gain no energy; otherwise
-    /// at its start, as the papers have it.
+    /// Gyroscopic force at the end of the step, so that spinning bodies gain no energy; otherwise at its start, as in the
+    /// papers.
     pub implicit_gyroscopic: bool,
-    /// Coulomb's law or its convex relaxation.
+    /// Friction law: Coulomb's law or its convex relaxation.
     pub friction: FrictionLaw,
-    /// Which contacts are rows.
+    /// Contacts that are rows.
     pub active: Active,
-    /// Which of them are left out, because they follow from others or beyond a limit.
+    /// Contacts among them that are left out: redundant ones, or those beyond a limit.
     pub reduction: Reduction,
-    /// Passes of post-stabilization after the step at most, 0 for none. CP03 (14)–(15)
+    /// Pass limit of post-stabilization, 0 for none. CP03 (14)–(15)
     pub passes: usize,
-    /// Approach speed above which restitution acts [m/s]; by default 2‖g‖h.
+    /// Approach speed above which restitution acts [m/s]; `None` for 2‖g‖h. Smaller: bodies at rest bounce by the speed
+    /// that gravity adds in a step. Larger: slow impacts lose their restitution.
     pub restitution_speed: Option<f64>,
-    /// How the step problem is solved.
+    /// Solver of the step problem, with its tolerance.
     pub solver: Solver,
 }
 
-/// What the rows of joints and contacts ask for.
+/// Level of the rows of joints and contacts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -48,47 +50,47 @@ pub enum Level {
     Velocity,
     /// Constraint-stabilized: Υ = γΘ/h, Δ = Φ/h where Φ ≥ 0 and γΦ/h where Φ < 0. AH04 (2.10)–(2.12)
     Stabilized {
-        /// γ in (0, 1].
+        /// Gain γ in (0, 1].
         gamma: f64,
-        /// γ applies to separated contacts too, as AH04 (2.12) has it.
+        /// Applies γ to separated contacts too. AH04 (2.12)
         everywhere: bool,
     },
-    /// Positions at the end of the step, linearized about q ⊕ h v, or iterated until they hold. ST00 (13)–(20)
+    /// Positions at the end of the step, linearized at q ⊕ h v, or iterated to convergence. ST00 (13)–(20)
     Position {
-        /// Iterate until Φ(q⁺) ≥ 0 ⊥ c_n holds itself.
+        /// Iterates until Φ(q⁺) ≥ 0 ⊥ c_n holds.
         nonlinear: bool,
     },
-    /// The linearly implicit trapezoidal method, of second order. PAGT06
+    /// Linearly implicit trapezoidal method, of second order. PAGT06
     Trapezoidal(Trapezoidal),
-    /// Υ = αΘ, Δ = Φ/h where Φ ≥ 0 and αΦ where Φ < 0. CP03 §IV-A
+    /// Baumgarte's stabilization: Υ = αΘ, Δ = Φ/h where Φ ≥ 0 and αΦ where Φ < 0. CP03 §IV-A
     Baumgarte {
-        /// α [1/s].
+        /// Gain α [1/s].
         alpha: f64,
     },
 }
 
-/// Which contacts are rows of the step problem.
+/// Contacts that are rows of the step problem.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Active {
-    /// All that could close within the step, found from the speeds; what is missed is added and the step
-    /// solved again. Velocity-level schemes take touching contacts only, or, where post-stabilization follows,
-    /// the same ones as the others with Δ = Φ/h where Φ ≥ 0.
+    /// Contacts that could close within the step, by the speeds of the bodies. Missed contacts are added and the step is
+    /// solved again. Velocity-level schemes take touching contacts alone; where post-stabilization follows, they take
+    /// those of the other schemes, with Δ = Φ/h where Φ ≥ 0.
     Swept,
-    /// All with a gap of at most this [m]: the papers' ε̂.
+    /// Contacts with a gap of at most this [m]: ε̂ of the papers.
     Band(f64),
 }
 
 impl Default for Scheme {
     fn default() -> Self {
-        // a heap goes on where one contact in thousands creeps, and the report says so
+        // a heap of thousands of contacts continues where one of them misses the tolerance; the report says so
         let solver = Solver { loosest: 1e-4, ..Solver::default() };
         Self { passes: 6, solver, ..Self::ah04() }
     }
 }
 
 impl Scheme {
-    /// A scheme of this level without post-stabilization.
+    /// Scheme of this level without post-stabilization.
     pub fn of(level: Level) -> Self {
         Self {
             level,
@@ -99,12 +101,12 @@ impl Scheme {
             reduction: Reduction::default(),
             passes: 0,
             restitution_speed: None,
-            // the papers pivot
+            // the papers use pivoting methods
             solver: Method::Chain(Chain::default().pivoting(100)).into(),
         }
     }
 
-    /// The most accurate: second order, with every event located. For few bodies in contact at a time; the default is
+    /// Most accurate scheme: second order, with every event located. For few bodies in contact at a time; the default is
     /// for many.
     pub fn accurate() -> Self {
         Self::pagt06()
@@ -130,7 +132,7 @@ impl Scheme {
         Self::of(Level::Position { nonlinear: true })
     }
 
-    /// The linearly implicit trapezoidal method with located events. PAGT06
+    /// Linearly implicit trapezoidal method with located events. PAGT06
     pub fn pagt06() -> Self {
         let scheme = Self::of(Level::Trapezoidal(Trapezoidal::default()));
         Self { solver: Solver { tolerance: 1e-10, ..scheme.solver }, ..scheme }
@@ -141,7 +143,7 @@ impl Scheme {
         Self::of(Level::Baumgarte { alpha })
     }
 
-    /// The same with at most this many passes of post-stabilization. CP03
+    /// Adds post-stabilization of at most this many passes. CP03
     #[must_use]
     pub fn post_stabilized(self, passes: usize) -> Self {
         Self { passes, ..self }

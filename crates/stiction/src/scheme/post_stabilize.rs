@@ -1,8 +1,12 @@
-//! Post-stabilization: after a step, the least displacement that mends the positions. CP03 (14)–(15)
+//! Post-stabilization: after a step, the smallest displacement that corrects the positions, from the gaps and joint
+//! errors there. CP03 (14)–(15). Projections of a world onto its joints use the same displacement.
 
 use super::Scheme;
-use super::euler::{Workspace, solved};
-use super::pose::{GAPS, Pose};
+use super::euler::{EulerWorkspace, solve_counted};
+use super::step_problem::{StepInput, StepProblemBuilder};
+use super::tolerances::{
+    MAX_DISPLACEMENT, PROJECTION_PASS_LIMIT, REDUCTION_LENGTH, SLACK_MASS, STABILIZATION_TOLERANCE,
+};
 use crate::assemble::{self, Offsets};
 use crate::error::{ProjectError, StepError};
 use crate::reduce::Reduction;
@@ -12,88 +16,128 @@ use crate::system::{ContactQuery, ContactRow, JointRow, Moments, RowKind, System
 use nalgebra::Vector6;
 use stiction_lcp::{Body, Farkas, LcpError, Row, StepProblem};
 
-/// A pass moves no body by more than this part of its size: rows are only good near where they were taken.
-const LEAP: f64 = 0.2;
-
-/// Errors of positions below this part of the size are round-off.
-pub(crate) const ROUND_OFF: f64 = 1e-12;
-
-/// Mends `state.q`, whose I(q) is `before`; velocities are untouched.
-pub(crate) fn run<S: System + ?Sized>(
-    system: &S,
-    scheme: &Scheme,
-    (state, before): (&mut State, f64),
-    h: f64,
-    work: &mut StepWork,
-    workspace: &mut Workspace,
-    mut evidence: Option<&mut Evidence>,
-) -> Result<StabilizationReport, StepError> {
-    // below this positions are round-off
-    let tolerance = ROUND_OFF * system.size();
-    let mut report = StabilizationReport { passes: 0, before, after: before, infeasible: None };
-    while report.after > tolerance && report.passes < scheme.passes {
-        let pass = evidence.as_mut().map(|e| e.add_pass());
-        report.infeasible = displacement(system, scheme, state, h, work, workspace, pass)?;
-        leap(system, state, &workspace.displacement);
-        report.passes += 1;
-        report.after = workspace.pose.infeasibility(system, state.t, &state.q);
-    }
-    Ok(report)
+/// Post-stabilization of one step.
+pub(crate) struct Stabilizer<'a, S: ?Sized> {
+    /// Model.
+    pub(crate) system: &'a S,
+    /// Scheme, with its pass limit.
+    pub(crate) scheme: &'a Scheme,
+    /// Size of the step [s].
+    pub(crate) h: f64,
+    /// Counters of the step.
+    pub(crate) work: &'a mut StepWork,
+    /// Storage of the step.
+    pub(crate) workspace: &'a mut EulerWorkspace,
 }
 
-/// Passes of a projection at most: Newton's method takes a handful from anywhere near.
-const PROJECTION_PASSES: usize = 50;
+impl<S: System + ?Sized> Stabilizer<'_, S> {
+    /// Corrects `state.q`, whose I(q) is `before` [m]; velocities do not change.
+    pub(crate) fn run(
+        &mut self,
+        state: &mut State,
+        before: f64,
+        mut evidence: Option<&mut Evidence>,
+    ) -> Result<StabilizationReport, StepError> {
+        let tolerance = STABILIZATION_TOLERANCE * self.system.size();
+        let mut report = StabilizationReport { passes: 0, before, after: before, infeasible: None };
+        while report.after > tolerance && report.passes < self.scheme.passes {
+            let pass = evidence.as_mut().map(|e| e.add_pass());
+            report.infeasible = self.solve_displacement(state, pass)?;
+            displace(self.system, state, &self.workspace.displacement);
+            report.passes += 1;
+            report.after = self.workspace.builder.infeasibility(self.system, state.t, &state.q);
+        }
+        Ok(report)
+    }
 
-/// Moves `state.q` until all joints hold, and changes `state.v` by as little as possible, measured by M, so that
-/// they go on holding. Returns how far surfaces moved, at most [m].
+    /// Solves for the displacement dp of one pass and leaves it in the workspace. If the rows contradict each other, dp
+    /// is the least-squares displacement and the proof is returned.
+    fn solve_displacement(
+        &mut self,
+        state: &State,
+        evidence: Option<&mut StabilizationPass>,
+    ) -> Result<Option<Farkas>, StepError> {
+        let Self { system, scheme, h, .. } = *self;
+        let EulerWorkspace { builder, lcp, displacement, .. } = &mut *self.workspace;
+        let input = StepInput { system, scheme, state, h };
+        build_displacement_problem(&input, scheme.reduction, builder);
+        let mut proof = None;
+        let solution = match solve_counted(&builder.problem, None, scheme, self.work, lcp) {
+            Err(LcpError::Ray { proof: Some(found), .. }) => {
+                proof = Some(found);
+                let loose = with_slack_bodies(&builder.problem);
+                solve_counted(&loose, None, scheme, self.work, lcp)
+                    .map_err(|error| StepError::unsolved(state.t, error, &loose))?
+            }
+            solved => solved.map_err(|error| builder.unsolved(system, state.t, error))?,
+        };
+        let n = system.bodies().iter().sum();
+        displacement.clear();
+        displacement.extend_from_slice(&solution.velocity()[..n]);
+        if let Some(pass) = evidence {
+            pass.contacts.clear();
+            pass.contacts.extend(builder.contacts.iter().map(|c| c.id));
+            pass.impulses.clear();
+            pass.impulses.extend_from_slice(solution.z());
+            pass.infeasible = proof.as_ref().map(|proof| proof.y.clone());
+        }
+        lcp.recycle(solution);
+        Ok(proof)
+    }
+}
+
+/// Projects `state` onto the joints: moves `q` until all joints hold, then changes `v` by as little as possible in the
+/// norm of M so that they keep holding. Returns the largest displacement of a surface [m].
 pub(crate) fn project<S: System + ?Sized>(system: &S, state: &mut State) -> Result<f64, ProjectError> {
     let scheme = Scheme::default();
-    let (mut work, mut workspace) = (StepWork::default(), Workspace::default());
-    // no contact is within this reach
-    workspace.pose.reach = f64::NEG_INFINITY;
+    let (mut work, mut workspace) = (StepWork::default(), EulerWorkspace::default());
+    // no contact is within this distance
+    workspace.builder.max_gap = f64::NEG_INFINITY;
     let (mut moved, mut passes) = (0.0, 0);
     loop {
-        system.joints(state.t, &state.q, &mut workspace.pose.joints);
-        let error = workspace.pose.joints.iter().filter_map(JointRow::violation).fold(0.0, f64::max);
-        // below this positions are round-off
-        let tolerance = ROUND_OFF * system.size().max(state.q.iter().fold(0.0, |m: f64, q| m.max(q.abs())));
-        if error <= tolerance {
+        system.joints(state.t, &state.q, &mut workspace.builder.joints);
+        let error = workspace.builder.joints.iter().filter_map(JointRow::violation).fold(0.0, f64::max);
+        let length = system.size().max(state.q.iter().fold(0.0, |m: f64, q| m.max(q.abs())));
+        if error <= STABILIZATION_TOLERANCE * length {
             break;
         }
-        if passes == PROJECTION_PASSES {
+        if passes == PROJECTION_PASS_LIMIT {
             return Err(ProjectError::Apart(error));
         }
-        // rows that cannot all be met here may be met where the least-squares displacement leads
-        displacement(system, &scheme, state, 1.0, &mut work, &mut workspace, None)?;
-        moved += leap(system, state, &workspace.displacement);
+        // rows that contradict each other here may agree where the least-squares displacement leads
+        let (h, work, workspace) = (1.0, &mut work, &mut workspace);
+        let mut stabilizer = Stabilizer { system, scheme: &scheme, h, work, workspace };
+        stabilizer.solve_displacement(state, None)?;
+        moved += displace(system, state, &stabilizer.workspace.displacement);
         passes += 1;
     }
 
     // M v⁺ = M v + νᵀc, ν v⁺ + ∂Θ/∂t = 0; a limit that is reached must not be passed
-    workspace.pose.joints.retain(|j| match j.kind {
+    let EulerWorkspace { builder, lcp, .. } = &mut workspace;
+    builder.joints.retain(|j| match j.kind {
         RowKind::Limit => j.error <= 0.0,
         _ => j.violation().is_some(),
     });
-    let Pose { problem, places, joints, .. } = &mut workspace.pose;
-    bodies(system, &state.v, problem);
+    set_bodies(system, &state.v, &mut builder.problem);
     let drift = |j: &JointRow| j.drift;
     let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
-    assemble::rows(problem, places, 1.0, joints, &[], &offsets);
-    let solution = solved(problem, None, &scheme, state.t, &mut work, &mut workspace.lcp)?;
+    assemble::rows(&mut builder.problem, &mut builder.rows, 1.0, &builder.joints, &[], &offsets);
+    let solution = solve_counted(&builder.problem, None, &scheme, &mut work, lcp)
+        .map_err(|error| builder.unsolved(system, state.t, error))?;
     state.v.copy_from_slice(solution.velocity());
     Ok(moved)
 }
 
-/// Moves the bodies by dp, or by as much of it as rows are good for; returns how far surfaces went [m].
-pub(crate) fn leap<S: System + ?Sized>(system: &S, state: &mut State, dp: &[f64]) -> f64 {
-    let leap = system.surface_speed(state.t, &state.q, dp);
-    let shrink = (LEAP * system.size() / leap.max(f64::MIN_POSITIVE)).min(1.0);
+/// Moves the bodies by dp, shortened to [`MAX_DISPLACEMENT`]; returns the largest displacement of a surface [m].
+pub(crate) fn displace<S: System + ?Sized>(system: &S, state: &mut State, dp: &[f64]) -> f64 {
+    let length = system.surface_speed(state.t, &state.q, dp);
+    let shrink = (MAX_DISPLACEMENT * system.size() / length.max(f64::MIN_POSITIVE)).min(1.0);
     system.advance(&mut state.q, dp, shrink);
-    shrink * leap
+    shrink * length
 }
 
-/// The bodies with momentum M v, and nothing else.
-fn bodies<S: System + ?Sized>(system: &S, v: &[f64], problem: &mut StepProblem) {
+/// Sets the bodies of a problem, with momentum M v (0 where `v` is empty), without pairs and speed scale.
+fn set_bodies<S: System + ?Sized>(system: &S, v: &[f64], problem: &mut StepProblem) {
     problem.bodies.clear();
     problem.pairs.clear();
     problem.speed_scale = 0.0;
@@ -109,76 +153,38 @@ fn bodies<S: System + ?Sized>(system: &S, v: &[f64], problem: &mut StepProblem) 
     }
 }
 
-/// The problem of a displacement, M dp = Jᵀλ, J_e dp = −g_e, 0 ≤ λ_c ⊥ g_c + J_c dp ≥ 0, without the contacts that
-/// `reduction` drops.
-pub(crate) fn pose_displacement<S: System + ?Sized>(
-    system: &S,
-    scheme: &Scheme,
+/// Builds the problem of a displacement, without the contacts that `reduction` drops:
+/// M dp = Jᵀλ, J_e dp = −g_e, 0 ≤ λ_c ⊥ g_c + J_c dp ≥ 0. CP03 (14)–(15)
+pub(crate) fn build_displacement_problem<S: System + ?Sized>(
+    input: &StepInput<S>,
     reduction: Reduction,
-    state: &State,
-    h: f64,
-    pose: &mut Pose,
+    builder: &mut StepProblemBuilder,
 ) {
-    let Pose { problem, layout, joints, contacts, reducer, places, cache, reach, sweep, .. } = pose;
+    let StepInput { system, scheme, state, h } = *input;
+    let StepProblemBuilder {
+        problem, layout, joints, contacts, reducer, rows, cache, max_gap, motion, ..
+    } = builder;
     system.joints(state.t, &state.q, joints);
     // drives hold no position, and compliant joints give way on purpose
     joints.retain(|j| j.violation().is_some());
-    let near = ContactQuery { motion: sweep.as_ref(), ..ContactQuery::within(*reach) };
-    system.contacts(state.t, &state.q, &near, cache, contacts);
+    let query = ContactQuery { motion: motion.as_ref(), ..ContactQuery::within(*max_gap) };
+    system.contacts(state.t, &state.q, &query, cache, contacts);
     for contact in &mut *contacts {
         (contact.mu, contact.moments) = (0.0, Moments::none());
     }
     let gap = |c: &ContactRow| c.gap;
-    reducer.reduce(reduction, contacts, GAPS * system.size(), &gap);
-    bodies(system, &[], problem);
-    // redundant rows disagree by round-off of the positions, which no displacement can mend
-    problem.speed_scale = ROUND_OFF * system.size() / scheme.solver.tolerance;
+    reducer.reduce(reduction, contacts, REDUCTION_LENGTH * system.size(), &gap);
+    set_bodies(system, &[], problem);
+    // redundant rows disagree by round-off of the positions, which no displacement can correct
+    problem.speed_scale = STABILIZATION_TOLERANCE * system.size() / scheme.solver.tolerance;
     let offsets = Offsets { joint: &|j: &JointRow| j.error, contact: &gap, limit: &|j: &JointRow| j.error };
-    assemble::rows(problem, places, h, joints, contacts, &offsets);
+    assemble::rows(problem, rows, h, joints, contacts, &offsets);
     problem.lay_out(layout);
 }
 
-/// The displacement dp, left in the workspace; if there is none, the least-squares one, and the proof is returned.
-fn displacement<S: System + ?Sized>(
-    system: &S,
-    scheme: &Scheme,
-    state: &State,
-    h: f64,
-    work: &mut StepWork,
-    workspace: &mut Workspace,
-    evidence: Option<&mut StabilizationPass>,
-) -> Result<Option<Farkas>, StepError> {
-    let Workspace { pose, lcp, displacement, .. } = workspace;
-    pose_displacement(system, scheme, scheme.reduction, state, h, pose);
-    let problem = &pose.problem;
-    let n = system.bodies().iter().sum();
-    let (solution, proof) = match solved(problem, None, scheme, state.t, work, lcp) {
-        Ok(solution) => (solution, None),
-        Err(StepError::Unsolved { error, problem: unsolved, t }) => match *error {
-            LcpError::Ray { proof: Some(proof), .. } => {
-                let loose = loosened(problem);
-                (solved(&loose, None, scheme, state.t, work, lcp)?, Some(proof))
-            }
-            other => return Err(StepError::Unsolved { error: Box::new(other), problem: unsolved, t }),
-        },
-        Err(error) => return Err(error),
-    };
-    displacement.clear();
-    displacement.extend_from_slice(&solution.velocity()[..n]);
-    if let Some(pass) = evidence {
-        pass.contacts.clear();
-        pass.contacts.extend(pose.contacts.iter().map(|c| c.id));
-        pass.impulses.clear();
-        pass.impulses.extend_from_slice(solution.z());
-        pass.infeasible = proof.as_ref().map(|proof| proof.y.clone());
-    }
-    lcp.recycle(solution);
-    Ok(proof)
-}
-
-/// The same problem in which every row may give way against a heavy slider of its own: always feasible, and in
-/// the limit of heavy sliders the least-squares displacement.
-pub(crate) fn loosened(problem: &StepProblem) -> StepProblem {
+/// Problem in which every row may be violated by moving a heavy slack body of its own. It is always feasible, and its
+/// solution tends to the least-squares displacement as the slack mass grows.
+pub(crate) fn with_slack_bodies(problem: &StepProblem) -> StepProblem {
     let mut loose = problem.clone();
     let start = problem.layout().velocity;
     let heaviest = problem.bodies.iter().fold(0.0, |m: f64, b| m.max(b.mass.amax()));
@@ -190,15 +196,10 @@ pub(crate) fn loosened(problem: &StepProblem) -> StepProblem {
         slack += 1;
         *row = Row::Sparse(entries);
     };
-    for joint in &mut loose.joints {
-        give(&mut joint.row.row);
-        // gaps are left to 1e-4 of what the bodies move, which the next pass takes; with more than 1e5 the
-        // large impulses of rows that contradict each other cancel to less than the certificate asks for
-        loose.bodies.push(Body::new(1, &[1e4 * heaviest], &[0.0]));
-    }
-    for normal in loose.contacts.iter_mut().filter_map(|c| c.normal.as_mut()) {
-        give(&mut normal.row);
-        loose.bodies.push(Body::new(1, &[1e4 * heaviest], &[0.0]));
+    let normals = loose.contacts.iter_mut().filter_map(|c| c.normal.as_mut());
+    for row in loose.joints.iter_mut().map(|joint| &mut joint.row).chain(normals) {
+        give(&mut row.row);
+        loose.bodies.push(Body::new(1, &[SLACK_MASS * heaviest], &[0.0]));
     }
     loose
 }

@@ -14,12 +14,11 @@ impl Simulation<Model> {
     /// ```
     /// # use nalgebra::Vector3;
     /// # use stiction::spatial::{Body, Mass, World};
-    /// # use stiction::{Scheme, Simulation};
+    /// # use stiction::Simulation;
     /// # let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     /// # world.add_body(Body::rigid("first", Mass::given(1.0, [1.0; 3])));
     /// # let model = world.build()?;
-    /// # let state = model.state();
-    /// # let mut simulation = Simulation::new(model, state, Scheme::default());
+    /// # let mut simulation = Simulation::new(model);
     /// simulation.step(0.01)?;
     /// simulation.edit(|world| {
     ///     world.add_body(Body::rigid("second", Mass::given(1.0, [1.0; 3])));

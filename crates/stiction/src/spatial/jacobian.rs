@@ -4,7 +4,7 @@ use super::force::{Force, Wrench};
 use super::model::Model;
 use super::placed::{Freedom, Placed};
 use super::world::BodyId;
-use crate::jacobian::pull::{Grip, Pull, known_length};
+use crate::jacobian::point_force::{ForcePoint, PointForce, known_length};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::system::differences;
 use nalgebra::{Matrix6, Point3, Vector3};
@@ -52,7 +52,7 @@ impl Model {
         };
         let push = |body: BodyId, point: Option<Point3<f64>>, wrench: &Wrench, out: &mut ForceJacobian| {
             if let Some((grip, _)) = grip(body, point) {
-                grip.push(&wrench.force, &wrench.torque, out);
+                grip.add_constant_force(&wrench.force, &wrench.torque, out);
             }
         };
         match force {
@@ -64,10 +64,10 @@ impl Model {
                 let (d, u) = (to - from, b.velocity - a.velocity);
                 let length = d.norm();
                 let pull = if *rest_length == 0.0 {
-                    Pull::whole(*stiffness, *damping, &d, &u)
+                    PointForce::isotropic(*stiffness, *damping, &d, &u)
                 } else if length > 0.0 {
                     let known = known_length(length, *rest_length);
-                    Pull::along(&(d / length), known, length - rest_length, (*stiffness, *damping), &u)
+                    PointForce::along(&(d / length), known, length - rest_length, (*stiffness, *damping), &u)
                 } else {
                     // no force where the points coincide
                     return;
@@ -79,8 +79,8 @@ impl Model {
                 let axis = axis.normalize();
                 let elongation = axis.dot(&at.coords) - origin;
                 let constants = (*stiffness, *damping);
-                let pull = Pull::along(&axis, f64::INFINITY, elongation, constants, &b.velocity);
-                pull.add([&Grip::prescribed(Vector3::zeros()), &b], out);
+                let pull = PointForce::along(&axis, f64::INFINITY, elongation, constants, &b.velocity);
+                pull.add([&ForcePoint::prescribed(Vector3::zeros()), &b], out);
             }
             Force::Custom { jacobian: Some(jacobian), .. } => jacobian(t, q, v, out),
             Force::Custom { jacobian: None, .. } => {}
@@ -88,12 +88,12 @@ impl Model {
     }
 
     /// A point of a body.
-    fn grip(&self, placed: &Placed, at: &Point3<f64>, v: &[f64]) -> Grip {
+    fn grip(&self, placed: &Placed, at: &Point3<f64>, v: &[f64]) -> ForcePoint {
         let lever = at - placed.centre;
         let (body, axes) = match placed.freedom {
             Freedom::None => {
                 let prescribed = &placed.prescribed;
-                return Grip::prescribed(prescribed.linear + prescribed.angular.cross(&lever));
+                return ForcePoint::prescribed(prescribed.linear + prescribed.angular.cross(&lever));
             }
             Freedom::Rigid(body) => (body, Matrix6::identity()),
             Freedom::Point(body) => (body, Matrix6::from_fn(|i, j| if i == j && i < 3 { 1.0 } else { 0.0 })),
@@ -106,6 +106,6 @@ impl Model {
         let rotation = placed.pose.rotation;
         let own = &v[self.tables.starts[body]..self.tables.starts[body + 1]];
         let lever = rotation.inverse_transform_vector(&lever);
-        Grip::moving(body, &axes, rotation.to_rotation_matrix().into_inner(), lever, own)
+        ForcePoint::moving(body, &axes, rotation.to_rotation_matrix().into_inner(), lever, own)
     }
 }

@@ -6,7 +6,7 @@
 //! ```
 //! use nalgebra::{Isometry3, Vector3};
 //! use stiction::spatial::{Attached, Body, Mass, Shape, World};
-//! use stiction::{Scheme, Simulation};
+//! use stiction::Simulation;
 //!
 //! let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
 //! world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace)));
@@ -15,8 +15,7 @@
 //!     .at(Isometry3::translation(0.0, 0.0, 0.1));
 //! let ball = world.add_body(ball);
 //! let model = world.build()?;
-//! let state = model.state();
-//! let mut simulation = Simulation::new(model, state, Scheme::default());
+//! let mut simulation = Simulation::new(model);
 //! simulation.step(0.01)?;
 //! let pose = simulation.system().pose(simulation.state(), ball);
 //! assert!(pose.is_some_and(|pose| (pose.translation.z - 0.1).abs() < 1e-12));

@@ -11,6 +11,7 @@ use super::world::{BodyId, JointId, World};
 use crate::error::Mistakes;
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::material::Material;
+use crate::simulate::InitialState;
 use crate::state::State;
 use crate::system::{ContactId, ContactQuery, ContactRow, Forces, JointRow, PairId, SearchCache, System};
 use nalgebra::{Isometry3, Matrix6, Point3, UnitQuaternion, Vector3};
@@ -148,7 +149,21 @@ impl Model {
     }
 }
 
+impl InitialState for Model {
+    fn initial_state(&self) -> State {
+        self.state()
+    }
+}
+
 impl System for Model {
+    fn body_name(&self, body: u32) -> Option<&str> {
+        self.world.body(BodyId(body)).map(|body| body.name.as_str())
+    }
+
+    fn joint_name(&self, joint: u32) -> Option<&str> {
+        self.world.joint(JointId(joint)).map(|joint| joint.name.as_str())
+    }
+
     fn coordinate_count(&self) -> usize {
         self.tables.parts.iter().map(|part| part.freedom.counts().0).sum()
     }

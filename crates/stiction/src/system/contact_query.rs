@@ -1,29 +1,29 @@
-//! What a search for contacts is asked, and what it remembers.
+//! Contact query: which contacts a scheme asks a model for, and the cache from which a search starts.
 
 use super::PairId;
 use serde::{Deserialize, Serialize};
 
-/// Which contacts are asked for.
+/// Contacts that a search is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct ContactQuery<'a> {
-    /// Those with a gap of at most this [m],
+    /// Maximum gap [m].
     pub max_gap: f64,
-    /// and as much more as the surfaces of both bodies go together.
+    /// Extra distance for bodies that move during the step.
     pub motion: Option<&'a MotionBound>,
-    /// All contacts of these pairs, however far.
+    /// Pairs whose contacts are all wanted, at any gap.
     pub wanted: &'a [PairId],
-    /// Of all these, none that is open by more than this [m]. A system may look as far as it is asked to all the same,
-    /// and remember what it saw for the next search from the same place.
+    /// Maximum gap of the contacts that are returned [m]. A model may search farther, as the other fields say, and keep
+    /// the result for the next search at the same place.
     pub open: f64,
 }
 
 impl ContactQuery<'_> {
-    /// Contacts with a gap of at most `reach` [m].
+    /// Contacts with a gap of at most `max_gap` [m].
     pub fn within(max_gap: f64) -> Self {
         Self { max_gap, motion: None, wanted: &[], open: f64::INFINITY }
     }
 
-    /// The same search for a system that remembers nothing: no farther than contacts may be open.
+    /// Query for a model that keeps no results: no farther than `open`.
     pub(crate) fn at_once(&self) -> Self {
         if self.open <= self.max_gap {
             Self { wanted: self.wanted, ..Self::within(self.open) }
@@ -33,96 +33,102 @@ impl ContactQuery<'_> {
     }
 }
 
-/// How far bodies may go within a step: h times the largest speed of any point of their surfaces, at either of two
-/// velocities; of prescribed motions, at the start of the step and at its end.
+/// Bound on the motion of bodies within a step: h times the largest surface speed at either of two velocities; for
+/// prescribed motions, at the start and at the end of the step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MotionBound {
-    /// Start of the step [s].
+    /// Time at the start of the step [s].
     pub t: f64,
-    /// Its size h [s].
+    /// Step size h [s].
     pub h: f64,
-    /// The velocity before the step, and the one it would end with if nothing touched.
+    /// Velocity before the step, and free velocity at its end.
     pub v: [Vec<f64>; 2],
 }
 
-/// Facets at which the search of each near pair ended, for the next one to start from. Part of the state of a run,
-/// as gaps depend on them in the last bit; systems without such pairs leave it alone.
+/// Search cache: the facets at which the search of each near pair ended, from which the next search starts. Part of the
+/// state of a run, because gaps depend on it in the last bit. Models without such pairs ignore it.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<[u32; 6]>", into = "Vec<[u32; 6]>")]
 pub struct SearchCache {
-    /// In the order of the pairs.
-    kept: Vec<Kept>,
+    /// Entries, sorted by pair.
+    entries: Vec<CachedFacets>,
 }
 
+/// Facets of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Kept {
+struct CachedFacets {
     pair: PairId,
     facets: [u32; 4],
-    /// Since stale ones were last forgotten.
+    /// Updated since stale entries were last removed.
     fresh: bool,
 }
 
 impl SearchCache {
-    /// What was last kept of a pair.
+    /// Facets of a pair.
     pub fn facets(&self, pair: PairId) -> Option<[u32; 4]> {
-        self.place(pair).ok().map(|i| self.kept[i].facets)
+        self.position(pair).ok().map(|i| self.entries[i].facets)
     }
 
-    /// Keeps the facets of a pair; the last is 0 in the plane, where three are enough.
+    /// Stores the facets of a pair; the last is 0 in the plane, where three are enough.
     pub fn keep(&mut self, pair: PairId, facets: [u32; 4]) {
-        let kept = Kept { pair, facets, fresh: true };
-        match self.place(pair) {
-            Ok(i) => self.kept[i] = kept,
-            Err(i) => self.kept.insert(i, kept),
+        let entry = CachedFacets { pair, facets, fresh: true };
+        match self.position(pair) {
+            Ok(i) => self.entries[i] = entry,
+            Err(i) => self.entries.insert(i, entry),
         }
     }
 
     /// Number of pairs.
     pub fn len(&self) -> usize {
-        self.kept.len()
+        self.entries.len()
     }
 
-    /// `true` when nothing is kept.
+    /// `true` without entries.
     pub fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+        self.entries.is_empty()
     }
 
-    /// Forgets pairs that nothing was kept of since the last call: they are no longer near.
+    /// Removes pairs that were not updated since the last call: they are no longer near.
     pub(crate) fn forget_stale(&mut self) {
-        self.kept.retain(|kept| kept.fresh);
-        self.kept.iter_mut().for_each(|kept| kept.fresh = false);
+        self.entries.retain(|entry| entry.fresh);
+        self.entries.iter_mut().for_each(|entry| entry.fresh = false);
     }
 
-    fn place(&self, pair: PairId) -> Result<usize, usize> {
-        self.kept.binary_search_by_key(&pair, |kept| kept.pair)
+    fn position(&self, pair: PairId) -> Result<usize, usize> {
+        self.entries.binary_search_by_key(&pair, |entry| entry.pair)
     }
 }
 
 impl Clone for SearchCache {
     fn clone(&self) -> Self {
-        Self { kept: self.kept.clone() }
+        Self { entries: self.entries.clone() }
     }
 
-    /// Into the storage that is there.
+    /// Reuses the storage.
     fn clone_from(&mut self, source: &Self) {
-        self.kept.clone_from(&source.kept);
+        self.entries.clone_from(&source.entries);
     }
 }
 
 impl From<Vec<[u32; 6]>> for SearchCache {
     fn from(written: Vec<[u32; 6]>) -> Self {
-        let read =
-            |[a, b, f, g, h, i]: [u32; 6]| Kept { pair: PairId { a, b }, facets: [f, g, h, i], fresh: false };
-        let mut kept: Vec<Kept> = written.into_iter().map(read).collect();
-        kept.sort_by_key(|kept| kept.pair);
-        kept.dedup_by_key(|kept| kept.pair);
-        Self { kept }
+        let read = |[a, b, f, g, h, i]: [u32; 6]| CachedFacets {
+            pair: PairId { a, b },
+            facets: [f, g, h, i],
+            fresh: false,
+        };
+        let mut entries: Vec<CachedFacets> = written.into_iter().map(read).collect();
+        entries.sort_by_key(|entry| entry.pair);
+        entries.dedup_by_key(|entry| entry.pair);
+        Self { entries }
     }
 }
 
 impl From<SearchCache> for Vec<[u32; 6]> {
     fn from(cache: SearchCache) -> Self {
-        let write = |Kept { pair: PairId { a, b }, facets: [f, g, h, i], .. }: Kept| [a, b, f, g, h, i];
-        cache.kept.into_iter().map(write).collect()
+        let write = |CachedFacets { pair: PairId { a, b }, facets: [f, g, h, i], .. }: CachedFacets| {
+            [a, b, f, g, h, i]
+        };
+        cache.entries.into_iter().map(write).collect()
     }
 }

@@ -1,12 +1,12 @@
-//! Jacobians by central differences.
+//! Force Jacobians by central differences, for models without formulas.
 
 use super::System;
 use crate::jacobian::{Blocks, ForceJacobian};
 use nalgebra::Matrix6;
 use std::collections::BTreeMap;
 
-/// Adds the derivatives of a force, (q, v) to k, along every velocity. Exact where the force is a polynomial of
-/// degree two; elsewhere to about ε^(2/3), 4e-11 of what the force changes by over the scales of [`Steps`].
+/// Adds the derivatives of a force k(q, v) along every velocity. Exact for polynomials of degree two; otherwise the error
+/// is about ε^(2/3), 4e-11 of the change of the force over the scales of [`DifferenceSteps`].
 pub(crate) fn add<S: System + ?Sized>(
     system: &S,
     t: f64,
@@ -19,11 +19,11 @@ pub(crate) fn add<S: System + ?Sized>(
     let mut unit = vec![0.0; v.len()];
     let (mut moved, mut other_v) = (q.to_vec(), v.to_vec());
     let (mut ahead, mut behind) = (Vec::new(), Vec::new());
-    let (mut position, mut velocity) = (Columns::default(), Columns::default());
+    let (mut position, mut velocity) = (DifferenceColumns::default(), DifferenceColumns::default());
     for (body, ends) in starts.windows(2).enumerate() {
         for i in ends[0]..ends[1] {
             unit[i] = 1.0;
-            let steps = Steps::new(system, (t, q), v[i], &unit, &mut moved);
+            let steps = DifferenceSteps::new(system, t, q, v[i], &unit, &mut moved);
             let mut at = |s: f64, k: &mut Vec<f64>| {
                 moved.copy_from_slice(q);
                 system.advance(&mut moved, &unit, s);
@@ -47,7 +47,7 @@ pub(crate) fn add<S: System + ?Sized>(
     velocity.add_to(&mut out.velocity);
 }
 
-/// First velocity of each body, and the number of velocities.
+/// Index of the first velocity of each body, and the number of velocities.
 pub(super) fn starts<S: System + ?Sized>(system: &S) -> Vec<usize> {
     let mut starts = vec![0];
     starts.extend(system.bodies().iter().scan(0, |at, n| {
@@ -57,22 +57,23 @@ pub(super) fn starts<S: System + ?Sized>(system: &S) -> Vec<usize> {
     starts
 }
 
-/// How far to go along one velocity.
+/// Difference steps along one velocity.
 ///
-/// Truncation is (s/L)² of the difference for a force that changes over L, rounding ε X/s for coordinates as
-/// large as X: s = ∛(ε max(X, L) L²) balances them. L is the way along which the farthest point of the body goes
-/// by the size of the smallest one; 1 where no shape says how far that is. For velocities L is the speed itself,
-/// but no less than that of a fall by the size, or without gravity that way in a second: a body all but at rest
-/// must not be measured by how slow it is.
-struct Steps {
+/// For positions, a force that changes over a length L has a truncation error (s/L)² relative to its difference, and
+/// coordinates as large as X a rounding error ε X/s. s = ∛(ε max(X, L) L²) balances them. L is the displacement at which
+/// the farthest point of the body moves by the size of the smallest body; 1 for bodies without shapes. For velocities L is
+/// the speed itself, but at least the speed of a fall from the height of the size, or without gravity that displacement
+/// per second: the scale of a body near rest is not its speed.
+struct DifferenceSteps {
     position: f64,
     velocity: f64,
 }
 
-impl Steps {
+impl DifferenceSteps {
     fn new<S: System + ?Sized>(
         system: &S,
-        (t, q): (f64, &[f64]),
+        t: f64,
+        q: &[f64],
         v: f64,
         unit: &[f64],
         moved: &mut [f64],
@@ -80,7 +81,7 @@ impl Steps {
         let reach = system.surface_speed(t, q, unit);
         let way = system.size() / reach;
         let length = if way.is_finite() && way > 0.0 { way } else { 1.0 };
-        // the coordinates that this velocity moves
+        // coordinates that this velocity moves
         moved.copy_from_slice(q);
         system.advance(moved, unit, length);
         let coordinates = q.iter().zip(moved.iter()).filter(|(q, moved)| q != moved);
@@ -94,13 +95,13 @@ impl Steps {
     }
 }
 
-/// Blocks, filled column by column. The key is the lower and the higher body and whether the row is the higher:
-/// so the two blocks of a pair come one after the other.
+/// Blocks, filled column by column. The key is the lower body, the higher body and whether the row is the higher, so that
+/// the two blocks of a pair are adjacent.
 #[derive(Default)]
-struct Columns(BTreeMap<(usize, usize, bool), Matrix6<f64>>);
+struct DifferenceColumns(BTreeMap<(usize, usize, bool), Matrix6<f64>>);
 
-impl Columns {
-    /// What one column changes over a width; most bodies feel nothing of it.
+impl DifferenceColumns {
+    /// Adds the difference of one column over a width; most bodies do not depend on it.
     fn add(&mut self, starts: &[usize], [body, column]: [usize; 2], k: [&[f64]; 2], width: f64) {
         for (row, ends) in starts.windows(2).enumerate() {
             for i in ends[0]..ends[1] {

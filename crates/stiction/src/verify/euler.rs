@@ -1,276 +1,310 @@
-//! Steps of the Euler family: one step problem, then the passes of post-stabilization.
+//! Verification of an Euler step: the step problem at the recorded impulses and velocity, then the passes of
+//! post-stabilization.
 
-use super::rows::{Other, closing, compare, impulses, joint_name, split};
-use super::{Check, MOMENTUM, POSITION, ROUND_OFF, Verdict, name};
-use crate::assemble;
-use crate::reduce::Reduction;
-use crate::report::{ContactReport, Evidence, StabilizationPass, StepReport};
-use crate::scheme::pose::{DEPTH, Pose, largest, looks_ahead, slow_after};
-use crate::scheme::{Level, Scheme, euler, post_stabilize};
+use super::rows::{RecordScales, UnlistedContact, closing_speed, compare, impulses, split};
+use super::tolerances::{CONFIGURATION_TOLERANCE, FIGURE_TOLERANCE, MOMENTUM_TOLERANCE, RESIDUAL_FACTOR};
+use super::{Check, RecordedStep, Verdict};
+use crate::assemble::{RowLocation, RowSolution};
+use crate::reduce::{Reducer, Reduction};
+use crate::report::{ContactReport, Evidence, StabilizationPass};
+use crate::scheme::step_problem::{
+    StepInput, StepProblemBuilder, distance, largest, looks_ahead, remaining_correction_time,
+};
+use crate::scheme::tolerances::{
+    PENETRATION_ROUND_OFF, POSITION_ITERATION_TOLERANCE, STABILIZATION_TOLERANCE,
+};
+use crate::scheme::{Level, Scheme, post_stabilize};
 use crate::state::State;
 use crate::system::{ContactId, System};
 use std::collections::{BTreeMap, BTreeSet};
 use stiction_lcp::{Candidate, Farkas, FrictionLaw, Method, Profile, certify, certify_motion};
 
-/// A recorded step under examination.
-struct Case<'a, S: System + ?Sized> {
+/// Verification of one recorded Euler step.
+struct EulerCheck<'a, S: System + ?Sized> {
     system: &'a S,
     scheme: &'a Scheme,
-    before: &'a State,
-    after: &'a State,
-    report: &'a StepReport,
+    record: RecordedStep<'a>,
     evidence: &'a Evidence,
+    /// Recorded contacts.
     recorded: BTreeMap<ContactId, &'a ContactReport>,
     /// Contacts that were left out without proof.
     limited: BTreeSet<ContactId>,
-    /// What residuals may be.
+    /// Largest residual.
     tolerance: f64,
-    pose: Pose,
+    builder: StepProblemBuilder,
 }
 
-/// Judges a step of the Euler family.
+/// Verifies a step of the Euler family.
 pub(super) fn verify<S: System + ?Sized>(
     system: &S,
     scheme: &Scheme,
-    before: &State,
-    after: &State,
-    report: &StepReport,
+    record: RecordedStep,
     verdict: &mut Verdict,
 ) {
+    let RecordedStep { before, after, report } = record;
     let Some(evidence) = &report.evidence else {
-        verdict.cannot_tell("what was solved on the way is not recorded");
+        verdict.cannot_check("the record has no evidence");
         return;
     };
     verdict.loose = report.work.loose > 0 && scheme.solver.loosest > scheme.solver.tolerance;
-    let asked = if verdict.loose { scheme.solver.loosest } else { scheme.solver.tolerance };
+    let tolerance = if verdict.loose { scheme.solver.loosest } else { scheme.solver.tolerance };
     let limits = matches!(scheme.reduction, Reduction::Limit(_));
     let limited = report.dropped.iter().filter(|d| limits && d.combination.is_empty());
-    let mut case = Case {
+    let mut check = EulerCheck {
         system,
         scheme,
-        before,
-        after,
-        report,
+        record,
         evidence,
         recorded: report.contacts.iter().map(|c| (c.id, c)).collect(),
         limited: limited.map(|d| d.contact).collect(),
-        tolerance: ROUND_OFF * asked,
-        pose: Pose::default(),
+        tolerance: RESIDUAL_FACTOR * tolerance,
+        builder: StepProblemBuilder::default(),
     };
-    verdict.limited = case.limited.len();
-    if case.recorded.len() < report.contacts.len() {
-        verdict.bound(Check::Record, f64::NAN, 0.0, || "a contact that is listed twice".to_string());
+    verdict.limited = check.limited.len();
+    if check.recorded.len() < report.contacts.len() {
+        verdict.fail(Check::Record, "a contact that is listed twice");
     }
-    let left = slow_after(before, report.h);
-    verdict.bound(Check::Record, (after.memory.h - left).abs(), super::FIGURE * left, || {
-        "the time over which errors are corrected".to_string()
+    let left = remaining_correction_time(before, report.h);
+    verdict.bound(Check::Record, (after.memory.h - left).abs(), FIGURE_TOLERANCE * left, || {
+        "the correction time of position errors".to_string()
     });
-    if case.pose(verdict) {
-        case.judge(verdict);
-        case.place(verdict);
+    if check.build_problem(verdict) {
+        check.verify_velocity(verdict);
+        check.verify_configuration(verdict);
     }
 }
 
-impl<S: System + ?Sized> Case<'_, S> {
-    /// Poses the step problem with the contacts that were recorded and all others that the scheme has to look at.
-    fn pose(&mut self, verdict: &mut Verdict) -> bool {
-        let Self { system, scheme, before, after, report, evidence, recorded, pose, .. } = self;
-        let (system, h) = (*system, report.h);
-        if let Err(error) = pose.begin(system, scheme, before, h) {
-            verdict.bound(Check::Record, f64::NAN, 0.0, || error.to_string());
+impl<'a, S: System + ?Sized> EulerCheck<'a, S> {
+    fn input(&self) -> StepInput<'a, S> {
+        let Self { system, scheme, record, .. } = *self;
+        StepInput { system, scheme, state: record.before, h: record.report.h }
+    }
+
+    /// Builds the step problem with the recorded contacts and all others that the scheme has to consider. Returns
+    /// `false` where the record does not fit the model.
+    fn build_problem(&mut self, verdict: &mut Verdict) -> bool {
+        let input = self.input();
+        let report = self.record.report;
+        if let Err(error) = self.builder.begin(&input) {
+            verdict.fail(Check::Record, error.to_string());
             return false;
         }
-        if matches!(scheme.solver.method, Method::Convex(_)) {
-            pose.problem.law = FrictionLaw::Convex;
+        if matches!(self.scheme.solver.method, Method::Convex(_)) {
+            self.builder.problem.law = FrictionLaw::Convex;
         }
-        if scheme.level == (Level::Position { nonlinear: true }) {
-            if evidence.about.len() != before.v.len() {
-                verdict.cannot_tell("the velocity that rows were expanded about is not recorded");
-                return false;
-            }
-            pose.expansion.about(system, before, h, &evidence.about);
-            let change = apart(&evidence.about, &after.v);
-            let limit = ROUND_OFF * euler::CHANGE * (1.0 + largest(&after.v));
-            if report.work.converged {
-                let place = || "rows of an iteration that is said to have converged".to_string();
-                verdict.bound(Check::Complementarity, change, limit, place);
-            } else {
-                verdict.cannot_tell(format!("the iteration had not converged: {change:e} m/s were left"));
-            }
+        if self.scheme.level == (Level::Position { nonlinear: true }) && !self.expand(&input, verdict) {
+            return false;
         }
-        pose.read_joints(system);
-        pose.read_contacts(system, scheme, h);
-
-        // pairs that the sweep does not reach were added because a velocity on the way led into them
-        let missing = |pose: &Pose| -> Vec<ContactId> {
-            let found: BTreeSet<ContactId> = pose.contacts.iter().map(|c| c.id).collect();
-            recorded.keys().filter(|id| !found.contains(id)).copied().collect()
-        };
-        pose.wanted.extend(missing(pose).iter().map(|id| id.pair));
-        if looks_ahead(scheme) {
-            pose.reducer = crate::reduce::Reducer::default();
-            pose.add_missed(system, before, h, &after.v);
+        self.read_rows(&input);
+        for id in self.missing() {
+            verdict.fail(Check::Record, format!("{id}: the model has no such contact"));
         }
-        if !pose.wanted.is_empty() {
-            pose.wanted.sort_unstable();
-            pose.wanted.dedup();
-            pose.read_joints(system);
-            pose.read_contacts(system, scheme, h);
-        }
-        for id in missing(pose) {
-            verdict.bound(Check::Record, f64::NAN, 0.0, || format!("{}: there is none", name(id)));
-        }
-        let joints = pose.joints.iter().map(|j| j.joint);
+        let joints = self.builder.joints.iter().map(|j| j.joint);
         if !joints.eq(report.joints.iter().map(|j| j.joint)) {
-            let place = || format!("{} rows of joints, of {}", report.joints.len(), pose.joints.len());
-            verdict.bound(Check::Record, f64::NAN, 0.0, place);
+            let own = self.builder.joints.len();
+            let place =
+                format!("{} joint rows; the model has {own}, or of other joints", report.joints.len());
+            verdict.fail(Check::Record, place);
             return false;
         }
         true
     }
 
-    /// The certificate at the recorded velocity, and contacts that were no rows.
-    fn judge(&mut self, verdict: &mut Verdict) {
-        let Self { system, scheme, before, after, report, recorded, limited, pose, .. } = self;
-        let h = report.h;
-        pose.assemble(*system, scheme, Reduction::Off, before, h, &mut Profile::default());
-        let others = split(pose, |id| recorded.contains_key(&id));
-        let z = impulses(pose, &report.joints, recorded);
+    /// Sets the recorded expansion point v̂ of a position-level iteration, and compares it with v⁺.
+    fn expand(&mut self, input: &StepInput<S>, verdict: &mut Verdict) -> bool {
+        let RecordedStep { before, after, report } = self.record;
+        let expansion = &self.evidence.about;
+        if expansion.len() != before.v.len() {
+            verdict.cannot_check("the record has no velocity v̂ at which rows were taken");
+            return false;
+        }
+        self.builder.expansion.set_end(input, expansion);
+        let change = distance(expansion, &after.v);
+        if report.work.converged {
+            let limit = RESIDUAL_FACTOR * POSITION_ITERATION_TOLERANCE * (1.0 + largest(&after.v));
+            let place = || "v̂ of an iteration that is recorded as converged".to_string();
+            verdict.bound(Check::Complementarity, change, limit, place);
+        } else {
+            verdict
+                .cannot_check(format!("the iteration has not converged: a change of {change:e} m/s remains"));
+        }
+        true
+    }
+
+    /// Reads the rows, with those of recorded pairs beyond the search distance: the scheme added these because a
+    /// velocity on the way closed them.
+    fn read_rows(&mut self, input: &StepInput<S>) {
+        self.builder.read_rows(input, &mut Profile::default());
+        let missing = self.missing();
+        self.builder.wanted.extend(missing.iter().map(|id| id.pair));
+        if looks_ahead(self.scheme) {
+            self.builder.reducer = Reducer::default();
+            self.builder.add_missed_pairs(input, &self.record.after.v);
+        }
+        if !self.builder.wanted.is_empty() {
+            self.builder.wanted.sort_unstable();
+            self.builder.wanted.dedup();
+            self.builder.read_rows(input, &mut Profile::default());
+        }
+    }
+
+    /// Recorded contacts that were not found.
+    fn missing(&self) -> Vec<ContactId> {
+        let found: BTreeSet<ContactId> = self.builder.contacts.iter().map(|c| c.id).collect();
+        self.recorded.keys().filter(|id| !found.contains(id)).copied().collect()
+    }
+
+    /// Verifies the recorded impulses and velocity, and that contacts without rows do not close.
+    fn verify_velocity(&mut self, verdict: &mut Verdict) {
+        let input = self.input();
+        let Self { system, record, recorded, builder, .. } = self;
+        let RecordedStep { before, after, report } = *record;
+        builder.assemble(&input, Reduction::Off, &mut Profile::default());
+        let unlisted = split(builder, |id| recorded.contains_key(&id));
+        let z = impulses(builder, &report.joints, recorded);
         let mut own = Vec::new();
-        // the mode is told by the speed, which is compared
-        let Pose { problem, layout, places, contacts, .. } = &*pose;
-        assemble::contact_reports(problem, layout, places, contacts, (&z, &after.v, 0.0), &mut own);
-        let length = system.size().max(largest(&before.q));
-        let fastest = largest(&after.v).max(system.prescribed_speed(before.t)).max(problem.speed_scale);
-        compare(pose, recorded, &own, (length, fastest), verdict);
-        let candidate = match certify_motion(&pose.problem, &z, &after.v) {
+        // modes follow from slip speeds, which are compared
+        let solution = RowSolution { z: &z, v: &after.v, stick_speed: 0.0 };
+        builder.assembled().contact_reports(&builder.contacts, &solution, &mut own);
+        let prescribed = system.prescribed_speed(before.t);
+        let scales = RecordScales {
+            length: system.size().max(largest(&before.q)),
+            speed: largest(&after.v).max(prescribed).max(builder.problem.speed_scale),
+        };
+        compare(builder, recorded, &own, scales, verdict);
+        let candidate = match certify_motion(&builder.problem, &z, &after.v) {
             Ok(candidate) => candidate,
             Err(error) => {
-                verdict.bound(Check::Record, f64::NAN, 0.0, || error.to_string());
+                verdict.fail(Check::Record, error.to_string());
                 return;
             }
         };
-        verdict.bound(Check::Momentum, candidate.certificate.momentum, MOMENTUM, || "v⁺".to_string());
-        residuals(pose, &candidate, self.tolerance, verdict);
+        let momentum = candidate.certificate.momentum;
+        verdict.bound(Check::Momentum, momentum, MOMENTUM_TOLERANCE, || "v⁺".to_string());
+        self.verify_residuals(&candidate, verdict);
         let speed = candidate.certificate.speed;
-        // a proof holds to this, and where none is needed gaps are mended from here
-        let dropped = ROUND_OFF * DEPTH * system.size() / h;
-        for other in others.iter().filter(|other| !limited.contains(&other.id)) {
-            let closing = closing(pose, other, &after.v);
+        // proofs of reduction hold to this speed, and smaller gaps are left to post-stabilization
+        let dropped = RESIDUAL_FACTOR * PENETRATION_ROUND_OFF * self.system.size() / report.h;
+        for contact in unlisted.iter().filter(|contact| !self.limited.contains(&contact.id)) {
+            let closing = closing_speed(&self.builder, contact, &after.v);
             verdict.open = verdict.open.max(closing / speed);
             let limit = self.tolerance + dropped / speed;
-            verdict.bound(Check::Open, closing / speed, limit, || name(other.id));
+            verdict.bound(Check::Open, closing / speed, limit, || contact.id.to_string());
         }
         verdict.certificate = candidate.certificate;
     }
 
-    /// Where the velocity and the passes of post-stabilization lead.
-    fn place(&mut self, verdict: &mut Verdict) {
-        let Self { system, scheme, before, after, report, evidence, .. } = *self;
+    /// Verifies the residuals of joints, contacts and cones.
+    fn verify_residuals(&self, candidate: &Candidate, verdict: &mut Verdict) {
+        let Self { system, builder, tolerance, .. } = self;
+        let joint = builder.worst_joint(candidate).map(RowLocation::Joint);
+        let place = || joint.map_or_else(String::new, |row| builder.joint_name(*system, row));
+        verdict.bound(Check::Joints, candidate.certificate.joints, *tolerance, place);
+        for (i, own) in candidate.certificate.contacts.iter().enumerate() {
+            let place = || builder.contact_name(*system, i);
+            verdict.bound(Check::Complementarity, own.natural_map, *tolerance, place);
+            verdict.bound(Check::Cone, own.cone, *tolerance, place);
+        }
+    }
+
+    /// Verifies the configuration that the velocity and the passes of post-stabilization lead to.
+    fn verify_configuration(&mut self, verdict: &mut Verdict) {
+        let Self { system, scheme, record, evidence, .. } = *self;
+        let RecordedStep { before, after, report } = record;
         let mut state = State { t: before.t + report.h, q: before.q.clone(), ..State::default() };
         system.advance(&mut state.q, &after.v, report.h);
-        let round_off = post_stabilize::ROUND_OFF * system.size();
+        let tolerance = STABILIZATION_TOLERANCE * system.size();
         let passes = &evidence.passes;
         if passes.len() > scheme.passes {
-            let place = || format!("{} passes of at most {}", passes.len(), scheme.passes);
-            verdict.bound(Check::PostStabilization, f64::NAN, 0.0, place);
+            let place = format!("{} passes; the scheme allows {}", passes.len(), scheme.passes);
+            verdict.fail(Check::PostStabilization, place);
         }
         if scheme.passes > 0 {
-            let mut left = self.pose.infeasibility(system, state.t, &state.q);
+            let mut error = self.builder.infeasibility(system, state.t, &state.q);
             for (k, pass) in passes.iter().enumerate() {
-                // gaps at the limit may fall on either side of it in the last bit
-                if left < round_off / ROUND_OFF {
-                    let place = || format!("pass {k} that nothing asks for");
-                    verdict.bound(Check::PostStabilization, f64::NAN, left, place);
+                // gaps at the tolerance may lie on either side of it in the last bit
+                if error < tolerance / RESIDUAL_FACTOR {
+                    let place = || format!("pass {k} without a position error to correct");
+                    verdict.bound(Check::PostStabilization, f64::NAN, error, place);
                 }
-                if !self.pass(k, pass, &mut state, verdict) {
+                if !self.verify_pass(k, pass, &mut state, verdict) {
                     return;
                 }
-                left = self.pose.infeasibility(system, state.t, &state.q);
+                error = self.builder.infeasibility(system, state.t, &state.q);
             }
             if passes.len() < scheme.passes {
-                let place = || format!("nothing after pass {}", passes.len());
-                verdict.bound(Check::PostStabilization, left, ROUND_OFF * round_off, place);
+                let place = || format!("position error after the last of {} passes", passes.len());
+                verdict.bound(Check::PostStabilization, error, RESIDUAL_FACTOR * tolerance, place);
             }
         }
-        let limit = POSITION * largest(&state.q).max(system.size());
+        let limit = CONFIGURATION_TOLERANCE * largest(&state.q).max(system.size());
         for (i, (own, recorded)) in state.q.iter().zip(&after.q).enumerate() {
             let place = || format!("coordinate {i}");
             verdict.bound(Check::Position, (own - recorded).abs(), limit, place);
         }
     }
 
-    /// One pass of post-stabilization from `state`.
-    fn pass(&mut self, k: usize, pass: &StabilizationPass, state: &mut State, verdict: &mut Verdict) -> bool {
-        let Self { system, scheme, report, pose, .. } = self;
-        post_stabilize::pose_displacement(*system, scheme, Reduction::Off, state, report.h, pose);
+    /// Verifies pass `k` of post-stabilization and advances `state` by it. Returns `false` where the record does not
+    /// fit the model.
+    fn verify_pass(
+        &mut self,
+        k: usize,
+        pass: &StabilizationPass,
+        state: &mut State,
+        verdict: &mut Verdict,
+    ) -> bool {
+        let Self { system, scheme, record, builder, .. } = self;
+        let input = StepInput { system: *system, scheme, state, h: record.report.h };
+        post_stabilize::build_displacement_problem(&input, Reduction::Off, builder);
         let listed: BTreeSet<ContactId> = pass.contacts.iter().copied().collect();
-        let others = split(pose, |id| listed.contains(&id));
-        let same = pose.contacts.iter().map(|c| c.id).eq(pass.contacts.iter().copied());
-        if !same || pass.impulses.len() != pose.layout.impulses {
-            let place = || format!("pass {k}: rows that are not there");
-            verdict.bound(Check::PostStabilization, f64::NAN, 0.0, place);
+        let unlisted = split(builder, |id| listed.contains(&id));
+        let same = builder.contacts.iter().map(|c| c.id).eq(pass.contacts.iter().copied());
+        if !same || pass.impulses.len() != builder.layout.impulses {
+            verdict.fail(Check::PostStabilization, format!("pass {k}: rows that the model does not have"));
             return false;
         }
         if let Some(y) = &pass.infeasible {
-            if Farkas::check(&pose.problem, y).is_none() {
-                let place = || format!("pass {k}: no proof that its rows contradict each other");
-                verdict.bound(Check::PostStabilization, f64::NAN, 0.0, place);
+            if Farkas::check(&builder.problem, y).is_none() {
+                let place = format!("pass {k}: no proof that its rows contradict each other");
+                verdict.fail(Check::PostStabilization, place);
             }
-            pose.problem = post_stabilize::loosened(&pose.problem);
+            builder.problem = post_stabilize::with_slack_bodies(&builder.problem);
         }
-        let candidate = match certify(&pose.problem, &pass.impulses) {
+        let candidate = match certify(&builder.problem, &pass.impulses) {
             Ok(candidate) => candidate,
             Err(error) => {
-                verdict.bound(Check::PostStabilization, f64::NAN, 0.0, || format!("pass {k}: {error}"));
+                verdict.fail(Check::PostStabilization, format!("pass {k}: {error}"));
                 return false;
             }
         };
-        let place = || format!("pass {k}: its certificate");
+        let place = || format!("certificate of pass {k}");
         verdict.bound(Check::PostStabilization, candidate.certificate.worst(), self.tolerance, place);
-        let v = &candidate.velocity[..self.after.v.len()];
+        let v = &candidate.velocity[..record.after.v.len()];
         if pass.infeasible.is_none() {
-            self.unlisted(k, &others, v, candidate.certificate.speed, verdict);
+            self.verify_unlisted(k, &unlisted, v, candidate.certificate.speed, verdict);
         }
-        post_stabilize::leap(self.system, state, v);
+        post_stabilize::displace(self.system, state, v);
         true
     }
 
-    /// Contacts that were no rows of a pass stay apart.
-    fn unlisted(&self, k: usize, others: &[Other], v: &[f64], length: f64, verdict: &mut Verdict) {
-        // a limit leaves out what it will, in every pass anew
+    /// Verifies that contacts without rows in a pass stay open.
+    fn verify_unlisted(
+        &self,
+        k: usize,
+        unlisted: &[UnlistedContact],
+        v: &[f64],
+        length: f64,
+        verdict: &mut Verdict,
+    ) {
+        // a limit chooses other contacts in every pass
         if matches!(self.scheme.reduction, Reduction::Limit(_)) {
             return;
         }
-        let limit = self.tolerance * length + ROUND_OFF * DEPTH * self.system.size();
-        for other in others {
-            let place = || format!("pass {k}: {}", name(other.id));
-            verdict.bound(Check::PostStabilization, closing(&self.pose, other, v), limit, place);
+        let limit = self.tolerance * length + RESIDUAL_FACTOR * PENETRATION_ROUND_OFF * self.system.size();
+        for contact in unlisted {
+            let place = || format!("pass {k}: {}", contact.id);
+            let closing = closing_speed(&self.builder, contact, v);
+            verdict.bound(Check::PostStabilization, closing, limit, place);
         }
     }
-}
-
-/// Judges the residuals of joints, contacts and cones, each at its worst place.
-fn residuals(pose: &Pose, candidate: &Candidate, limit: f64, verdict: &mut Verdict) {
-    let Candidate { w, certificate, .. } = candidate;
-    let joint = (0..pose.problem.joints.len()).max_by(|&a, &b| w[a].abs().total_cmp(&w[b].abs()));
-    let place = || joint.map_or_else(String::new, |row| joint_name(pose, row));
-    verdict.bound(Check::Joints, certificate.joints, limit, place);
-    for (i, own) in certificate.contacts.iter().enumerate() {
-        let place = || match i.checked_sub(pose.places.first_contact) {
-            Some(k) if k < pose.contacts.len() => name(pose.contacts[k].id),
-            Some(_) => {
-                let bound_by = pose.places.rolling.iter().find(|(_, block)| *block == i);
-                bound_by
-                    .map_or_else(String::new, |(k, _)| format!("rolling of {}", name(pose.contacts[*k].id)))
-            }
-            None => format!("limit or drive {i} of the joints"),
-        };
-        verdict.bound(Check::Complementarity, own.natural_map, limit, place);
-        verdict.bound(Check::Cone, own.cone, limit, place);
-    }
-}
-
-fn apart(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).fold(0.0, |worst, (a, b)| worst.max((a - b).abs()))
 }

@@ -1,36 +1,35 @@
-//! Steps of second order: parts between events, projections and impacts, one after another.
+//! Verification of a second-order step: its substeps, projections and impacts in order, each rebuilt from the state that
+//! the previous one leads to.
 
-use super::rows::same;
-use super::{Check, MOMENTUM, POSITION, ROUND_OFF, Verdict, euler};
+use super::rows::{RecordScales, compare_reports};
+use super::tolerances::{
+    CONFIGURATION_TOLERANCE, INTERMEDIATE_VELOCITY_TOLERANCE, MOMENTUM_TOLERANCE,
+    PROJECTED_POSITION_TOLERANCE, RESIDUAL_FACTOR,
+};
+use super::{Check, RecordedStep, Verdict, euler};
 use crate::report::{Part, StepReport};
-use crate::scheme::pose::{largest, slow_after};
+use crate::scheme::step_problem::{largest, remaining_correction_time};
 use crate::scheme::trapezoid::replay::{Between, Replay, Shown, Struck};
 use crate::scheme::{Scheme, Trapezoidal};
 use crate::state::State;
 use crate::system::System;
 use stiction_lcp::Certificate;
 
-/// Velocities on the way are what they have to be to this part.
-const ASTRAY: f64 = 1e-9;
-
-/// Projections leave errors of positions of at most this part of the size.
-const PROJECTED: f64 = 1e-11;
-
-/// Judges a step of second order.
+/// Verifies a second-order step.
 pub(super) fn verify<S: System + ?Sized>(
     system: &S,
-    (scheme, settings): (&Scheme, &Trapezoidal),
-    before: &State,
-    after: &State,
-    report: &StepReport,
+    scheme: &Scheme,
+    settings: &Trapezoidal,
+    record: RecordedStep,
     verdict: &mut Verdict,
 ) {
+    let RecordedStep { before, after, report } = record;
     let Some(evidence) = &report.evidence else {
-        verdict.cannot_tell("what the step is made of is not recorded");
+        verdict.cannot_check("the record has no evidence");
         return;
     };
     let mut replay = Replay::new(system, scheme, settings, before, report.h);
-    let tolerance = ROUND_OFF * scheme.solver.tolerance;
+    let tolerance = RESIDUAL_FACTOR * scheme.solver.tolerance;
     let mut last = None;
     for (k, part) in evidence.parts.iter().enumerate() {
         let shown = match part {
@@ -40,16 +39,17 @@ pub(super) fn verify<S: System + ?Sized>(
                 between.ok_or_else(String::new).and_then(|between| replay.between(&between))
             }
             Part::Projection { .. } | Part::Impact { .. } | Part::Past { .. } => {
-                happening(&mut replay, (k, part), after, verdict)
+                verify_event(&mut replay, k, part, after, verdict)
             }
             Part::Coarse { size, soft, q, v } => {
                 last = None;
                 let scheme = replay.coarse_scheme(*soft);
                 let mut end =
                     State { t: replay.now.t + size, q: q.clone(), v: v.clone(), ..State::default() };
-                end.memory.h = slow_after(&replay.now, *size);
-                let part = StepReport { h: *size, t: end.t, ..report.clone() };
-                euler::verify(system, &scheme, &replay.now, &end, &part, verdict);
+                end.memory.h = remaining_correction_time(&replay.now, *size);
+                let report = StepReport { h: *size, t: end.t, ..report.clone() };
+                let record = RecordedStep { before: &replay.now, after: &end, report: &report };
+                euler::verify(system, &scheme, record, verdict);
                 end.memory.cache.clone_from(&replay.now.memory.cache);
                 replay.now = end;
                 Ok(Shown { allowed: true, ..Shown::default() })
@@ -57,33 +57,37 @@ pub(super) fn verify<S: System + ?Sized>(
             Part::Interpolated { whole, at } => {
                 let between = Between::of(whole);
                 last = between.as_ref().map(|b| (b.impulses, b.v));
-                let between = between.ok_or_else(|| "a landing on no part".to_string());
+                let between = between.ok_or_else(|| "an interpolant without its substep".to_string());
                 between.and_then(|between| replay.interpolated(&between, *at))
             }
-            Part::Combined { .. } | Part::Instant { .. } => Err("a part of a run to an accuracy".to_string()),
+            Part::Combined { .. } | Part::Instant { .. } => {
+                Err("a record of a run to an accuracy".to_string())
+            }
         };
         match shown {
-            Ok(shown) => judge(&shown, k, tolerance, verdict),
+            Ok(shown) => verify_equations(&shown, k, tolerance, verdict),
             Err(why) => {
-                verdict.bound(Check::Record, f64::NAN, 0.0, || format!("part {k}: {why}"));
+                verdict.fail(Check::Record, format!("substep {k}: {why}"));
                 return;
             }
         }
     }
     let left = replay.left(before.t + report.h);
-    verdict.bound(Check::Figure, left.abs(), 0.0, || "the time that the parts take".to_string());
+    verdict.bound(Check::Figure, left.abs(), 0.0, || "sum of the sizes of the substeps".to_string());
     if let Some((z, v)) = last {
         let (contacts, joints) = replay.reports(z, v);
-        let length = system.size().max(largest(&after.q));
-        let fastest = largest(v).max(system.prescribed_speed(before.t));
-        same(&contacts, &joints, report, (length, fastest), verdict);
+        let scales = RecordScales {
+            length: system.size().max(largest(&after.q)),
+            speed: largest(v).max(system.prescribed_speed(before.t)),
+        };
+        compare_reports(&contacts, &joints, report, scales, verdict);
     }
-    ends(&replay.now, after, system.size(), verdict);
+    verify_end(&replay.now, after, system.size(), verdict);
 }
 
-/// Judges the state at the end against where the parts lead.
-pub(super) fn ends(now: &State, after: &State, size: f64, verdict: &mut Verdict) {
-    let limit = POSITION * largest(&after.q).max(size);
+/// Compares the recorded state at the end with the one that the substeps lead to.
+pub(super) fn verify_end(now: &State, after: &State, size: f64, verdict: &mut Verdict) {
+    let limit = CONFIGURATION_TOLERANCE * largest(&after.q).max(size);
     for (i, (own, recorded)) in now.q.iter().zip(&after.q).enumerate() {
         verdict.bound(Check::Position, (own - recorded).abs(), limit, || format!("coordinate {i}"));
     }
@@ -92,17 +96,18 @@ pub(super) fn ends(now: &State, after: &State, size: f64, verdict: &mut Verdict)
     }
 }
 
-/// What happens between two parts, posed again.
-pub(super) fn happening<S: System + ?Sized>(
+/// Verifies what lies between two substeps: a projection, an impact or a contact that was lost.
+pub(super) fn verify_event<S: System + ?Sized>(
     replay: &mut Replay<S>,
-    (k, part): (usize, &Part),
+    k: usize,
+    part: &Part,
     after: &State,
     verdict: &mut Verdict,
 ) -> Result<Shown, String> {
     match part {
         Part::Projection { active, displacements, v } => {
             let (shown, left) = replay.projection(active, displacements, v)?;
-            projected(left, replay.size(), k, after, verdict);
+            verify_projection(left, replay.size(), k, after, verdict);
             Ok(shown)
         }
         Part::Impact { struck, held, compression, compressed, factor, decompression, v } => {
@@ -115,30 +120,32 @@ pub(super) fn happening<S: System + ?Sized>(
             })
         }
         Part::Past { size } => replay.past(*size),
-        _ => Err("a part that is none of such a step".to_string()),
+        _ => Err("a record that does not belong into this step".to_string()),
     }
 }
 
-/// Judges what a projection left of errors of positions [m].
-pub(super) fn projected(left: f64, size: f64, k: usize, after: &State, verdict: &mut Verdict) {
-    let limit = PROJECTED * size.max(largest(&after.q));
-    verdict.bound(Check::Position, left, limit, || format!("part {k}: a projection"));
+/// Verifies the position error `left` after a projection [m].
+pub(super) fn verify_projection(left: f64, size: f64, k: usize, after: &State, verdict: &mut Verdict) {
+    let limit = PROJECTED_POSITION_TOLERANCE * size.max(largest(&after.q));
+    verdict.bound(Check::Position, left, limit, || format!("projection {k}"));
 }
 
-/// Judges what a part shows.
-pub(super) fn judge(shown: &Shown, k: usize, tolerance: f64, verdict: &mut Verdict) {
+/// Verifies the equations of a substep, projection or impact.
+pub(super) fn verify_equations(shown: &Shown, k: usize, tolerance: f64, verdict: &mut Verdict) {
     let Shown { certificate, astray, allowed } = shown;
     let Certificate { momentum, joints, natural_map, cone, .. } = *certificate;
-    let place = || format!("part {k}");
-    verdict.bound(Check::Momentum, momentum, MOMENTUM, place);
+    let place = || format!("substep {k}");
+    verdict.bound(Check::Momentum, momentum, MOMENTUM_TOLERANCE, place);
     verdict.bound(Check::Joints, joints, tolerance, place);
     verdict.bound(Check::Complementarity, natural_map, tolerance, place);
     verdict.bound(Check::Cone, cone, tolerance, place);
-    verdict.bound(Check::Momentum, *astray, ASTRAY, || format!("part {k}: a velocity on the way"));
+    verdict.bound(Check::Momentum, *astray, INTERMEDIATE_VELOCITY_TOLERANCE, || {
+        format!("substep {k}: an intermediate velocity")
+    });
     if !allowed {
-        let why = "what bears in given modes may have had to let go or slip";
+        let why = "whether redundant active contacts had to open or slip";
         if verdict.unverifiable.iter().all(|other| other != why) {
-            verdict.cannot_tell(why);
+            verdict.cannot_check(why);
         }
     }
     if certificate.worst() >= verdict.certificate.worst() {

@@ -4,7 +4,7 @@ use nalgebra::{Isometry2, Isometry3, Point3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
-use stiction::{ContactQuery, PairId, Scheme, SearchCache, Simulation, State, System, planar, spatial};
+use stiction::{ContactQuery, PairId, SearchCache, Simulation, State, System, planar, spatial};
 use stiction_geometry::spatial::Polyhedron;
 
 /// A hull of random points on a sphere.
@@ -60,14 +60,14 @@ fn copied(state: &State) -> State {
 
 /// A run that is restored in a new simulation after every few steps is the same, bit by bit.
 fn assert_restarts<S: System>(make: impl Fn() -> S, start: State, steps: usize) {
-    let mut straight = Simulation::new(make(), start.clone(), Scheme::default());
-    let mut broken = Simulation::new(make(), start, Scheme::default());
+    let mut straight = Simulation::from_state(make(), start.clone());
+    let mut broken = Simulation::from_state(make(), start);
     let mut most = 0;
     for step in 0..steps {
         let report = straight.step(0.01).unwrap_or_else(|e| panic!("step {step}: {e}"));
         if step % 7 == 0 {
             let state = copied(broken.state());
-            broken = Simulation::new(make(), state, Scheme::default());
+            broken = Simulation::from_state(make(), state);
         }
         assert_eq!(broken.step(0.01).unwrap(), report, "step {step}");
         assert_eq!(broken.state(), straight.state(), "step {step}");
@@ -92,8 +92,7 @@ fn bases_are_kept_of_near_pairs_and_forgotten_after() {
     let body = body.at(Isometry3::translation(0.0, 0.0, 1.0)).moving(leaving);
     world.add_body(body.with(spatial::Attached::new(shape)));
     let model = world.build().unwrap();
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::new(model);
     simulation.step(0.01).unwrap();
     let cache = &simulation.state().memory.cache;
     assert_eq!(cache.len(), 1);
@@ -107,8 +106,7 @@ fn bases_are_kept_of_near_pairs_and_forgotten_after() {
 #[test]
 fn a_step_that_fails_leaves_the_bases() {
     let model = stones();
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, Scheme::default());
+    let mut simulation = Simulation::new(model);
     for _ in 0..60 {
         simulation.step(0.01).unwrap();
     }

@@ -207,8 +207,7 @@ fn a_fast_body_sweeps_for_itself() {
     let body = planar::Body::rigid("fast", planar::Mass::Density(1.0)).moving(fast);
     world.add_body(body.at(Isometry2::translation(10.0, 1.5)).with(disk));
     let model = world.build().unwrap();
-    let state = model.state();
-    let mut simulation = Simulation::new(model, state, Scheme::ah04());
+    let mut simulation = Simulation::new(model).with_scheme(Scheme::ah04());
     let report = simulation.step(0.01).unwrap();
     // the fast one reaches 2 m: three disks and the corners of two more
     let with_fast = report.contacts.iter().filter(|c| c.id.pair.b == 20).count();

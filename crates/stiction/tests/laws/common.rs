@@ -28,14 +28,12 @@ pub(crate) fn largest(v: &[f64]) -> f64 {
 
 pub(crate) fn in_plane(world: &planar::World, scheme: Scheme) -> Simulation<planar::Model> {
     let model = world.clone().build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let state = model.state();
-    Simulation::new(model, state, scheme)
+    Simulation::new(model).with_scheme(scheme)
 }
 
 pub(crate) fn in_space(world: &spatial::World, scheme: Scheme) -> Simulation<spatial::Model> {
     let model = world.clone().build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let state = model.state();
-    Simulation::new(model, state, scheme)
+    Simulation::new(model).with_scheme(scheme)
 }
 
 /// All bits of a state.

@@ -68,7 +68,7 @@ fn check_press<S: System>(mut run: Simulation<S>, name: &str) {
     let made = until_failure(&mut run);
     assert_eq!(made, 2, "{name}");
     let error = failed(&mut run, 0.01);
-    let StepError::Unsolved { t, error, problem } = error else { panic!("{name}: {error}") };
+    let StepError::Unsolved { t, error, problem, .. } = error else { panic!("{name}: {error}") };
     assert!((t - 0.02).abs() < 1e-12, "{name}: {t}");
     assert_eq!(error.status(), "infeasible", "{name}: {error}");
 

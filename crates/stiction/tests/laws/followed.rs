@@ -25,7 +25,7 @@ struct Stretch {
 impl Stretch {
     fn verdict<S: System>(&self, system: &S, scheme: &Scheme) -> Verdict {
         let Step { before, after, report } = &self.step;
-        verify_accuracy_run(system, (scheme, &self.accuracy), before, after, report, &self.said)
+        verify_accuracy_run(system, scheme, &self.accuracy, before, after, report, &self.said)
     }
 
     fn parts(&self) -> &[Part] {

@@ -186,7 +186,7 @@ fn again<S: System + Clone>(mut run: Simulation<S>, name: &str) -> usize {
         }
     }
     // twice
-    let mut second = Simulation::new(system.clone(), start, scheme);
+    let mut second = Simulation::from_state(system.clone(), start).with_scheme(scheme);
     for (k, first) in steps.iter().enumerate() {
         assert_eq!(&step(&mut second, size(k)), first, "{name}, step {k} again");
     }
@@ -194,7 +194,7 @@ fn again<S: System + Clone>(mut run: Simulation<S>, name: &str) -> usize {
     for (k, first) in steps.iter().enumerate().rev() {
         run.restore(states[k].clone());
         assert_eq!(&step(&mut run, size(k)), first, "{name}, step {k} restored");
-        let mut fresh = Simulation::new(system.clone(), states[k].clone(), scheme);
+        let mut fresh = Simulation::from_state(system.clone(), states[k].clone()).with_scheme(scheme);
         assert_eq!(&step(&mut fresh, size(k)), first, "{name}, step {k} in a new simulation");
     }
     steps.iter().filter(|s| s.is_ok()).count()

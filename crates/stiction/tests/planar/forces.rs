@@ -135,8 +135,7 @@ fn forces_of_time_and_state_act_where_they_should() {
     let model = world.build().unwrap();
     assert_eq!(model.velocities(slider), Some(6..7));
     assert_eq!(model.coordinates(pushed), Some(3..6));
-    let state = model.state();
-    let mut simulation = stiction::Simulation::new(model, state, Scheme::default());
+    let mut simulation = stiction::Simulation::new(model);
     let (mut v, mut turned) = ([0.0; 7], 0.3f64);
     run(&mut simulation, h, 50, |k, s, _| {
         let t = (k - 1) as f64 * h;

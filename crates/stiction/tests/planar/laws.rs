@@ -111,7 +111,7 @@ fn no_step_gains_energy() {
             (0..n).for_each(|r| free[starts[i] + r] += h * forces.k[starts[i] + r] / mass[(r, r)]);
         }
         let allowed = kinetic(&model, &free);
-        let mut simulation = stiction::Simulation::new(model, state, Scheme::ah04());
+        let mut simulation = stiction::Simulation::from_state(model, state).with_scheme(Scheme::ah04());
         let report = simulation.step(h).unwrap_or_else(|e| panic!("round {round}: {e}"));
         struck += usize::from(report.contacts.iter().any(|c| c.normal_impulse > 0.0));
         // the solve is certified to 1e-10

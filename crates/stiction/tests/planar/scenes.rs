@@ -44,8 +44,7 @@ pub(crate) fn moving(x: f64, y: f64, angular: f64) -> Twist {
 
 pub(crate) fn start(world: World, scheme: Scheme) -> Simulation<Model> {
     let model = world.build().unwrap();
-    let state = model.state();
-    Simulation::new(model, state, scheme)
+    Simulation::new(model).with_scheme(scheme)
 }
 
 /// Steps `n` times and shows each report.

@@ -41,8 +41,7 @@ fn a_double_pendulum_with_a_wall() {
     for method in [AccurateMethod::Trapezoidal, AccurateMethod::DormandPrince] {
         for tolerance in [1e-3, 1e-5, 1e-7, 1e-9] {
             let model = pendulum(9.8);
-            let state = model.state();
-            let mut simulation = Simulation::new(model, state, Scheme::pagt06());
+            let mut simulation = Simulation::new(model).with_scheme(Scheme::pagt06());
             let accuracy = Accuracy { method, ..Accuracy::of(tolerance) };
             let followed = simulation
                 .run_to_accuracy(2.5, &accuracy, &times, |_, s| off_the_rods(&s.q))
@@ -96,8 +95,7 @@ fn the_error_follows_the_accuracy() {
     for (name, model, until, end) in scenes {
         for tolerance in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8] {
             let model = model();
-            let state = model.state();
-            let mut simulation = Simulation::new(model, state, Scheme::pagt06());
+            let mut simulation = Simulation::new(model).with_scheme(Scheme::pagt06());
             let followed = simulation.run_to_accuracy(until, &Accuracy::of(tolerance), &[], |_, _| ());
             let report = followed.unwrap_or_else(|e| panic!("{name} {tolerance:e}: {e}")).report;
             assert_eq!(report.forced, 0, "{name} {tolerance:e}");
@@ -141,7 +139,7 @@ fn an_accuracy_that_is_none_is_refused() {
     for tolerance in [0.0, -1e-3, f64::NAN, f64::INFINITY] {
         let model = bouncing();
         let state = model.state();
-        let mut simulation = Simulation::new(model, state.clone(), Scheme::pagt06());
+        let mut simulation = Simulation::from_state(model, state.clone()).with_scheme(Scheme::pagt06());
         let refused = simulation.run_to_accuracy(1.0, &Accuracy::of(tolerance), &[], |_, _| ()).unwrap_err();
         assert!(refused.to_string().contains("must be positive and finite"), "{refused}");
         assert_eq!(*simulation.state(), state);
@@ -155,7 +153,7 @@ fn an_accuracy_finer_than_the_numbers_is_refused() {
     let (cos, sin) = (std::f64::consts::FRAC_PI_3.cos(), std::f64::consts::FRAC_PI_3.sin());
     let mut state = model.state();
     state.v.clone_from(&[cos, sin, cos, sin].map(|v| 1e12 * v).to_vec());
-    let mut simulation = Simulation::new(model, state.clone(), Scheme::pagt06());
+    let mut simulation = Simulation::from_state(model, state.clone()).with_scheme(Scheme::pagt06());
     let accuracy = Accuracy { first_step: 1e-12, ..Accuracy::of(1e-7) };
     let refused = simulation.run_to_accuracy(1e-3, &accuracy, &[], |_, _| ()).unwrap_err();
     assert!(matches!(refused, StepError::Rounding { .. }), "{refused}");
@@ -166,7 +164,7 @@ fn an_accuracy_finer_than_the_numbers_is_refused() {
 fn a_run_ends_after_so_many_steps() {
     let model = pendulum(9.8);
     let state = model.state();
-    let mut simulation = Simulation::new(model, state.clone(), Scheme::pagt06());
+    let mut simulation = Simulation::from_state(model, state.clone()).with_scheme(Scheme::pagt06());
     let accuracy = Accuracy { step_limit: 7, ..Accuracy::of(1e-9) };
     let ended = simulation.run_to_accuracy(1.0, &accuracy, &[], |_, _| ()).unwrap_err();
     assert!(ended.to_string().contains("more than 7 steps"), "{ended}");

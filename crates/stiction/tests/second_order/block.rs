@@ -21,9 +21,8 @@ pub(crate) fn block(mu: f64, load: impl Fn(f64) -> f64 + Send + Sync + 'static) 
 }
 
 fn run(model: Model, block: BodyId, settings: Trapezoidal, h: f64, until: f64) -> (f64, Vec<Event>) {
-    let state = model.state();
     let scheme = Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() };
-    let mut simulation = Simulation::new(model, state, scheme);
+    let mut simulation = Simulation::new(model).with_scheme(scheme);
     let mut events = Vec::new();
     let made = simulation.record(until, h, |_, _, report| events.extend(report.events.iter().copied()));
     made.unwrap_or_else(|e| panic!("{e}"));

@@ -70,7 +70,7 @@ impl Made {
 pub(crate) fn run<S: System>(system: S, state: State, settings: Trapezoidal, h: f64, until: f64) -> Made {
     let scheme = Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() };
     let start = system.potential(state.t, &state.q) + kinetic(&system, &state);
-    let mut simulation = Simulation::new(system, state, scheme);
+    let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
     let mut made = Made {
         q: Vec::new(),
         events: Vec::new(),

@@ -19,8 +19,7 @@ fn tipping() -> Simulation<Model> {
     let body = Body::rigid("crate", Mass::Density(300.0)).at(Isometry2::new(Vector2::new(-1.4, 1.37), slope));
     world.add_body(body.with(shape([0.15, 0.1])));
     let model = world.build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let state = model.state();
-    Simulation::new(model, state, Scheme::pagt06())
+    Simulation::new(model).with_scheme(Scheme::pagt06())
 }
 
 fn followed(tolerance: f64) -> f64 {

@@ -13,8 +13,7 @@ fn ball(height: f64, restitution: f64) -> Simulation<Model> {
     let body = Body::rigid("ball", Mass::Density(1000.0)).at(Isometry2::translation(0.0, 0.1 + height));
     world.add_body(body.with(Attached::new(Shape::Disk { radius: 0.1 }).material(material)));
     let model = world.build().unwrap();
-    let state = model.state();
-    Simulation::new(model, state, Scheme::pagt06())
+    Simulation::new(model).with_scheme(Scheme::pagt06())
 }
 
 #[test]

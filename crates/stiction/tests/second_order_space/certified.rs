@@ -82,7 +82,8 @@ fn nothing_passes_an_impossible_tolerance() {
     let state = simulation.state().clone();
     let solver = Solver { tolerance: 1e-25, ..Solver::default() };
     let scheme = Scheme { solver, ..Scheme::pagt06() };
-    let mut simulation = Simulation::new(simulation.system().clone(), state.clone(), scheme);
+    let mut simulation =
+        Simulation::from_state(simulation.system().clone(), state.clone()).with_scheme(scheme);
     let error = simulation.step(0.01).unwrap_err();
     assert!(matches!(error, StepError::Unsolved { .. }), "{error}");
     assert_eq!(simulation.state(), &state);

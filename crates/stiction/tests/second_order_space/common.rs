@@ -59,13 +59,11 @@ pub(crate) fn second_order(what: &str, powers: std::ops::RangeInclusive<i32>, er
 /// A simulation by the trapezoidal method.
 pub(crate) fn spatial(world: stiction::spatial::World) -> Simulation<stiction::spatial::Model> {
     let model = world.build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let state = model.state();
-    Simulation::new(model, state, Scheme::pagt06())
+    Simulation::new(model).with_scheme(Scheme::pagt06())
 }
 
 /// A simulation by the trapezoidal method.
 pub(crate) fn planar(world: stiction::planar::World) -> Simulation<stiction::planar::Model> {
     let model = world.build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let state = model.state();
-    Simulation::new(model, state, Scheme::pagt06())
+    Simulation::new(model).with_scheme(Scheme::pagt06())
 }

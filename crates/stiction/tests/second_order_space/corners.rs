@@ -17,8 +17,7 @@ fn cube(height: f64, yaw: f64, speed: f64) -> Simulation<Model> {
     let velocity = Twist::new(Vector3::new(speed, 0.0, 0.0), Vector3::zeros());
     world.add_body(Body::rigid("cube", Mass::Density(100.0)).at(pose).with(shape).moving(velocity));
     let model = world.build().unwrap();
-    let state = model.state();
-    Simulation::new(model, state, Scheme::pagt06())
+    Simulation::new(model).with_scheme(Scheme::pagt06())
 }
 
 /// Runs 1 s at h = 0.01; nothing is changed by force and no step is cut.

@@ -75,9 +75,8 @@ fn a_storm_ends_outside_its_walls() {
         world.add_body(body);
     }
     let model = world.build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let state = model.state();
     let settings = Trapezoidal { event_limit: 1, ..Trapezoidal::default() };
-    let mut simulation = Simulation::new(model, state, Scheme::of(Level::Trapezoidal(settings)));
+    let mut simulation = Simulation::new(model).with_scheme(Scheme::of(Level::Trapezoidal(settings)));
     let mut coarse = 0;
     for k in 0..50 {
         let report = step(&mut simulation, 0.02);

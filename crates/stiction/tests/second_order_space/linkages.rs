@@ -122,8 +122,7 @@ impl Machine {
         let [start, rate] = self.start;
         let (world, bodies) = (self.world)(start, rate);
         let model = world.build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-        let state = model.state();
-        let mut simulation = Simulation::new(model, state, Scheme::of(Level::Trapezoidal(settings)));
+        let mut simulation = Simulation::new(model).with_scheme(Scheme::of(Level::Trapezoidal(settings)));
         let told = run(&mut simulation, h, until);
         let exact = (self.parts)(angle(self.parts, start, rate, until, 80_000));
         let off = off(&simulation, &bodies, &exact);

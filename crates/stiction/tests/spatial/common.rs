@@ -74,8 +74,7 @@ pub(crate) fn built(world: World) -> Model {
 
 pub(crate) fn simulation(world: World, scheme: Scheme) -> Simulation<Model> {
     let model = built(world);
-    let state = model.state();
-    Simulation::new(model, state, scheme)
+    Simulation::new(model).with_scheme(scheme)
 }
 
 pub(crate) fn step(simulation: &mut Simulation<Model>, h: f64) -> StepReport {

@@ -254,7 +254,8 @@ fn limits_stop_a_joint_on_both_sides() {
     for scheme in [Scheme::ah04(), Scheme::default(), Scheme::st00(), Scheme::ap97()] {
         for (spin, end) in [(2.0, 0.5), (-2.0, -0.4)] {
             let (world_run, body, joint) = wheel(|joint| joint.limits(-0.4, 0.5), spin);
-            let mut run = Simulation::new(world_run.system().clone(), world_run.state().clone(), scheme);
+            let mut run = Simulation::from_state(world_run.system().clone(), world_run.state().clone())
+                .with_scheme(scheme);
             let mut reached = false;
             for _ in 0..100 {
                 step(&mut run, 0.01);

@@ -202,8 +202,7 @@ fn the_plane_is_a_part_of_space() {
     disk.velocity = planar::Twist::new(pose * nalgebra::Vector2::x(), 0.0);
     let disk = world.add_body(disk);
     let model = world.build().unwrap();
-    let state = model.state();
-    let mut plane = Simulation::new(model, state, Scheme::ah04());
+    let mut plane = Simulation::new(model).with_scheme(Scheme::ah04());
     for k in 0..150 {
         step(&mut space, H);
         plane.step(H).unwrap();

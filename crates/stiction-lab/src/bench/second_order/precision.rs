@@ -107,7 +107,7 @@ impl PrecisionProblem<'_> {
     ) -> Result<Precision, ExperimentError> {
         let Self { name: problem, model, time, tolerance, error } = *self;
         let run = |accuracy: f64| -> Result<(f64, f64, usize), ExperimentError> {
-            let mut simulation = Simulation::new(model.clone(), model.state(), Scheme::pagt06());
+            let mut simulation = Simulation::new(model.clone()).with_scheme(Scheme::pagt06());
             let accuracy = Accuracy { method, ..Accuracy::of(accuracy) };
             let begun = Instant::now();
             let made = simulation.run_to_accuracy(time, &accuracy, &[], |_, _| ())?;
@@ -139,7 +139,7 @@ impl PrecisionProblem<'_> {
 
     /// Error and time [s] of a run with fixed steps.
     fn run_steps(&self, scheme: Scheme, h: f64) -> Result<(f64, f64), ExperimentError> {
-        let mut simulation = Simulation::new(self.model.clone(), self.model.state(), scheme);
+        let mut simulation = Simulation::new(self.model.clone()).with_scheme(scheme);
         let mut report = StepReport::default();
         let steps = (self.time / h).round();
         let begun = Instant::now();

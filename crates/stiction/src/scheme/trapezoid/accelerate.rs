@@ -7,7 +7,7 @@ use super::flow::{Flow, bodies, mobility, unsolved};
 use super::frame::{Frame, contact, dot, starts};
 use super::judge;
 use super::schur::Schur;
-use crate::assemble::{self, Offsets, Places};
+use crate::assemble::{self, Offsets, RowMap};
 use crate::error::StepError;
 use crate::scheme::Scheme;
 use crate::state::{ActiveConstraint, Hold, State};
@@ -40,7 +40,7 @@ const BOUND: f64 = 1e-9;
 pub(super) struct Instant {
     pub(super) problem: StepProblem,
     pub(super) layout: Layout,
-    pub(super) places: Places,
+    pub(super) places: RowMap,
     pub(super) frame: Frame,
     beside: [Frame; 4],
     forces: Forces,
@@ -332,7 +332,7 @@ impl Instant {
     fn joint_load(&self, row: usize, v: &[f64], z: &[f64]) -> Load {
         let none = Load { normal: 0.0, friction: [0.0; 3], bound: 0.0, slip: [0.0; 3] };
         let Some(k) = self.frame.rows.iter().position(|&r| r == row) else { return none };
-        let assemble::Place::Contact(i) = self.places.joints[k] else { return none };
+        let assemble::RowLocation::Contact(i) = self.places.joints[k] else { return none };
         let own = &z[self.layout.contact[i]..self.layout.contact[i + 1]];
         let contact = &self.problem.contacts[i];
         if contact.normal.is_some() {
@@ -423,7 +423,7 @@ impl Instant {
                 ConstraintId::Joint(row) => {
                     let k = self.frame.rows.iter().position(|&r| r == row);
                     let place = k.map(|k| self.places.joints[k]);
-                    let Some(assemble::Place::Contact(i)) = place else { continue };
+                    let Some(assemble::RowLocation::Contact(i)) = place else { continue };
                     (i, self.problem.contacts[i].normal.is_none())
                 }
             };

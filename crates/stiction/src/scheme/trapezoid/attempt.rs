@@ -6,7 +6,7 @@ use super::hand_over::Reach;
 use super::judge::{self, worse};
 use super::locate;
 use super::{Method, Run, Workspace};
-use crate::assemble;
+use crate::assemble::AssembledProblem;
 use crate::error::StepError;
 use crate::report::Part;
 use crate::scheme::{Landing, Locate, Middle};
@@ -196,7 +196,8 @@ impl<S: System + ?Sized> Run<'_, S> {
             flow.solve_in_modes(state.t, active)?
         } else {
             let Flow { problem, layout, places, middle, warm_start, .. } = flow;
-            assemble::remembered(problem, layout, places, &middle.contacts, &state.memory, &mut warm_start.z);
+            let assembled = AssembledProblem { problem, layout, rows: places };
+            assembled.warm_start(&middle.contacts, &state.memory, &mut warm_start.z);
             let solution = flow.lcp.solve(&flow.problem, &stage.scheme.solver, Some(&flow.warm_start));
             flow.solves += 1;
             *problems += 1;
@@ -294,7 +295,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut next = std::mem::take(&mut self.fresh);
         next.clear();
         for (&row, place) in middle.rows.iter().zip(&places.joints) {
-            let crate::assemble::Place::Contact(i) = *place else { continue };
+            let crate::assemble::RowLocation::Contact(i) = *place else { continue };
             let drive = problem.contacts[i].normal.is_none();
             if drive || candidate.z[layout.contact[i]] > 0.0 {
                 next.push(ActiveConstraint { constraint: ConstraintId::Joint(row), hold: Hold::Stick });

@@ -188,7 +188,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     /// Projects the state itself, with the modes that end here, and keeps account of the energy.
     fn project_here(&mut self) -> Result<(), StepError> {
         let system = self.stage.system;
-        let energy = |s: &State| kinetic(system, (s.t, &s.q), &s.v) + system.potential(s.t, &s.q);
+        let energy = |s: &State| kinetic(system, s.t, &s.q, &s.v) + system.potential(s.t, &s.q);
         let before = energy(&self.now);
         let Workspace { flow, projector, .. } = &mut *self.workspace;
         projector.project(system, &mut self.now, &self.active, flow)?;

@@ -3,7 +3,7 @@
 use super::RESTITUTION_SPEED;
 use super::frame::{Frame, contact};
 use super::locate;
-use crate::assemble::{self, Offsets, Places};
+use crate::assemble::{self, Offsets, RowMap};
 use crate::error::StepError;
 use crate::jacobian::ForceJacobian;
 use crate::scheme::{Form, Linearization, Scheme, Trapezoidal};
@@ -24,7 +24,7 @@ const ROUND_OFF: f64 = 1e-3;
 pub(super) struct Flow {
     pub(super) problem: StepProblem,
     pub(super) layout: Layout,
-    pub(super) places: Places,
+    pub(super) places: RowMap,
     pub(super) lcp: stiction_lcp::Workspace,
     pub(super) modes: Vec<ContactMode>,
     /// The impulses of the last step.
@@ -370,7 +370,7 @@ fn friction(memory: &Memory, id: ContactId) -> Option<[f64; 3]> {
 }
 
 pub(super) fn unsolved(t: f64, error: LcpError, problem: &StepProblem) -> StepError {
-    StepError::Unsolved { t, error: Box::new(error), problem: Box::new(problem.clone()) }
+    StepError::unsolved(t, error, problem)
 }
 
 /// What is said of an answer in given modes whose certificate does not pass.

@@ -1,7 +1,7 @@
 //! Impacts with Poisson's restitution: compression, then decompression. PAGT06 (7.5)–(7.9)
 
 use super::flow::{Flow, Stage, bodies, mobility, unsolved};
-use crate::assemble::{self, Offsets, Places};
+use crate::assemble::{self, Offsets, RowMap};
 use crate::error::StepError;
 use crate::report::{ImpactReport, Part};
 use crate::scheme::euler::kinetic;
@@ -21,7 +21,7 @@ const GAIN: f64 = 1e-14;
 pub(super) struct Impact {
     problem: StepProblem,
     layout: Layout,
-    places: Places,
+    places: RowMap,
     /// All rows of joints and touching contacts at the instant.
     pub(super) joints: Vec<JointRow>,
     pub(super) rows: Vec<usize>,
@@ -35,8 +35,8 @@ impl Impact {
     /// Approach speed of each contact and limit of the problem, with its place [m/s].
     fn approaches(&self, v: &[f64]) -> Vec<(ConstraintId, usize, f64)> {
         let places = self.rows.iter().zip(&self.places.joints).filter_map(|(&row, place)| match place {
-            assemble::Place::Contact(i) => Some((ConstraintId::Joint(row), *i)),
-            assemble::Place::Rigid(_) => None,
+            assemble::RowLocation::Contact(i) => Some((ConstraintId::Joint(row), *i)),
+            assemble::RowLocation::Joint(_) => None,
         });
         let first = self.places.first_contact;
         let contacts =
@@ -62,11 +62,11 @@ impl Impact {
         let system = stage.system;
         let over = self.pose(stage, state, struck, bounced);
         let approaches = self.approaches(&state.v);
-        let before = kinetic(system, (state.t, &state.q), &state.v);
+        let before = kinetic(system, state.t, &state.q, &state.v);
 
         let compressed = self.solve(stage, state.t, flow)?;
         let v_c = compressed.velocity().to_vec();
-        let kept = kinetic(system, (state.t, &state.q), &v_c);
+        let kept = kinetic(system, state.t, &state.q, &v_c);
         let returned = if over { Vec::new() } else { self.returned(stage, &v_c, compressed.z()) };
         self.compression = (compressed.z().to_vec(), v_c.clone());
         self.decompression.clear();
@@ -76,13 +76,13 @@ impl Impact {
         if !returned.is_empty() {
             state.v = self.decompress(stage, state.t, &v_c, &returned, 1.0, flow)?;
             if stage.settings.energy_safe
-                && kinetic(system, (state.t, &state.q), &state.v) > before * (1.0 + GAIN)
+                && kinetic(system, state.t, &state.q, &state.v) > before * (1.0 + GAIN)
             {
                 let (mut low, mut high) = (0.0, 1.0);
                 for _ in 0..HALVINGS {
                     let middle = 0.5 * (low + high);
                     let v = self.decompress(stage, state.t, &v_c, &returned, middle, flow)?;
-                    if kinetic(system, (state.t, &state.q), &v) > before {
+                    if kinetic(system, state.t, &state.q, &v) > before {
                         high = middle;
                     } else {
                         (low, state.v) = (middle, v);
@@ -98,7 +98,7 @@ impl Impact {
             approaches: approaches.iter().map(|&(place, _, speed)| (place, speed)).collect(),
             before,
             compressed: kept,
-            after: kinetic(system, (state.t, &state.q), &state.v),
+            after: kinetic(system, state.t, &state.q, &state.v),
             factor,
         };
         Ok((report, over))

@@ -27,7 +27,7 @@ mod tableau;
 
 use super::euler::{self, kinetic};
 use super::{Locate, Scheme, Trapezoidal};
-use crate::assemble;
+use crate::assemble::{self, AssembledProblem, RowSolution};
 use crate::error::StepError;
 use crate::report::{Combination, Event, Evidence, ImpactReport, SecondOrderReport, StepReport, StepWork};
 use crate::state::{ActiveConstraint, Hold, State};
@@ -64,7 +64,7 @@ pub(crate) struct Workspace {
     /// Where the velocities of each body start.
     starts: Vec<usize>,
     touching: Vec<(ConstraintId, f64)>,
-    euler: euler::Workspace,
+    euler: euler::EulerWorkspace,
     /// A stage of an explicit step, with unit quaternions.
     placed: State,
     /// What is no longer needed, for its storage.
@@ -295,16 +295,10 @@ impl<S: System + ?Sized> Run<'_, S> {
             let Flow { problem, layout, places, middle, .. } = &*flow;
             // slower than this is round-off of the solve
             let still = 1e-9 * last.certificate.speed;
-            let answer = (&last.z[..], &last.velocity[..], still);
-            assemble::contact_reports(
-                problem,
-                layout,
-                places,
-                &middle.contacts,
-                answer,
-                &mut reported.contacts,
-            );
-            assemble::joint_reports(problem, layout, places, &middle.joints, &last.z, &mut reported.joints);
+            let answer = RowSolution { z: &last.z, v: &last.velocity, stick_speed: still };
+            let assembled = AssembledProblem { problem, layout, rows: places };
+            assembled.contact_reports(&middle.contacts, &answer, &mut reported.contacts);
+            assembled.joint_reports(&middle.joints, &last.z, &mut reported.joints);
             flow.lcp.recycle_candidate(last);
         }
         assemble::remember(&reported.contacts, &reported.joints, &mut now.memory);
@@ -323,7 +317,7 @@ impl<S: System + ?Sized> Run<'_, S> {
             (reported.stabilization, reported.dropped) = (coarse.stabilization, coarse.dropped);
         }
         (reported.t, reported.h) = (now.t, h);
-        reported.kinetic = kinetic(system, (now.t, &now.q), &now.v);
+        reported.kinetic = kinetic(system, now.t, &now.q, &now.v);
         reported.potential = system.potential(now.t, &now.q);
         (reported.linear_momentum, reported.angular_momentum) = system.momentum(&now.q, &now.v);
         system.joints(now.t, &now.q, &mut impact.joints);

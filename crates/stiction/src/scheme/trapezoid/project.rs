@@ -6,7 +6,7 @@
 use super::flow::{Flow, Origin, Stage, bodies, speed_scale, unsolved};
 use super::frame::{Frame, contact, find_starts};
 use super::schur::Schur;
-use crate::assemble::{self, Offsets, Places};
+use crate::assemble::{self, Offsets, RowMap};
 use crate::error::StepError;
 use crate::scheme::{Form, Rows};
 use crate::state::{ActiveConstraint, Hold, State};
@@ -33,7 +33,7 @@ const STILL: f64 = 1e-12;
 pub(super) struct Projector {
     problem: StepProblem,
     layout: Layout,
-    places: Places,
+    places: RowMap,
     frame: Frame,
     modes: Vec<ContactMode>,
     schur: Schur,

@@ -14,7 +14,7 @@ use super::locate;
 use super::project::{Projector, Straightened};
 use super::share::TURNS;
 use super::{LEFT, coarse};
-use crate::assemble;
+use crate::assemble::{AssembledProblem, RowSolution};
 use crate::report::{ContactReport, JointReport, Part};
 use crate::scheme::euler::kinetic;
 use crate::scheme::{Middle, Scheme, Trapezoidal};
@@ -211,8 +211,9 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         let Flow { problem, layout, places, middle, .. } = &self.flow;
         let (mut contacts, mut joints) = (Vec::new(), Vec::new());
         // the mode is told by the speed, which is not compared
-        assemble::contact_reports(problem, layout, places, &middle.contacts, (z, v, 0.0), &mut contacts);
-        assemble::joint_reports(problem, layout, places, &middle.joints, z, &mut joints);
+        let assembled = AssembledProblem { problem, layout, rows: places };
+        assembled.contact_reports(&middle.contacts, &RowSolution { z, v, stick_speed: 0.0 }, &mut contacts);
+        assembled.joint_reports(&middle.joints, z, &mut joints);
         (contacts, joints)
     }
 
@@ -257,7 +258,7 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         let here = bounced.take().filter(|b| b.0 == now.t);
         let first = now.v.clone();
         let over = impact.pose(stage, now, part.places, here.as_ref().map(|b| &b.1[..]));
-        let before = kinetic(system, (now.t, &now.q), &now.v);
+        let before = kinetic(system, now.t, &now.q, &now.v);
         if z.len() != impact.problem().layout().impulses {
             return Err("an impact with impulses of other rows".to_string());
         }
@@ -279,7 +280,7 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
             }
             let second = certify_motion(impact.problem(), more, v).map_err(|e| e.to_string())?;
             certificate = judge::worse(certificate, second.certificate);
-            let after = kinetic(system, (now.t, &now.q), v);
+            let after = kinetic(system, now.t, &now.q, v);
             if stage.settings.energy_safe && after > before * (1.0 + GAIN) {
                 return Err("an impact that adds energy".to_string());
             }

@@ -2,7 +2,7 @@
 
 use super::accelerate::Instant;
 use super::program::Program;
-use crate::assemble::Place;
+use crate::assemble::RowLocation;
 use crate::state::ActiveConstraint;
 use crate::system::ConstraintId;
 use nalgebra::{DMatrix, DVector};
@@ -59,8 +59,8 @@ impl Instant {
                 ConstraintId::Joint(row) => {
                     let k = self.frame.rows.iter().position(|&r| r == row);
                     k.and_then(|k| match self.places.joints[k] {
-                        Place::Contact(i) => Some(i),
-                        Place::Rigid(_) => None,
+                        RowLocation::Contact(i) => Some(i),
+                        RowLocation::Joint(_) => None,
                     })
                 }
             };

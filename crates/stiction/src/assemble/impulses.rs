@@ -1,0 +1,99 @@
+//! Recorded impulses as unknowns of a step problem: the warm start of a step, and the record that `verify` checks.
+
+use super::{AssembledProblem, RowLocation, dot, turning_axes};
+use crate::report::{ContactReport, JointReport};
+use crate::state::{ContactMemory, Memory};
+use crate::system::ContactRow;
+use stiction_lcp::Contact;
+
+impl From<&ContactReport> for ContactMemory {
+    fn from(report: &ContactReport) -> Self {
+        let ContactReport { id, point, normal_impulse, friction_impulse, moment, .. } = *report;
+        let moment = moment.map_or([0.0; 3], |m| m.impulse);
+        Self { id, point, normal: normal_impulse, friction: friction_impulse, moment }
+    }
+}
+
+/// Stores the impulses of a step in the memory of the state.
+pub(crate) fn remember(contacts: &[ContactReport], joints: &[JointReport], memory: &mut Memory) {
+    memory.contacts.clear();
+    memory.contacts.extend(contacts.iter().map(ContactMemory::from));
+    memory.contacts.sort_unstable_by_key(|c| c.id);
+    memory.joints.clear();
+    memory.joints.extend(joints.iter().map(|j| j.impulse));
+}
+
+impl AssembledProblem<'_> {
+    /// Warm start: impulses of the last step as unknowns of this one; zero for new rows.
+    pub(crate) fn warm_start(&self, contacts: &[ContactRow], memory: &Memory, z: &mut Vec<f64>) {
+        z.clear();
+        z.resize(self.layout.impulses, 0.0);
+        if memory.joints.len() == self.rows.joints.len() {
+            for (location, &impulse) in self.rows.joints.iter().zip(&memory.joints) {
+                self.set_joint_impulse(*location, impulse, z);
+            }
+        }
+        // features of flat faces change from step to step, points do not: each remembered impulse is given to the
+        // nearest contact of the same pair
+        let mut from = 0;
+        while from < contacts.len() {
+            let pair = contacts[from].id.pair;
+            let count = contacts[from..].iter().take_while(|r| r.id.pair == pair).count();
+            let own = &contacts[from..from + count];
+            let first = memory.contacts.partition_point(|c| c.id.pair < pair);
+            for old in memory.contacts[first..].iter().take_while(|c| c.id.pair == pair) {
+                let distance =
+                    |row: &ContactRow| (0..3).map(|c| (row.point[c] - old.point[c]).powi(2)).sum::<f64>();
+                let nearest = (1..count)
+                    .fold(0, |best, k| if distance(&own[k]) < distance(&own[best]) { k } else { best });
+                self.add_contact_impulse(from + nearest, &own[nearest], old, z);
+            }
+            from += count;
+        }
+    }
+
+    /// Sets the unknowns of a joint row, which are zero before.
+    pub(crate) fn set_joint_impulse(&self, location: RowLocation, impulse: f64, z: &mut [f64]) {
+        match location {
+            RowLocation::Joint(i) => z[i] = impulse,
+            RowLocation::Contact(i) => {
+                let own = &mut z[self.unknowns(i)];
+                match self.problem.contacts[i].normal {
+                    Some(_) => own[0] = impulse,
+                    None => self.problem.contacts[i].friction_unknowns([impulse, 0.0, 0.0], own),
+                }
+            }
+        }
+    }
+
+    /// Adds a remembered impulse, given along the axes of the world, to the unknowns of contact `k` of the model.
+    pub(crate) fn add_contact_impulse(
+        &self,
+        k: usize,
+        row: &ContactRow,
+        impulse: &ContactMemory,
+        z: &mut [f64],
+    ) {
+        let i = self.rows.first_contact + k;
+        let own = &mut z[self.unknowns(i)];
+        own[0] += impulse.normal;
+        let mut turns =
+            turning_axes(row).into_iter().map(|(axis, length)| dot(axis, impulse.moment) / length);
+        let spin = row.moments.spin.as_ref().and_then(|_| turns.next()).unwrap_or(0.0);
+        if own.len() > 1 {
+            let [x, y] = row.tangent_directions.map(|t| dot(t, impulse.friction));
+            add_friction(&self.problem.contacts[i], [x, y, spin], &mut own[1..]);
+        }
+        if let Some(block) = self.rows.rolling(k) {
+            let mut rolls = [0.0; 3];
+            rolls.iter_mut().zip(turns).for_each(|(p, turn)| *p = turn);
+            add_friction(&self.problem.contacts[block], rolls, &mut z[self.unknowns(block)]);
+        }
+    }
+}
+
+/// Adds an impulse along the tangent rows to the friction unknowns of a contact.
+fn add_friction(contact: &Contact, impulse: [f64; 3], own: &mut [f64]) {
+    let before = contact.tangent_impulse(own);
+    contact.friction_unknowns(std::array::from_fn(|k| before[k] + impulse[k]), own);
+}

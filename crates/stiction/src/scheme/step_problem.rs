@@ -1,0 +1,262 @@
+//! Step-problem builder of the Euler family: from model, scheme and state to the complementarity problem of one step.
+//! Chooses where rows are taken, which contacts are rows, and their offsets Δ and Υ. Nothing is solved here, so `verify`
+//! builds the problem of a recorded step by the same code.
+
+mod end_gaps;
+mod momentum;
+mod names;
+mod offsets;
+
+pub(crate) use offsets::remaining_correction_time;
+
+use super::tolerances::{POSITION_ROUND_OFF, REDUCTION_LENGTH, SPEED_FLOOR, TOUCHING_GAP};
+use super::{Active, Level, Scheme};
+use crate::assemble::{self, AssembledProblem, Offsets, RowMap};
+use crate::error::StepError;
+use crate::reduce::{Reducer, Reduction};
+use crate::state::State;
+use crate::system::{
+    ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId, RowKind,
+    SearchCache, System,
+};
+use nalgebra::Matrix6;
+use offsets::RowOffsets;
+use stiction_lcp::problem::Layout;
+use stiction_lcp::{FrictionLaw, Phase, Profile, StepProblem};
+
+/// Inputs of one step.
+#[derive(Debug)]
+pub(crate) struct StepInput<'a, S: ?Sized> {
+    /// Model.
+    pub(crate) system: &'a S,
+    /// Scheme.
+    pub(crate) scheme: &'a Scheme,
+    /// State at the start of the step.
+    pub(crate) state: &'a State,
+    /// Step size [s].
+    pub(crate) h: f64,
+}
+
+/// Builder of step problems, with storage that is reused from step to step.
+///
+/// One step calls [`begin`](Self::begin), [`read_rows`](Self::read_rows), [`assemble`](Self::assemble) and, after the
+/// solve, [`add_missed_pairs`](Self::add_missed_pairs); the last three again while contacts were missed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StepProblemBuilder {
+    forces: Forces,
+    pub(crate) problem: StepProblem,
+    /// Indices of the velocities, impulses and rows of `problem`.
+    pub(crate) layout: Layout,
+    pub(crate) joints: Vec<JointRow>,
+    pub(crate) contacts: Vec<ContactRow>,
+    pub(crate) reducer: Reducer,
+    /// Rows of the model in `problem`.
+    pub(crate) rows: RowMap,
+    /// Search cache of the state, updated by every search of the step.
+    pub(crate) cache: SearchCache,
+    /// Maximum gap of a touching contact [m].
+    pub(crate) max_gap: f64,
+    /// Motion bound of the step, for schemes that look ahead.
+    pub(crate) motion: Option<MotionBound>,
+    /// Pairs whose contacts had been missed.
+    pub(crate) wanted: Vec<PairId>,
+    /// Closed contacts at the end of the step, with their gaps [m].
+    end_gaps: Vec<(ContactId, f64)>,
+    /// Storage of the search for gaps.
+    gap_rows: Vec<ContactRow>,
+    /// Free velocity v_f = M̃⁻¹ b, by the diagonal blocks.
+    free_velocity: Vec<f64>,
+    pub(crate) expansion: Expansion,
+    /// Configuration at the end of the step.
+    end: Vec<f64>,
+    /// Pairs with contacts that may close beyond the end of a face.
+    passing: Vec<PairId>,
+}
+
+/// Expansion point (t̂, q̂, v̂) at which rows are taken.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Expansion {
+    t: f64,
+    q: Vec<f64>,
+    pub(crate) v: Vec<f64>,
+}
+
+impl Expansion {
+    /// Moves the expansion point to q̂ = q ⊕ h v̂ at the end of the step.
+    pub(crate) fn set_end<S: System + ?Sized>(&mut self, input: &StepInput<S>, v: &[f64]) {
+        let StepInput { system, state, h, .. } = input;
+        self.t = state.t + h;
+        self.q.clone_from(&state.q);
+        self.v.clear();
+        self.v.extend_from_slice(v);
+        system.advance(&mut self.q, v, *h);
+    }
+
+    /// Moves the expansion point to the start of the step.
+    fn set_start(&mut self, state: &State) {
+        self.t = state.t;
+        self.q.clone_from(&state.q);
+        self.v.clear();
+    }
+}
+
+impl StepProblemBuilder {
+    /// Begins a step: M̃, b, the speed scale, the search distance and the expansion point.
+    pub(crate) fn begin<S: System + ?Sized>(&mut self, input: &StepInput<S>) -> Result<(), StepError> {
+        let StepInput { system, scheme, state, h } = *input;
+        system.forces(state.t, &state.q, &state.v, &mut self.forces);
+        if let Some(i) = self.forces.k.iter().position(|k| !k.is_finite()) {
+            return Err(StepError::NotFinite { t: state.t, what: format!("the force on velocity {i}") });
+        }
+        momentum::set_momentum(input, &self.forces, &mut self.problem, &mut self.layout);
+        self.problem.law = scheme.friction;
+        self.solve_free_velocity(state);
+
+        // speed scale: bodies that move together without gravity close at the round-off of their speed alone, and
+        // redundant joints disagree by the round-off of positions over the step
+        let before = system.surface_speed(state.t, &state.q, &state.v);
+        let fastest = before.max(system.surface_speed(state.t, &state.q, &self.free_velocity));
+        let positions =
+            POSITION_ROUND_OFF * largest(&state.q).max(system.size()) / (h * scheme.solver.tolerance);
+        self.problem.speed_scale = (system.gravity() * h).max(SPEED_FLOOR * fastest).max(positions);
+
+        // search distance
+        self.max_gap = match scheme.active {
+            Active::Band(band) => band,
+            Active::Swept => TOUCHING_GAP * system.size(),
+        };
+        if looks_ahead(scheme) {
+            let MotionBound { t, h: size, v: [before, free] } = self.motion.get_or_insert_default();
+            (*t, *size) = (state.t, h);
+            before.clone_from(&state.v);
+            free.clone_from(&self.free_velocity);
+        } else {
+            self.motion = None;
+        }
+        self.wanted.clear();
+        self.cache.clone_from(&state.memory.cache);
+        match scheme.level {
+            Level::Position { .. } => self.expansion.set_end(input, &state.v),
+            _ => self.expansion.set_start(state),
+        }
+        Ok(())
+    }
+
+    /// Reads joint and contact rows at the expansion point.
+    pub(crate) fn read_rows<S: System + ?Sized>(&mut self, input: &StepInput<S>, profile: &mut Profile) {
+        let StepInput { system, scheme, h, .. } = *input;
+        let Expansion { t, q, v } = &self.expansion;
+        profile.enter(Phase::Joints);
+        system.joints(*t, q, &mut self.joints);
+        profile.enter(Phase::Detection);
+        let query = ContactQuery {
+            motion: self.motion.as_ref(),
+            wanted: &self.wanted,
+            ..ContactQuery::within(self.max_gap)
+        };
+        system.contacts(*t, q, &query, &mut self.cache, &mut self.contacts);
+        if v.is_empty() && self.motion.is_some() {
+            self.drop_passing(system, h);
+        }
+        if scheme.level == Level::Velocity && !looks_ahead(scheme) {
+            // with Δ = 0 a limit that is not reached yet would stop the joint where it is
+            let max_gap = self.max_gap;
+            self.joints.retain(|j| j.kind != RowKind::Limit || j.error <= max_gap);
+        }
+        let v = &self.expansion.v;
+        if v.is_empty() {
+            return;
+        }
+        // velocities are measured along the axes at the start of the step, so rows are turned into these
+        self.joints.iter_mut().for_each(|j| system.to_start_axes(v, h, &mut j.row));
+        for contact in &mut self.contacts {
+            system.to_start_axes(v, h, &mut contact.normal);
+            let Moments { spin, rolls, .. } = &mut contact.moments;
+            for row in contact.tangents.iter_mut().chain(spin.as_deref_mut()).chain(rolls) {
+                system.to_start_axes(v, h, &mut row.row);
+            }
+        }
+    }
+
+    /// Assembles the step problem from the rows that were read, without the contacts that `reduction` drops.
+    pub(crate) fn assemble<S: System + ?Sized>(
+        &mut self,
+        input: &StepInput<S>,
+        reduction: Reduction,
+        profile: &mut Profile,
+    ) {
+        let StepInput { system, scheme, h, .. } = *input;
+        let Self { problem, layout, joints, contacts, reducer, rows, free_velocity, expansion, .. } = self;
+        let starts = &layout.velocity;
+        let own = RowOffsets::new(input, starts, free_velocity, &expansion.v);
+        let contact = |c: &ContactRow| own.contact(c);
+        // contacts are compared before their tangents are aligned, because an aligned polygon stands for the circle;
+        // to the convex relaxation every facet is a constraint of its own
+        profile.enter(Phase::Reduction);
+        if scheme.friction == FrictionLaw::Convex {
+            align(contacts, starts, free_velocity);
+        }
+        reducer.reduce(reduction, contacts, REDUCTION_LENGTH * system.size() / h, &contact);
+        if scheme.friction == FrictionLaw::Coulomb {
+            align(contacts, starts, free_velocity);
+        }
+        profile.enter(Phase::Assembly);
+        let (joint, limit) = (|j: &JointRow| own.joint(j), |j: &JointRow| own.limit(j));
+        let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
+        assemble::rows(problem, rows, h, joints, contacts, &offsets);
+        problem.lay_out(layout);
+    }
+
+    /// Assembled problem with its layout and row map.
+    pub(crate) fn assembled(&self) -> AssembledProblem<'_> {
+        AssembledProblem { problem: &self.problem, layout: &self.layout, rows: &self.rows }
+    }
+
+    /// Solves M̃ v_f = b by the diagonal blocks; a body with a singular block keeps its velocity.
+    fn solve_free_velocity(&mut self, state: &State) {
+        self.free_velocity.clear();
+        for body in &self.problem.bodies {
+            let n = body.velocities;
+            // unit diagonal for velocities that the body does not have
+            let block = Matrix6::from_fn(|i, j| {
+                if i < n && j < n { body.mass[(i, j)] } else { f64::from(u8::from(i == j)) }
+            });
+            let start = self.free_velocity.len();
+            match block.lu().solve(&body.momentum) {
+                Some(v) => self.free_velocity.extend(v.iter().take(n)),
+                None => self.free_velocity.extend(&state.v[start..start + n]),
+            }
+        }
+    }
+}
+
+/// `true` for schemes with rows Δ = Φ/h for contacts that are still open. A velocity-level scheme takes touching
+/// contacts alone, unless post-stabilization follows. Post-stabilization leaves contacts open by the curvature of their
+/// gaps and does not change velocities: no contact would touch at the start of the next step, and a body would run into
+/// the same wall again and again, ever faster.
+pub(crate) fn looks_ahead(scheme: &Scheme) -> bool {
+    scheme.active == Active::Swept && (scheme.level != Level::Velocity || scheme.passes > 0)
+}
+
+/// Aligns the tangents of contacts that ask for it with the slip of the free velocity, so that a facet's edge lies
+/// where the circle would be touched.
+fn align(contacts: &mut [ContactRow], starts: &[usize], free_velocity: &[f64]) {
+    for contact in contacts.iter_mut().filter(|c| c.aligned && c.tangents.len() == 2) {
+        let slip = |k: usize| contact.tangents[k].row.dot(starts, free_velocity) + contact.tangents[k].offset;
+        let (x, y) = (slip(0), slip(1));
+        let length = x.hypot(y);
+        if length > 0.0 {
+            contact.turn(x / length, y / length);
+        }
+    }
+}
+
+/// Largest absolute value.
+pub(crate) fn largest(a: &[f64]) -> f64 {
+    a.iter().fold(0.0, |worst, a| worst.max(a.abs()))
+}
+
+/// Largest absolute difference.
+pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |worst, (a, b)| worst.max((a - b).abs()))
+}

@@ -1,0 +1,43 @@
+//! Tolerances of verification: how far a record may be from what is recomputed.
+
+// | constant | check it enters | relative to | default | sensible range |
+// |---|---|---|---|---|
+// | `RESIDUAL_FACTOR` | residual ≤ this × tolerance of the solver | solver tolerance | 2 | 1.5 to 10 |
+// | `MOMENTUM_TOLERANCE` | M̃ v⁺ − b − Jᵀp | its terms | 1e-12 | 1e-13 to 1e-10 |
+// | `CONFIGURATION_TOLERANCE` | recorded q⁺ − recomputed q⁺ | largest coordinate, size | 1e-13 | 1e-15 to 1e-11 |
+// | `FIGURE_TOLERANCE` | recorded energy, gap, … − recomputed one | its own scale | 1e-12 | 1e-14 to 1e-9 |
+// | `FRICTION_COEFFICIENT_FLOOR` | recorded μ − μ of the model | max(μ, this) | 1e-3 | 1e-6 to 1e-1 |
+// | `INFEASIBILITY_SEARCH_DISTANCE` | maximum gap of the search behind I(q) | size | 1e-9 | 1e-12 to 1e-6 |
+// | `INTERMEDIATE_VELOCITY_TOLERANCE` | velocities within a substep | their own scale | 1e-9 | 1e-11 to 1e-7 |
+// | `PROJECTED_POSITION_TOLERANCE` | position error after a projection | size, largest coordinate | 1e-11 | 1e-12 to 1e-9 |
+//
+// Smaller refuses true records at their round-off; larger lets a changed record pass by this much. Exceptions and
+// reasons stand beside each constant.
+
+/// Factor on the tolerance of the solver for recomputed residuals. The surplus is round-off of positions, which set the
+/// speed scale, and of impulses, which are recorded along the axes of the world.
+pub(super) const RESIDUAL_FACTOR: f64 = 2.0;
+
+/// Tolerance on the momentum balance, relative to its terms: a hundred times the round-off of sums of some twenty terms.
+pub(super) const MOMENTUM_TOLERANCE: f64 = 1e-12;
+
+/// Tolerance on positions, relative to the largest coordinate or the size. Positions agree bit by bit on the machine of
+/// the run, but sines of another machine differ in the last bit.
+pub(super) const CONFIGURATION_TOLERANCE: f64 = 1e-13;
+
+/// Tolerance on recorded quantities that enter no equation: energies, gaps, points, slip. They are sums of products
+/// that are formed again.
+pub(super) const FIGURE_TOLERANCE: f64 = 1e-12;
+
+/// Friction coefficient below which differences of coefficients are absolute.
+pub(super) const FRICTION_COEFFICIENT_FLOOR: f64 = 1e-3;
+
+/// Search distance for closed contacts behind I(q), relative to the size. Whether a pair that is closed by less is found
+/// depends on where its search starts, but the gaps of found pairs do not.
+pub(super) const INFEASIBILITY_SEARCH_DISTANCE: f64 = 1e-9;
+
+/// Relative tolerance on intermediate velocities of a substep, such as v̂.
+pub(super) const INTERMEDIATE_VELOCITY_TOLERANCE: f64 = 1e-9;
+
+/// Tolerance on position errors after a projection, relative to the size or the largest coordinate.
+pub(super) const PROJECTED_POSITION_TOLERANCE: f64 = 1e-11;
