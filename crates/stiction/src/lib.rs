@@ -24,14 +24,15 @@ pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
     AccuracyReport, Combination, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode,
-    MomentReport, Part, SecondOrderReport, StabilizationPass, StabilizationReport, StepReport, StepWork,
+    MomentReport, SecondOrderReport, StabilizationPass, StabilizationReport, StepReport, StepWork,
+    SubstepRecord,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
     Trapezoidal,
 };
 pub use simulate::{AccuracyRun, RunError, Simulation, Trajectory};
-pub use state::{ActiveConstraint, ContactMemory, Hold, Memory, State};
+pub use state::{ActiveConstraint, ContactMemory, Memory, State};
 pub use stiction_lcp::{Phase, Profile};
 pub use system::{
     ConstraintId, ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId,

@@ -2,7 +2,7 @@
 
 mod evidence;
 
-pub use evidence::{Combination, Evidence, Part, StabilizationPass};
+pub use evidence::{Combination, Evidence, StabilizationPass, SubstepRecord};
 
 use crate::reduce::Dropped;
 use crate::system::{ConstraintId, ContactId};

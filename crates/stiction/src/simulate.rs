@@ -3,7 +3,7 @@
 use crate::error::StepError;
 use crate::report::{AccuracyReport, StepReport};
 use crate::scheme::pose::Pose;
-use crate::scheme::trapezoid::adaptive::{self, Samples};
+use crate::scheme::trapezoid::accuracy_run::{self, AccuracyRequest, StateSampler};
 use crate::scheme::{Accuracy, Level, Scheme, euler, trapezoid};
 use crate::state::State;
 use crate::system::System;
@@ -16,7 +16,7 @@ pub struct Simulation<S> {
     /// How steps are made; may be changed between steps.
     pub scheme: Scheme,
     workspace: euler::Workspace,
-    second_order: trapezoid::Workspace,
+    second_order: trapezoid::SecondOrderWorkspace,
 }
 
 impl<S: System> Simulation<S> {
@@ -139,8 +139,9 @@ impl<S: System> Simulation<S> {
         let mut wanted: Vec<f64> = times.iter().copied().filter(|&t| t >= start && t <= until).collect();
         wanted.sort_by(f64::total_cmp);
         let mut take = |at: &State| trajectory.values.push(pick(system, at));
-        let samples = Samples { times: &wanted, take: &mut take };
-        let report = adaptive::run(system, (scheme, accuracy), state, until, second_order, samples, None)?;
+        let samples = StateSampler { times: &wanted, take: &mut take };
+        let request = AccuracyRequest { scheme, accuracy, until, samples, evidence: None };
+        let report = accuracy_run::run(system, request, state, second_order)?;
         trajectory.times = wanted;
         Ok(AccuracyRun { trajectory, report })
     }
@@ -154,11 +155,11 @@ impl<S: System> Simulation<S> {
         report: &mut StepReport,
     ) -> Result<AccuracyReport, StepError> {
         let Self { system, state, scheme, second_order, .. } = self;
-        let samples = Samples { times: &[], take: &mut |_| () };
+        let samples = StateSampler { times: &[], take: &mut |_| () };
         let start = state.t;
         let mut evidence = report.evidence.take();
-        let asked = evidence.as_mut();
-        let made = adaptive::run(&*system, (scheme, accuracy), state, until, second_order, samples, asked);
+        let request = AccuracyRequest { scheme, accuracy, until, samples, evidence: evidence.as_mut() };
+        let made = accuracy_run::run(&*system, request, state, second_order);
         let made = match made {
             Ok(made) => made,
             Err(error) => {

@@ -2,9 +2,12 @@
 
 use super::second_order::{ends, happening, judge, projected};
 use super::{Check, FIGURE, POSITION, ROUND_OFF, Verdict, name};
-use crate::report::{AccuracyReport, Combination, Part, StepReport};
-use crate::scheme::trapezoid::adaptive;
-use crate::scheme::trapezoid::replay::{Combined, Made, Replay, WRONG};
+use crate::report::{AccuracyReport, Combination, StepReport, SubstepRecord};
+use crate::scheme::trapezoid::accuracy_run::accuracy_settings;
+use crate::scheme::trapezoid::replay::{
+    AccuracyStepResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep, StepReplay,
+};
+use crate::scheme::trapezoid::step_size::is_accepted;
 use crate::scheme::{Accuracy, AccurateMethod, Scheme};
 use crate::state::State;
 use crate::system::System;
@@ -21,25 +24,25 @@ pub(super) fn verify<S: System + ?Sized>(
         verdict.cannot_tell("the steps that a stretch is made of are not recorded");
         return;
     };
-    let (scheme, settings) = adaptive::followed(scheme, accuracy);
-    let mut replay = Replay::new(system, &scheme, &settings, before, report.h);
+    let (scheme, settings) = accuracy_settings(scheme, accuracy);
+    let mut replay = StepReplay::new(system, &scheme, &settings, before, report.h);
     let tolerance = ROUND_OFF * scheme.solver.tolerance;
     let (mut steps, mut sum) = (0, 0.0);
-    for (k, part) in evidence.parts.iter().enumerate() {
+    for (k, part) in evidence.substeps.iter().enumerate() {
         // later parts start from this one, and are judged by what is found of it
         let found = verdict.findings.len();
         let shown = match part {
-            Part::Combined { size, by, active, parts, error } => {
+            SubstepRecord::AccuracyStep { size, method: by, active, records: parts, error } => {
                 steps += 1;
                 sum += error;
-                let combined = Combined { size: *size, by: *by, active, parts };
-                replay.combined(&combined).map(|made| {
-                    let fits = adaptive::accepted(*size, *error, accuracy.tolerance, after.t);
+                let combined = RecordedAccuracyStep { size: *size, method: *by, active, records: parts };
+                replay.accuracy_step(&combined).map(|made| {
+                    let fits = is_accepted(*size, *error, accuracy.tolerance, after.t);
                     let asked = if fits { f64::INFINITY } else { accuracy.tolerance };
                     verdict.bound(Check::Estimate, *error, asked, || format!("part {k}: its error"));
                     step(&made, k, (*error, after), replay.size(), verdict);
                     method(accuracy.method, *by, k, verdict);
-                    made.shown
+                    made.residual
                 })
             }
             _ => happening(&mut replay, (k, part), after, verdict),
@@ -51,12 +54,12 @@ pub(super) fn verify<S: System + ?Sized>(
                 return;
             }
         }
-        let t = replay.now.t;
+        let t = replay.state.t;
         for finding in &mut verdict.findings[found..] {
             finding.place = format!("{}, up to {t} s", finding.place);
         }
     }
-    let left = replay.left(after.t);
+    let left = replay.time_left(after.t);
     verdict.bound(Check::Figure, left.abs(), 0.0, || "the time that the steps take".to_string());
     let counted = said.steps == steps;
     verdict.bound(Check::Figure, if counted { 0.0 } else { f64::NAN }, 0.0, || {
@@ -64,18 +67,24 @@ pub(super) fn verify<S: System + ?Sized>(
     });
     let place = || "the sum of the errors".to_string();
     verdict.bound(Check::Estimate, (said.error - sum).abs(), FIGURE * sum, place);
-    ends(&replay.now, after, system.size(), verdict);
+    ends(&replay.state, after, system.size(), verdict);
 }
 
 /// Judges what a step shows beside its equations.
-fn step(made: &Made, k: usize, (error, after): (f64, &State), size: f64, verdict: &mut Verdict) {
-    projected(made.left, size, k, after, verdict);
+fn step(
+    made: &AccuracyStepResidual,
+    k: usize,
+    (error, after): (f64, &State),
+    size: f64,
+    verdict: &mut Verdict,
+) {
+    projected(made.position_error, size, k, after, verdict);
     // differences of sums, each as exact as the states they are of
     let scale = after.q.iter().chain(&after.v).fold(size, |m: f64, x| m.max(x.abs()));
     let (place, limit) = (|| format!("part {k}: its error, formed again"), POSITION * scale + FIGURE * error);
     verdict.bound(Check::Estimate, (error - made.error).abs(), limit, place);
     let place = || format!("part {k}: a contact that pulls, or friction beyond its bound or along the slip");
-    verdict.bound(Check::Complementarity, -made.slack, WRONG, place);
+    verdict.bound(Check::Complementarity, -made.slack, MAX_WRONG_MODE_VALUE, place);
     if let Some((id, depth)) = made.closed {
         verdict.bound(Check::Open, depth, 0.0, || format!("part {k}: {}", name(id)));
     }

@@ -2,9 +2,9 @@
 
 use super::rows::same;
 use super::{Check, MOMENTUM, POSITION, ROUND_OFF, Verdict, euler};
-use crate::report::{Part, StepReport};
+use crate::report::{StepReport, SubstepRecord};
 use crate::scheme::pose::{largest, slow_after};
-use crate::scheme::trapezoid::replay::{Between, Replay, Shown, Struck};
+use crate::scheme::trapezoid::replay::{RecordedImpact, RecordedSubstep, ReplayResidual, StepReplay};
 use crate::scheme::{Scheme, Trapezoidal};
 use crate::state::State;
 use crate::system::System;
@@ -29,38 +29,40 @@ pub(super) fn verify<S: System + ?Sized>(
         verdict.cannot_tell("what the step is made of is not recorded");
         return;
     };
-    let mut replay = Replay::new(system, scheme, settings, before, report.h);
+    let mut replay = StepReplay::new(system, scheme, settings, before, report.h);
     let tolerance = ROUND_OFF * scheme.solver.tolerance;
     let mut last = None;
-    for (k, part) in evidence.parts.iter().enumerate() {
+    for (k, part) in evidence.substeps.iter().enumerate() {
         let shown = match part {
-            Part::Between { .. } => {
-                let between = Between::of(part);
+            SubstepRecord::Substep { .. } => {
+                let between = RecordedSubstep::of(part);
                 last = between.as_ref().map(|b| (b.impulses, b.v));
-                between.ok_or_else(String::new).and_then(|between| replay.between(&between))
+                between.ok_or_else(String::new).and_then(|between| replay.substep(&between))
             }
-            Part::Projection { .. } | Part::Impact { .. } | Part::Past { .. } => {
-                happening(&mut replay, (k, part), after, verdict)
-            }
-            Part::Coarse { size, soft, q, v } => {
+            SubstepRecord::Projection { .. }
+            | SubstepRecord::Impact { .. }
+            | SubstepRecord::FeatureChange { .. } => happening(&mut replay, (k, part), after, verdict),
+            SubstepRecord::FirstOrder { size, without_restitution: soft, q, v } => {
                 last = None;
-                let scheme = replay.coarse_scheme(*soft);
+                let scheme = replay.first_order_scheme(*soft);
                 let mut end =
-                    State { t: replay.now.t + size, q: q.clone(), v: v.clone(), ..State::default() };
-                end.memory.h = slow_after(&replay.now, *size);
+                    State { t: replay.state.t + size, q: q.clone(), v: v.clone(), ..State::default() };
+                end.memory.h = slow_after(&replay.state, *size);
                 let part = StepReport { h: *size, t: end.t, ..report.clone() };
-                euler::verify(system, &scheme, &replay.now, &end, &part, verdict);
-                end.memory.cache.clone_from(&replay.now.memory.cache);
-                replay.now = end;
-                Ok(Shown { allowed: true, ..Shown::default() })
+                euler::verify(system, &scheme, &replay.state, &end, &part, verdict);
+                end.memory.cache.clone_from(&replay.state.memory.cache);
+                replay.state = end;
+                Ok(ReplayResidual { admissible: true, ..ReplayResidual::default() })
             }
-            Part::Interpolated { whole, at } => {
-                let between = Between::of(whole);
+            SubstepRecord::Interpolated { whole, at } => {
+                let between = RecordedSubstep::of(whole);
                 last = between.as_ref().map(|b| (b.impulses, b.v));
                 let between = between.ok_or_else(|| "a landing on no part".to_string());
                 between.and_then(|between| replay.interpolated(&between, *at))
             }
-            Part::Combined { .. } | Part::Instant { .. } => Err("a part of a run to an accuracy".to_string()),
+            SubstepRecord::AccuracyStep { .. } | SubstepRecord::Accelerations { .. } => {
+                Err("a part of a run to an accuracy".to_string())
+            }
         };
         match shown {
             Ok(shown) => judge(&shown, k, tolerance, verdict),
@@ -70,7 +72,7 @@ pub(super) fn verify<S: System + ?Sized>(
             }
         }
     }
-    let left = replay.left(before.t + report.h);
+    let left = replay.time_left(before.t + report.h);
     verdict.bound(Check::Figure, left.abs(), 0.0, || "the time that the parts take".to_string());
     if let Some((z, v)) = last {
         let (contacts, joints) = replay.reports(z, v);
@@ -78,7 +80,7 @@ pub(super) fn verify<S: System + ?Sized>(
         let fastest = largest(v).max(system.prescribed_speed(before.t));
         same(&contacts, &joints, report, (length, fastest), verdict);
     }
-    ends(&replay.now, after, system.size(), verdict);
+    ends(&replay.state, after, system.size(), verdict);
 }
 
 /// Judges the state at the end against where the parts lead.
@@ -94,27 +96,33 @@ pub(super) fn ends(now: &State, after: &State, size: f64, verdict: &mut Verdict)
 
 /// What happens between two parts, posed again.
 pub(super) fn happening<S: System + ?Sized>(
-    replay: &mut Replay<S>,
-    (k, part): (usize, &Part),
+    replay: &mut StepReplay<S>,
+    (k, part): (usize, &SubstepRecord),
     after: &State,
     verdict: &mut Verdict,
-) -> Result<Shown, String> {
+) -> Result<ReplayResidual, String> {
     match part {
-        Part::Projection { active, displacements, v } => {
+        SubstepRecord::Projection { active, displacements, v } => {
             let (shown, left) = replay.projection(active, displacements, v)?;
             projected(left, replay.size(), k, after, verdict);
             Ok(shown)
         }
-        Part::Impact { struck, held, compression, compressed, factor, decompression, v } => {
-            replay.impact(&Struck {
-                places: struck,
-                held,
-                compression: (compression, compressed),
-                factor: *factor,
-                decompression: (decompression, v),
-            })
-        }
-        Part::Past { size } => replay.past(*size),
+        SubstepRecord::Impact {
+            closed,
+            participants,
+            compression,
+            compressed_velocity,
+            restitution_factor,
+            decompression,
+            v,
+        } => replay.impact(&RecordedImpact {
+            closed,
+            participants,
+            compression: (compression, compressed_velocity),
+            restitution_factor: *restitution_factor,
+            decompression: (decompression, v),
+        }),
+        SubstepRecord::FeatureChange { size } => replay.feature_change(*size),
         _ => Err("a part that is none of such a step".to_string()),
     }
 }
@@ -126,8 +134,8 @@ pub(super) fn projected(left: f64, size: f64, k: usize, after: &State, verdict: 
 }
 
 /// Judges what a part shows.
-pub(super) fn judge(shown: &Shown, k: usize, tolerance: f64, verdict: &mut Verdict) {
-    let Shown { certificate, astray, allowed } = shown;
+pub(super) fn judge(shown: &ReplayResidual, k: usize, tolerance: f64, verdict: &mut Verdict) {
+    let ReplayResidual { certificate, velocity: astray, admissible: allowed } = shown;
     let Certificate { momentum, joints, natural_map, cone, .. } = *certificate;
     let place = || format!("part {k}");
     verdict.bound(Check::Momentum, momentum, MOMENTUM, place);
