@@ -23,13 +23,13 @@ pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, Combination, ContactReport, Event, EventKind, Evidence, ImpactReport, JointReport, Mode,
-    MomentReport, SecondOrderReport, StabilizationPass, StabilizationReport, StepReport, StepWork,
+    AccuracyReport, ContactReport, Event, EventKind, Evidence, ImpactReport, IntegrationMethod, JointReport,
+    Mode, MomentReport, SecondOrderReport, StabilizationPass, StabilizationReport, StepReport, StepWork,
     SubstepRecord,
 };
 pub use scheme::{
-    Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
-    Trapezoidal,
+    Accuracy, AccurateMethod, Active, EventLanding, EventLocation, Level, Linearization, Midpoint, RowForm,
+    RowForms, Scheme, Trapezoidal,
 };
 pub use simulate::{AccuracyRun, RunError, Simulation, Trajectory};
 pub use state::{ActiveConstraint, ContactMemory, Memory, State};

@@ -2,7 +2,7 @@
 
 mod evidence;
 
-pub use evidence::{Combination, Evidence, StabilizationPass, SubstepRecord};
+pub use evidence::{Evidence, IntegrationMethod, StabilizationPass, SubstepRecord};
 
 use crate::reduce::Dropped;
 use crate::system::{ConstraintId, ContactId};

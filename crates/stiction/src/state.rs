@@ -124,7 +124,7 @@ impl ActiveConstraint {
 pub struct ContactMemory {
     /// The contact.
     pub id: ContactId,
-    /// Its point [m].
+    /// Contact point [m].
     #[serde(default)]
     pub point: [f64; 3],
     /// Normal impulse on the second body [N s].

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
-use stiction::{Level, Locate, Scheme, Simulation, State, StepReport, System, Trapezoidal};
+use stiction::{EventLocation, Level, Scheme, Simulation, State, StepReport, System, Trapezoidal};
 
 /// Steps of second order beside those of AH04: their cost on the same scenes, and the time to the same error.
 ///
@@ -52,7 +52,7 @@ const SCHEMES: [Named; 4] = [
 
 /// The trapezoidal method without location.
 fn unlocated() -> Scheme {
-    let settings = Trapezoidal { locate: Locate::Nothing, ..Trapezoidal::default() };
+    let settings = Trapezoidal { locate: EventLocation::Nothing, ..Trapezoidal::default() };
     Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() }
 }
 

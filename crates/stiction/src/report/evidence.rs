@@ -75,7 +75,7 @@ pub enum SubstepRecord {
         compression: Vec<f64>,
         /// Velocity after the compression.
         compressed_velocity: Vec<f64>,
-        /// Factor on restitution; 0 for a bounce that ends before it can be told from none.
+        /// Factor on restitution; 0 for a bounce too short to be resolved.
         restitution_factor: f64,
         /// Impulses of the decompression, beyond those that restitution returns [N s]; empty without one.
         decompression: Vec<f64>,
@@ -110,7 +110,7 @@ pub enum SubstepRecord {
         /// Size [s].
         size: f64,
         /// Method.
-        method: Combination,
+        method: IntegrationMethod,
         /// Active constraints with their friction modes.
         active: Vec<ActiveConstraint>,
         /// Solves in their order; the last is the projection of the end.
@@ -130,7 +130,7 @@ pub enum SubstepRecord {
 /// Method of a step of a run to an accuracy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Combination {
+pub enum IntegrationMethod {
     /// One trapezoidal step and two of half the size, each projected, extrapolated.
     Doubled,
     /// Dormand and Prince of order five: seven stages.

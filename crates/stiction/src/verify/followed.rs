@@ -2,7 +2,7 @@
 
 use super::second_order::{ends, happening, judge, projected};
 use super::{Check, FIGURE, POSITION, ROUND_OFF, Verdict, name};
-use crate::report::{AccuracyReport, Combination, StepReport, SubstepRecord};
+use crate::report::{AccuracyReport, IntegrationMethod, StepReport, SubstepRecord};
 use crate::scheme::trapezoid::accuracy_run::accuracy_settings;
 use crate::scheme::trapezoid::replay::{
     AccuracyStepResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep, StepReplay,
@@ -91,12 +91,12 @@ fn step(
 }
 
 /// Judges whether a step was made as was asked for.
-fn method(asked: AccurateMethod, by: Combination, k: usize, verdict: &mut Verdict) {
+fn method(asked: AccurateMethod, by: IntegrationMethod, k: usize, verdict: &mut Verdict) {
     let fits = match asked {
         AccurateMethod::Automatic => true,
-        AccurateMethod::Trapezoidal => by == Combination::Doubled,
-        AccurateMethod::DormandPrince => by == Combination::DormandPrince,
-        AccurateMethod::DormandPrinceEight => by == Combination::DormandPrinceEight,
+        AccurateMethod::Trapezoidal => by == IntegrationMethod::Doubled,
+        AccurateMethod::DormandPrince => by == IntegrationMethod::DormandPrince,
+        AccurateMethod::DormandPrinceEight => by == IntegrationMethod::DormandPrinceEight,
     };
     if !fits {
         verdict.bound(Check::Record, f64::NAN, 0.0, || format!("part {k}: another method"));

@@ -5,8 +5,8 @@ use crate::{planes, spaces};
 use nalgebra::Vector2;
 use stiction::planar::{Body, Mass, Twist};
 use stiction::{
-    Check, Evidence, Form, Landing, Level, Locate, Mode, MomentReport, Reduction, Rows, Scheme, Simulation,
-    State, StepReport, SubstepRecord, System, Trapezoidal, Verdict, spatial, verify,
+    Check, EventLanding, EventLocation, Evidence, Level, Mode, MomentReport, Reduction, RowForm, RowForms,
+    Scheme, Simulation, State, StepReport, SubstepRecord, System, Trapezoidal, Verdict, spatial, verify,
 };
 use stiction_lcp::FrictionLaw;
 
@@ -263,12 +263,18 @@ fn another_coefficient_of_friction_is_found() {
 /// Ways of second order.
 const SECOND_ORDER: [Named; 7] = [
     ("located", Scheme::pagt06),
-    ("impacts located", || trapezoidal(Trapezoidal { locate: Locate::Impacts, ..Trapezoidal::default() })),
-    ("nothing located", || trapezoidal(Trapezoidal { locate: Locate::Nothing, ..Trapezoidal::default() })),
+    ("impacts located", || {
+        trapezoidal(Trapezoidal { locate: EventLocation::Impacts, ..Trapezoidal::default() })
+    }),
+    ("nothing located", || {
+        trapezoidal(Trapezoidal { locate: EventLocation::Nothing, ..Trapezoidal::default() })
+    }),
     ("energy kept", || trapezoidal(Trapezoidal { energy_safe: true, ..Trapezoidal::default() })),
-    ("rows at the end", || trapezoidal(Trapezoidal { rows: Rows::all(Form::End), ..Trapezoidal::default() })),
+    ("rows at the end", || {
+        trapezoidal(Trapezoidal { rows: RowForms::all(RowForm::End), ..Trapezoidal::default() })
+    }),
     ("on the interpolant", || {
-        trapezoidal(Trapezoidal { landing: Landing::Interpolant, ..Trapezoidal::default() })
+        trapezoidal(Trapezoidal { landing: EventLanding::Interpolant, ..Trapezoidal::default() })
     }),
     ("few events", || trapezoidal(Trapezoidal { event_limit: 1, ..Trapezoidal::default() })),
 ];

@@ -6,7 +6,7 @@ use super::scheme;
 use crate::material::Material;
 use crate::papers::{Curve, ExperimentError, Reproduction};
 use crate::planar::{Attached, Body, Force, Model, Twist, World};
-use crate::scheme::{Form, Landing, Locate, Middle, Rows, Scheme, Trapezoidal};
+use crate::scheme::{EventLanding, EventLocation, Midpoint, RowForm, RowForms, Scheme, Trapezoidal};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::FRAC_PI_2;
 use stiction_geometry::planar::Shape;
@@ -106,10 +106,10 @@ pub fn printed() -> Scheme {
 /// Formulation I with the same.
 pub fn first_formulation() -> Scheme {
     scheme(Trapezoidal {
-        rows: Rows::all(Form::End),
-        middle: Middle::Ahead,
-        locate: Locate::Impacts,
-        landing: Landing::Interpolant,
+        rows: RowForms::all(RowForm::End),
+        middle: Midpoint::Ahead,
+        locate: EventLocation::Impacts,
+        landing: EventLanding::Interpolant,
         ..Trapezoidal::default()
     })
 }

@@ -4,7 +4,7 @@ use super::angles::{Exact, cartesian, exact};
 use super::record::{Lines, Run, case, curves, distance, start, unit_mass};
 use super::scheme;
 use crate::papers::{Curve, ExperimentError, Reproduction, Sense};
-use crate::scheme::{Form, Landing, Level, Locate, Middle, Rows, Scheme, Trapezoidal};
+use crate::scheme::{EventLanding, EventLocation, Level, Midpoint, RowForm, RowForms, Scheme, Trapezoidal};
 use crate::state::State;
 use crate::system::{
     ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId, RowKind,
@@ -177,10 +177,10 @@ impl System for DoublePendulum {
 /// The paper's method for this table: formulation II, impacts located on the interpolant.
 pub fn printed() -> Scheme {
     scheme(Trapezoidal {
-        rows: Rows::all(Form::Mean),
-        middle: Middle::Ahead,
-        locate: Locate::Impacts,
-        landing: Landing::Interpolant,
+        rows: RowForms::all(RowForm::Mean),
+        middle: Midpoint::Ahead,
+        locate: EventLocation::Impacts,
+        landing: EventLanding::Interpolant,
         ..Trapezoidal::default()
     })
 }

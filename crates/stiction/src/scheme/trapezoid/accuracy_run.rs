@@ -22,8 +22,8 @@ use super::step_size::StepSizeControl;
 use super::workspace::SecondOrderWorkspace;
 use super::{active_set_of, check_supported};
 use crate::error::StepError;
-use crate::report::{AccuracyReport, Combination, Evidence, Mode};
-use crate::scheme::{Accuracy, AccurateMethod, Form, Middle, Rows, Scheme, Trapezoidal, euler};
+use crate::report::{AccuracyReport, Evidence, IntegrationMethod, Mode};
+use crate::scheme::{Accuracy, AccurateMethod, Midpoint, RowForm, RowForms, Scheme, Trapezoidal, euler};
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, ContactQuery, System};
 
@@ -90,7 +90,7 @@ pub(crate) fn accuracy_settings(scheme: &Scheme, accuracy: &Accuracy) -> (Scheme
     let default = (RESTITUTION_PER_TOLERANCE * accuracy.tolerance).max(MIN_ACCURACY_RESTITUTION_SPEED);
     let restitution_speed = Some(scheme.restitution_speed.unwrap_or(default));
     let settings =
-        Trapezoidal { rows: Rows::all(Form::Mean), middle: Middle::Ahead, ..Trapezoidal::default() };
+        Trapezoidal { rows: RowForms::all(RowForm::Mean), middle: Midpoint::Ahead, ..Trapezoidal::default() };
     (Scheme { restitution_speed, ..*scheme }, settings)
 }
 
@@ -187,8 +187,8 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let tolerance = self.accuracy.tolerance;
         self.integrator = match self.accuracy.method {
             AccurateMethod::Trapezoidal => Integrator::Doubled,
-            AccurateMethod::DormandPrince => Integrator::Explicit(Combination::DormandPrince),
-            AccurateMethod::DormandPrinceEight => Integrator::Explicit(Combination::DormandPrinceEight),
+            AccurateMethod::DormandPrince => Integrator::Explicit(IntegrationMethod::DormandPrince),
+            AccurateMethod::DormandPrinceEight => Integrator::Explicit(IntegrationMethod::DormandPrinceEight),
             AccurateMethod::Automatic if tolerance > MAX_EXPLICIT_TOLERANCE => Integrator::Doubled,
             AccurateMethod::Automatic => {
                 let Dynamics { context, workspace } = &mut self.motion.dynamics;
@@ -198,7 +198,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
                 if workspace.substep.stiffness(context, &self.motion.state, step) > STIFFNESS_LIMIT {
                     Integrator::Doubled
                 } else {
-                    Integrator::Explicit(Combination::DormandPrinceEight)
+                    Integrator::Explicit(IntegrationMethod::DormandPrinceEight)
                 }
             }
         };

@@ -158,7 +158,7 @@ pub(super) const GRAZING_DEPTH_RELATIVE: f64 = 1e-12;
 pub(super) const TUNNELLING_DEPTH_RELATIVE: f64 = 0.05;
 
 /// Least height of a bounce, × size: restitution acts above √(2 g · height). Equal to [`EVENT_ROUND_OFF`], because
-/// lower bounces cannot be told apart by gaps.
+/// gaps do not resolve lower bounces.
 pub(super) const MIN_BOUNCE_HEIGHT_RELATIVE: f64 = EVENT_ROUND_OFF;
 
 /// After an event the next modes are found this × step later, since the instant itself is a tie. Default 1e-6, range

@@ -22,7 +22,7 @@ pub(super) struct StepContext<'a, S: System + ?Sized> {
 }
 
 impl<S: System + ?Sized> StepContext<'_, S> {
-    /// Least separation speed with restitution [m/s]. Bounces lower than gaps can be told apart by are none.
+    /// Least separation speed with restitution [m/s]. Bounces lower than gaps resolve are none.
     pub(super) fn restitution_speed(&self) -> f64 {
         let height = MIN_BOUNCE_HEIGHT_RELATIVE * self.system.size();
         let requested = self.scheme.restitution_speed.unwrap_or(MIN_RESTITUTION_SPEED);

@@ -33,7 +33,7 @@ pub(super) struct CheckedStep {
 pub(super) struct TruncatedStep {
     /// Trial step up to there; `None` if the pair is lost at once.
     pub(super) checked: Option<CheckedStep>,
-    /// Its size [s].
+    /// Size of that step [s].
     pub(super) size: f64,
     /// Contact that is lost right after it.
     pub(super) lost: Option<ConstraintId>,

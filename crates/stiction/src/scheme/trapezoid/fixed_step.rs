@@ -20,7 +20,7 @@ use crate::assemble;
 use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::scheme::euler::kinetic;
-use crate::scheme::{Landing, Locate};
+use crate::scheme::{EventLanding, EventLocation};
 use crate::state::State;
 use crate::system::{ContactQuery, JointRow, RowKind, System};
 use stiction_lcp::Candidate;
@@ -94,7 +94,7 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
         motion.active.new_contacts.clear();
         let least = motion.dynamics.context.restitution_speed();
         let touching = motion.touching();
-        let locates_impacts = motion.dynamics.context.settings.locate != Locate::Nothing;
+        let locates_impacts = motion.dynamics.context.settings.locate != EventLocation::Nothing;
         if locates_impacts && touching.iter().any(|&(_, speed)| speed < -least) {
             return motion.strike_all(&touching);
         }
@@ -145,7 +145,7 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
     fn unlocated_substep(&mut self, left: f64, integrator: Integrator) -> Result<(), StepError> {
         let mut finder = self.motion.finder(integrator);
         let trial = finder.try_step(left)?;
-        if finder.dynamics.context.settings.locate == Locate::Nothing {
+        if finder.dynamics.context.settings.locate == EventLocation::Nothing {
             self.accept(trial, integrator);
             return Ok(());
         }
@@ -177,7 +177,7 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
             return self.first_order_rest(trial.size).map(|()| Substep::Ended);
         }
         // the cubic is that of a trapezoidal substep, not of two Euler substeps
-        let on_interpolant = self.motion.dynamics.context.settings.landing == Landing::Interpolant;
+        let on_interpolant = self.motion.dynamics.context.settings.landing == EventLanding::Interpolant;
         let interpolated = on_interpolant && integrator == Integrator::Trapezoidal;
         let LandedStep { trial, event } =
             self.motion.finder(integrator).land(trial, bracket, interpolated)?;

@@ -55,8 +55,8 @@ impl ImpactSolver {
     }
 
     /// Solves an impact and sets the velocity after it; the rows must have been read. If the closed gaps open already,
-    /// the last bounce ended before it could be told from none: that impact is then solved again without restitution,
-    /// from the velocity before it, and `true` is returned.
+    /// the last bounce was too short to be resolved: that impact is then solved again without restitution, from the
+    /// velocity before it, and `true` is returned.
     pub(super) fn solve<S: System + ?Sized>(
         &mut self,
         context: &StepContext<S>,

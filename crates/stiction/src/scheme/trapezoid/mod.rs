@@ -34,7 +34,7 @@ mod workspace;
 
 pub(crate) use workspace::SecondOrderWorkspace;
 
-use super::{Locate, Scheme, Trapezoidal, euler};
+use super::{EventLocation, Scheme, Trapezoidal, euler};
 use crate::error::StepError;
 use crate::report::StepReport;
 use crate::state::State;
@@ -81,7 +81,7 @@ pub(crate) fn step<S: System + ?Sized>(
     active.constraints.clear();
     active.constraints.extend(now.memory.active.iter().flatten());
     active.new_contacts.clear();
-    active.in_modes = settings.locate == Locate::Everything;
+    active.in_modes = settings.locate == EventLocation::Everything;
     let mut certificate = std::mem::take(&mut workspace.spare_certificate);
     certificate.copy_from(&Certificate::default());
     let context = StepContext { system, scheme, settings, step: h, recording };

@@ -18,7 +18,7 @@ use super::substep::SubstepProblem;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::report::SubstepRecord;
-use crate::scheme::{Form, Rows};
+use crate::scheme::{RowForm, RowForms};
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, ContactRow, JointRow, RowKind, SearchCache, System};
 use stiction_lcp::problem::Layout;
@@ -140,7 +140,7 @@ impl Projector {
         if holding.max(sticking) <= least {
             return Ok(());
         }
-        let projects_start = sticking > least && context.settings.rows.friction != Form::Mean;
+        let projects_start = sticking > least && context.settings.rows.friction != RowForm::Mean;
         if projects_start && holding > least {
             self.keep_mean_speeds(&context.settings.rows, v);
             project(self, ProjectedVelocity::Start, &mut substep.start_velocity)?;
@@ -154,15 +154,15 @@ impl Projector {
     }
 
     /// Sets the drifts of rows at the mean velocity so that they keep their speeds at `v`.
-    fn keep_mean_speeds(&mut self, forms: &Rows, v: &[f64]) {
+    fn keep_mean_speeds(&mut self, forms: &RowForms, v: &[f64]) {
         let Self { rows, offsets, .. } = self;
         for joint in rows.joints.iter_mut().filter(|j| is_positional(j)) {
-            let form = if joint.kind == RowKind::Limit { forms.lasting } else { forms.joints };
-            if form == Form::Mean {
+            let form = if joint.kind == RowKind::Limit { forms.persistent_contacts } else { forms.joints };
+            if form == RowForm::Mean {
                 joint.drift = -joint.row.dot(offsets, v);
             }
         }
-        if forms.lasting == Form::Mean {
+        if forms.persistent_contacts == RowForm::Mean {
             rows.contacts.iter_mut().for_each(|c| c.drift = -c.normal.dot(offsets, v));
         }
     }

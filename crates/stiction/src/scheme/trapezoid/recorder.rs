@@ -45,8 +45,7 @@ impl Recorder {
         self.last_impact.take().filter(|last| last.0 == t).map(|last| last.1)
     }
 
-    /// Adds an impact at the closed constraints. `replaces` the last one if that bounce ended before it could be told
-    /// from none.
+    /// Adds an impact at the closed constraints. It `replaces` the last one if that bounce was too short to be resolved.
     pub(super) fn add_impact(&mut self, report: ImpactReport, closed: &[ConstraintId], replaces: bool) {
         if replaces {
             self.impacts.pop();

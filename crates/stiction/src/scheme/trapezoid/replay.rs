@@ -22,7 +22,7 @@ use super::substep::{SubstepProblem, advance};
 use crate::assemble;
 use crate::report::{ContactReport, JointReport, SubstepRecord};
 use crate::scheme::euler::kinetic;
-use crate::scheme::{Middle, Scheme, Trapezoidal};
+use crate::scheme::{Midpoint, Scheme, Trapezoidal};
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, System};
 use residual::{is_admissible, velocity_residual};
@@ -195,7 +195,7 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         let from = StepStart { state, active };
         substep.begin(context, &from, &mut solve.cache).map_err(|e| e.to_string())?;
         let mut residual: f64 = 0.0;
-        if context.settings.middle == Middle::Tangent {
+        if context.settings.middle == Midpoint::Tangent {
             let at = Configuration::of(state);
             let projected =
                 projector.set_midpoint_velocity_by(context, &from, substep, |projector, which, v| {

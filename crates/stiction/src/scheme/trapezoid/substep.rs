@@ -9,7 +9,7 @@ use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::jacobian::ForceJacobian;
 use crate::report::SubstepRecord;
-use crate::scheme::{Form, Linearization};
+use crate::scheme::{Linearization, RowForm};
 use crate::state::{ActiveConstraint, Memory, State};
 use crate::system::{
     ConstraintId, ContactId, ContactRow, Forces, JointRow, RowKind, SearchCache, System, add_gyroscopic,
@@ -216,7 +216,7 @@ impl SubstepProblem {
             implicit,
         };
         let (start, middle) = (&self.start, &self.middle);
-        let joint_offset = |joint: &JointRow, form: Form, holds: bool| {
+        let joint_offset = |joint: &JointRow, form: RowForm, holds: bool| {
             let same = |s: &&JointRow| s.joint == joint.joint && s.kind == joint.kind;
             let k = middle.joints.iter().position(|j| std::ptr::eq(j, joint));
             let before = k.and_then(|k| start.joints.get(k)).filter(same).unwrap_or(joint);
@@ -228,7 +228,7 @@ impl SubstepProblem {
             match joint.kind {
                 // a force −Θ/compliance, in the mean of both ends
                 RowKind::Rigid(compliance) if compliance > 0.0 => {
-                    let (_, mean) = joint_offset(joint, Form::Mean, false);
+                    let (_, mean) = joint_offset(joint, RowForm::Mean, false);
                     if implicit { error / h + held } else { 4.0 * error / h + mean }
                 }
                 _ => held + context.settings.stabilization * error / context.step,
@@ -237,10 +237,14 @@ impl SubstepProblem {
         let is_new = |id| contains(&from.active.new_contacts, id);
         let contact = |row: &ContactRow| {
             let before = start.contacts.iter().find(|c| c.id == row.id).unwrap_or(row);
-            let form = if is_new(ConstraintId::Contact(row.id)) { forms.fresh } else { forms.lasting };
+            let form = if is_new(ConstraintId::Contact(row.id)) {
+                forms.new_contacts
+            } else {
+                forms.persistent_contacts
+            };
             rule.offset(form, true, [&before.normal, &row.normal], [before.drift, row.drift])
         };
-        let limit = |row: &JointRow| joint_offset(row, forms.lasting, true).1;
+        let limit = |row: &JointRow| joint_offset(row, forms.persistent_contacts, true).1;
         let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
         assemble::rows(&mut self.problem, &mut self.places, h, &middle.joints, &middle.contacts, &offsets);
         if !implicit {
@@ -251,7 +255,7 @@ impl SubstepProblem {
     }
 
     /// Sets the offsets of the tangent rows of contacts, and of drives, at the midpoint.
-    fn set_friction_offsets(&mut self, form: Form, from: &StepStart, implicit: bool) {
+    fn set_friction_offsets(&mut self, form: RowForm, from: &StepStart, implicit: bool) {
         let Self { layout, start, middle, midpoint_velocity, start_velocity, consistent, .. } = self;
         let rule = OffsetRule {
             velocity: &layout.velocity,
@@ -276,9 +280,9 @@ impl SubstepProblem {
             let rows = [&at_start.row, &joint.row];
             joint.drift = rule.offset(form, holds, rows, [at_start.drift, joint.drift]);
             let sums_both_ends = match form {
-                Form::End => false,
-                Form::Mean => true,
-                Form::Curved => holds,
+                RowForm::End => false,
+                RowForm::Mean => true,
+                RowForm::Curved => holds,
             };
             if sums_both_ends && !implicit {
                 // the row sums the speeds at both ends, so the speed sought counts twice; the row subtracts it once
@@ -333,7 +337,7 @@ impl OffsetRule<'_> {
     /// row holds in its mode.
     fn offset(
         &self,
-        form: Form,
+        form: RowForm,
         holds: bool,
         [before, row]: [&Row; 2],
         [drift, drift_middle]: [f64; 2],
@@ -342,10 +346,10 @@ impl OffsetRule<'_> {
             return drift_middle;
         }
         match (form, self.start_velocity) {
-            (Form::End, _) => drift_middle,
+            (RowForm::End, _) => drift_middle,
             (_, Some(w)) if holds => row.dot(self.velocity, w) + 2.0 * drift_middle,
-            (Form::Mean, _) => row.dot(self.velocity, self.v) + 2.0 * drift_middle,
-            (Form::Curved, _) => {
+            (RowForm::Mean, _) => row.dot(self.velocity, self.v) + 2.0 * drift_middle,
+            (RowForm::Curved, _) => {
                 let (v, u) = (self.velocity, self.midpoint_velocity);
                 let curvature = row.dot(v, u) - before.dot(v, u);
                 curvature + 2.0 * drift_middle - drift

@@ -4,7 +4,7 @@ use super::super::certificate::worse;
 use super::super::context::StepStart;
 use super::{Dynamics, TrialStep};
 use crate::error::StepError;
-use crate::report::Combination;
+use crate::report::IntegrationMethod;
 use crate::state::State;
 use crate::system::System;
 
@@ -25,7 +25,7 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         let error = extrapolate(&one.end, &mut two.end);
         self.context.system.normalize(&mut two.end.q);
         self.project_recorded(&mut two.end, active, &mut records)?;
-        let records = self.accuracy_record(from, size, Combination::Doubled, records, error);
+        let records = self.accuracy_record(from, size, IntegrationMethod::Doubled, records, error);
         let certificate = worse(worse(one.certificate, half.certificate), two.certificate);
         self.recycle(one.candidate);
         self.recycle(half.candidate);

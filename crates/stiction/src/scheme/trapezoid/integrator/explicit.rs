@@ -8,7 +8,7 @@ use super::super::workspace::SecondOrderWorkspace;
 use super::tableau::{DORMAND_PRINCE_EIGHT, DORMAND_PRINCE_FIVE, RungeKuttaTableau};
 use super::{Dynamics, TrialStep, check_finite_end};
 use crate::error::StepError;
-use crate::report::{Combination, SubstepRecord};
+use crate::report::{IntegrationMethod, SubstepRecord};
 use crate::state::{ActiveConstraint, State};
 use crate::system::System;
 use stiction_lcp::{Candidate, Certificate};
@@ -27,7 +27,7 @@ pub(in super::super) struct ExplicitStages {
 
 /// End of a step of a size and the estimate of its error, from the rates at the stages of a method.
 pub(in super::super) fn runge_kutta<E>(
-    method: Combination,
+    method: IntegrationMethod,
     start: &State,
     size: f64,
     mut rates_at: impl FnMut(&State) -> Result<StateRates, E>,
@@ -63,8 +63,8 @@ pub(in super::super) fn runge_kutta<E>(
     Ok((at, error))
 }
 
-fn tableau(method: Combination) -> &'static RungeKuttaTableau {
-    if method == Combination::DormandPrince { &DORMAND_PRINCE_FIVE } else { &DORMAND_PRINCE_EIGHT }
+fn tableau(method: IntegrationMethod) -> &'static RungeKuttaTableau {
+    if method == IntegrationMethod::DormandPrince { &DORMAND_PRINCE_FIVE } else { &DORMAND_PRINCE_EIGHT }
 }
 
 impl<S: System + ?Sized> Dynamics<'_, S> {
@@ -73,7 +73,7 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         &mut self,
         from: &StepStart,
         size: f64,
-        method: Combination,
+        method: IntegrationMethod,
     ) -> Result<TrialStep, StepError> {
         let active = &from.active.constraints;
         let mut records = Vec::new();

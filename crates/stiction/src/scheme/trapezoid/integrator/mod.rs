@@ -11,8 +11,8 @@ mod trapezoidal;
 use super::context::{StepContext, StepStart};
 use super::workspace::SecondOrderWorkspace;
 use crate::error::StepError;
-use crate::report::{Combination, SubstepRecord};
-use crate::scheme::Middle;
+use crate::report::{IntegrationMethod, SubstepRecord};
+use crate::scheme::Midpoint;
 use crate::state::{ActiveConstraint, State};
 use crate::system::System;
 use stiction_lcp::{Candidate, Certificate};
@@ -33,7 +33,7 @@ pub(super) enum Integrator {
     /// One trapezoidal substep and two of half the size, extrapolated, with an error estimate.
     Doubled,
     /// Explicit Runge-Kutta method on the accelerations, with an error estimate.
-    Explicit(Combination),
+    Explicit(IntegrationMethod),
 }
 
 /// Trial step: where an integrator gets to from a start.
@@ -58,7 +58,7 @@ impl Integrator {
     /// Order of the local error.
     pub(super) fn order(self) -> f64 {
         match self {
-            Self::Explicit(Combination::DormandPrince) => 5.0,
+            Self::Explicit(IntegrationMethod::DormandPrince) => 5.0,
             Self::Explicit(_) => 8.0,
             _ => 3.0,
         }
@@ -100,8 +100,8 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         let SecondOrderWorkspace { solve, substep, projector, .. } = &mut *self.workspace;
         substep.begin(&self.context, from, &mut solve.cache)?;
         match self.context.settings.middle {
-            Middle::Tangent => projector.set_midpoint_velocity(&self.context, from, substep, solve),
-            Middle::Ahead => Ok(()),
+            Midpoint::Tangent => projector.set_midpoint_velocity(&self.context, from, substep, solve),
+            Midpoint::Ahead => Ok(()),
         }
     }
 
@@ -134,7 +134,7 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         &self,
         from: &StepStart,
         size: f64,
-        method: Combination,
+        method: IntegrationMethod,
         records: Vec<SubstepRecord>,
         error: f64,
     ) -> Vec<SubstepRecord> {

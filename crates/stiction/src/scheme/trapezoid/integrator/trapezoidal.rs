@@ -8,7 +8,7 @@ use super::super::workspace::SecondOrderWorkspace;
 use super::{Dynamics, TrialStep, check_finite_end};
 use crate::assemble;
 use crate::error::StepError;
-use crate::scheme::Form;
+use crate::scheme::RowForm;
 use crate::system::System;
 use stiction_lcp::{Candidate, Certificate};
 
@@ -32,7 +32,7 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         let SecondOrderWorkspace { solve, substep, spare_states, .. } = &mut *self.workspace;
         let mut active = if in_modes { from.active.constraints.clone() } else { Vec::new() };
         if slip_path::has_turning_slip(substep, &active) {
-            let mean = self.context.settings.rows.friction == Form::Mean && !implicit;
+            let mean = self.context.settings.rows.friction == RowForm::Mean && !implicit;
             (candidate, active) =
                 slip_path::solve_with_turning_slip(substep, from.state, &active, mean, candidate, solve)?;
         }

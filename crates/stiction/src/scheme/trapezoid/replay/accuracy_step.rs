@@ -8,7 +8,7 @@ use super::super::context::speed_scale;
 use super::super::integrator::doubled::extrapolate;
 use super::super::integrator::explicit::{StateRates, runge_kutta};
 use super::{RecordedSubstep, ReplayResidual, StepReplay};
-use crate::report::{Combination, SubstepRecord};
+use crate::report::{IntegrationMethod, SubstepRecord};
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, ContactId, ContactQuery, System};
 use stiction_lcp::{Certificate, certify_motion};
@@ -16,7 +16,7 @@ use stiction_lcp::{Certificate, certify_motion};
 /// Recorded step of a run to an accuracy.
 pub(crate) struct RecordedAccuracyStep<'a> {
     pub(crate) size: f64,
-    pub(crate) method: Combination,
+    pub(crate) method: IntegrationMethod,
     pub(crate) active: &'a [ActiveConstraint],
     pub(crate) records: &'a [SubstepRecord],
 }
@@ -60,8 +60,8 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         let mut found = AccuracyStepResidual { slack: 1.0, ..AccuracyStepResidual::default() };
         found.residual.admissible = true;
         let done = match record.method {
-            Combination::Doubled => self.doubled(record, &start, &mut found),
-            Combination::DormandPrince | Combination::DormandPrinceEight => {
+            IntegrationMethod::Doubled => self.doubled(record, &start, &mut found),
+            IntegrationMethod::DormandPrince | IntegrationMethod::DormandPrinceEight => {
                 self.explicit(record, &start, &mut found)
             }
         };
