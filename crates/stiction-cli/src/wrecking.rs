@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Model, Polygon, Shape, World};
-use stiction::{Material, Mistakes, Mode, Scheme, Simulation, State, StepReport};
+use stiction::{Material, Mistakes, Mode, Simulation, State, StepReport};
 use stiction_papers::{Figure, FigureContent, Outline, Snapshot};
 use stiction_view::{Tape, has_page};
 

@@ -3,7 +3,7 @@
 use nalgebra::Matrix2;
 use std::collections::BTreeSet;
 use std::f64::consts::SQRT_2;
-use stiction::{EventKind, Form, Linearization, Scheme};
+use stiction::{EventKind, Linearization, RowForm, Scheme};
 use stiction_papers::pagt06::angles::{self, ExactPendulum};
 use stiction_papers::pagt06::double_pendulum::{self, DoublePendulum, joint_errors, largest_joint_errors};
 use stiction_papers::pagt06::smooth::{Smooth, largest_eigenvalue, radius};
@@ -156,7 +156,7 @@ fn joints_of_the_free_double_pendulum_err_by_the_change_of_its_speed() {
 /// A4: Tables 10.2 and 10.3 are runs without location.
 #[test]
 fn the_block_errs_as_in_tables_10_2_and_10_3() {
-    for (j, form) in [Form::End, Form::Mean].into_iter().enumerate() {
+    for (j, form) in [RowForm::End, RowForm::Mean].into_iter().enumerate() {
         let errors = block::errors(block::printed(form), 5..=10, block::BLOCK_TIME).unwrap();
         for (i, (error, printed)) in errors.iter().zip(block::TABLES).enumerate() {
             // the last number of the first table is not that of its method
@@ -187,7 +187,7 @@ fn the_block_sticks_and_slips_seven_times() {
 /// A4, A5: with events located the error is that of the smooth parts, (4/3)(1 − cos t₁) h² = 0.0757 h².
 #[test]
 fn located_events_of_the_block_leave_clean_errors() {
-    for scheme in [block::located(Form::End), block::located(Form::Mean), Scheme::pagt06()] {
+    for scheme in [block::located(RowForm::End), block::located(RowForm::Mean), Scheme::pagt06()] {
         let errors = block::errors(scheme, 5..=10, block::BLOCK_TIME).unwrap();
         for (k, error) in (5..).zip(&errors) {
             relative(error / power(k).powi(2), 0.075_709_5, 0.06);
@@ -211,7 +211,7 @@ fn located_events_of_the_block_leave_clean_errors() {
 #[test]
 fn formulation_two_rings_in_stiction() {
     let run = |scheme| block::run(scheme, 0.01, block::LONG_TIME).unwrap();
-    let (first, second) = (run(block::printed(Form::End)), run(block::printed(Form::Mean)));
+    let (first, second) = (run(block::printed(RowForm::End)), run(block::printed(RowForm::Mean)));
     for (times, ringing) in [([1.0, 2.9], 4.45e-4), ([4.0, 6.0], 1.29e-3), ([7.0, 9.0], 1.92e-3)] {
         assert!(block::fastest(&first, times) < 1e-12);
         relative(block::fastest(&second, times), ringing, 0.01);

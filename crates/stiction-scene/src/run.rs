@@ -4,8 +4,8 @@ use crate::keys::SCHEMES;
 use crate::read::Reader;
 use serde::{Deserialize, Serialize};
 use stiction::{
-    Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Reduction, Scheme,
-    Trapezoidal,
+    Accuracy, AccurateMethod, Active, EventLanding, EventLocation, Level, Linearization, Midpoint, Reduction,
+    RowForm, Scheme, Trapezoidal,
 };
 use stiction_lcp::{Chain, FrictionLaw, Lemke, Method};
 
@@ -172,30 +172,30 @@ fn scheme(run: &Reader) -> Scheme {
 }
 
 fn trapezoidal(table: &Reader, settings: &mut Trapezoidal) {
-    let form = |key: &str, to: &mut Form| match table.text(key) {
-        Some("end") => *to = Form::End,
-        Some("mean") => *to = Form::Mean,
-        Some("curved") => *to = Form::Curved,
+    let form = |key: &str, to: &mut RowForm| match table.text(key) {
+        Some("end") => *to = RowForm::End,
+        Some("mean") => *to = RowForm::Mean,
+        Some("curved") => *to = RowForm::Curved,
         _ => {}
     };
     form("joint_rows", &mut settings.rows.joints);
-    form("lasting_rows", &mut settings.rows.lasting);
-    form("fresh_rows", &mut settings.rows.fresh);
+    form("lasting_rows", &mut settings.rows.persistent_contacts);
+    form("fresh_rows", &mut settings.rows.new_contacts);
     form("friction_rows", &mut settings.rows.friction);
     match table.text("middle") {
-        Some("tangent") => settings.middle = Middle::Tangent,
-        Some("ahead") => settings.middle = Middle::Ahead,
+        Some("tangent") => settings.middle = Midpoint::Tangent,
+        Some("ahead") => settings.middle = Midpoint::Ahead,
         _ => {}
     }
     match table.text("locate") {
-        Some("nothing") => settings.locate = Locate::Nothing,
-        Some("impacts") => settings.locate = Locate::Impacts,
-        Some("everything") => settings.locate = Locate::Everything,
+        Some("nothing") => settings.locate = EventLocation::Nothing,
+        Some("impacts") => settings.locate = EventLocation::Impacts,
+        Some("everything") => settings.locate = EventLocation::Everything,
         _ => {}
     }
     match table.text("landing") {
-        Some("step") => settings.landing = Landing::Step,
-        Some("interpolant") => settings.landing = Landing::Interpolant,
+        Some("step") => settings.landing = EventLanding::Step,
+        Some("interpolant") => settings.landing = EventLanding::Interpolant,
         _ => {}
     }
     match table.text("linearization") {

@@ -22,16 +22,16 @@ pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, Combination, ContactForce, ContactReport, Event, EventKind, Evidence, ImpactReport,
-    JointReport, Mode, MomentReport, Part, SecondOrderReport, StabilizationPass, StabilizationReport,
-    StepReport, StepWork,
+    AccuracyReport, ContactForce, ContactReport, Event, EventKind, Evidence, ImpactReport, IntegrationMethod,
+    JointReport, Mode, MomentReport, SecondOrderReport, StabilizationPass, StabilizationReport, StepReport,
+    StepWork, SubstepRecord,
 };
 pub use scheme::{
-    Accuracy, AccurateMethod, Active, Form, Landing, Level, Linearization, Locate, Middle, Rows, Scheme,
-    Trapezoidal,
+    Accuracy, AccurateMethod, Active, EventLanding, EventLocation, Level, Linearization, Midpoint, RowForm,
+    RowForms, Scheme, Trapezoidal,
 };
 pub use simulate::{AccuracyRun, InitialState, RunError, Simulation, Trajectory};
-pub use state::{ActiveConstraint, ContactMemory, Hold, Memory, State};
+pub use state::{ActiveConstraint, ContactMemory, Memory, State};
 pub use stiction_lcp::{Phase, Profile};
 pub use system::{
     ConstraintId, ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId,

@@ -3,7 +3,7 @@
 
 mod evidence;
 
-pub use evidence::{Combination, Evidence, Part, StabilizationPass};
+pub use evidence::{Evidence, IntegrationMethod, StabilizationPass, SubstepRecord};
 
 use crate::reduce::Dropped;
 use crate::system::{ConstraintId, ContactId};

@@ -4,7 +4,7 @@ use crate::error::StepError;
 use crate::report::{AccuracyReport, StepReport};
 use crate::scheme::euler::{self, EulerWorkspace};
 use crate::scheme::step_problem::StepProblemBuilder;
-use crate::scheme::trapezoid::adaptive::{self, Samples};
+use crate::scheme::trapezoid::accuracy_run::{self, AccuracyRequest, StateSampler};
 use crate::scheme::{Accuracy, Level, Scheme, trapezoid};
 use crate::state::State;
 use crate::system::System;
@@ -28,7 +28,7 @@ pub struct Simulation<S> {
     /// Scheme of the next steps; may be changed between steps.
     pub scheme: Scheme,
     workspace: EulerWorkspace,
-    second_order: trapezoid::Workspace,
+    second_order: trapezoid::SecondOrderWorkspace,
 }
 
 impl<S: InitialState> Simulation<S> {
@@ -186,8 +186,9 @@ impl<S: System> Simulation<S> {
         let mut wanted: Vec<f64> = times.iter().copied().filter(|&t| t >= start && t <= until).collect();
         wanted.sort_by(f64::total_cmp);
         let mut take = |at: &State| trajectory.values.push(pick(system, at));
-        let samples = Samples { times: &wanted, take: &mut take };
-        let report = adaptive::run(system, (scheme, accuracy), state, until, second_order, samples, None)?;
+        let samples = StateSampler { times: &wanted, take: &mut take };
+        let request = AccuracyRequest { scheme, accuracy, until, samples, evidence: None };
+        let report = accuracy_run::run(system, request, state, second_order)?;
         trajectory.times = wanted;
         Ok(AccuracyRun { trajectory, report })
     }
@@ -201,11 +202,11 @@ impl<S: System> Simulation<S> {
         report: &mut StepReport,
     ) -> Result<AccuracyReport, StepError> {
         let Self { system, state, scheme, second_order, .. } = self;
-        let samples = Samples { times: &[], take: &mut |_| () };
+        let samples = StateSampler { times: &[], take: &mut |_| () };
         let start = state.t;
         let mut evidence = report.evidence.take();
-        let wanted = evidence.as_mut();
-        let run = adaptive::run(&*system, (scheme, accuracy), state, until, second_order, samples, wanted);
+        let request = AccuracyRequest { scheme, accuracy, until, samples, evidence: evidence.as_mut() };
+        let run = accuracy_run::run(&*system, request, state, second_order);
         let made = match run {
             Ok(made) => made,
             Err(error) => {

@@ -1,9 +1,10 @@
-//! All that a run needs to go on.
+//! State of a run: time, configuration, velocity, and the memory of the schemes. It is all that a restart needs.
 
+use crate::report::Mode;
 use crate::system::{ConstraintId, ContactId, SearchCache};
 use serde::{Deserialize, Serialize};
 
-/// The state of a run: restoring one continues it bit by bit.
+/// State of a run. Restoring one continues it bit by bit.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Time [s].
@@ -12,27 +13,27 @@ pub struct State {
     pub q: Vec<f64>,
     /// Velocity, body after body.
     pub v: Vec<f64>,
-    /// What schemes remember from step to step.
+    /// Memory of the schemes.
     pub memory: Memory,
 }
 
-/// What schemes remember from step to step.
+/// Memory of the schemes from step to step.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Size of the last step, or what is left of a larger one before it: the time over which errors of positions
-    /// are corrected when steps shrink [s]; 0 before the first. After a run to an accuracy the size it would go on with.
+    /// Correction time of position errors [s]: the size of the last step, or the rest of a larger one before it while
+    /// steps shrink; 0 before the first step. After a run to an accuracy, the next step size.
     pub h: f64,
-    /// Where searches for contacts start from.
+    /// Facets at which contact searches start.
     #[serde(default)]
     pub cache: SearchCache,
-    /// Impulses of the contacts of the last step: a body at rest needs the same ones again, and they are tried
-    /// before anything is solved.
+    /// Impulses of the contacts of the last step: the warm start. A body at rest needs the same ones again, so they are
+    /// tried before a solve.
     pub contacts: Vec<ContactMemory>,
     /// Impulses of the joint rows of the last step [N s].
     pub joints: Vec<f64>,
-    /// What bears, in the order of the places, for schemes of second order; none when that is to be found out.
+    /// Active set of second-order schemes, sorted by constraint; `None` if the next step must find it.
     pub active: Option<Vec<ActiveConstraint>>,
-    /// A step of second order after an impact, to be damped where forces are very stiff.
+    /// An impact occurred in the last second-order step: the next one is damped where forces are stiff.
     pub after_impact: bool,
 }
 
@@ -43,7 +44,7 @@ impl Clone for State {
         copy
     }
 
-    /// Into the storage that is there.
+    /// Copies into the existing storage.
     fn clone_from(&mut self, source: &Self) {
         let Self { t, q, v, memory } = source;
         self.t = *t;
@@ -60,7 +61,7 @@ impl Clone for Memory {
         copy
     }
 
-    /// Into the storage that is there.
+    /// Copies into the existing storage.
     fn clone_from(&mut self, source: &Self) {
         let Self { h, cache, contacts, joints, active, after_impact } = source;
         (self.h, self.after_impact) = (*h, *after_impact);
@@ -71,31 +72,59 @@ impl Clone for Memory {
     }
 }
 
-/// A contact, limit or drive that bears.
+/// Active constraint with its friction mode: a contact, limit or drive that may exert a force.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ActiveConstraint {
-    /// Which.
+    /// The constraint.
     pub constraint: ConstraintId,
-    /// How.
-    pub hold: Hold,
+    /// Friction mode: stick or slip. Limits and contacts without friction stick.
+    pub mode: Mode,
+    /// Unit vector of the friction on the second body while it slips; of a drive, its sign along the row. Zero
+    /// otherwise.
+    pub direction: [f64; 3],
 }
 
-/// How something bears.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Hold {
-    /// Without slip; a limit, or a contact without friction.
-    Stick,
-    /// With friction along this unit vector, on the second body; of a drive, along its row with this sign.
-    Slip([f64; 3]),
+impl ActiveConstraint {
+    /// Constraint without slip.
+    pub(crate) fn sticking(constraint: ConstraintId) -> Self {
+        Self { constraint, mode: Mode::Stick, direction: [0.0; 3] }
+    }
+
+    /// Constraint that slips, with friction along `direction`.
+    pub(crate) fn slipping(constraint: ConstraintId, direction: [f64; 3]) -> Self {
+        Self { constraint, mode: Mode::Slip, direction }
+    }
+
+    /// Contact, if the constraint is one.
+    pub(crate) fn contact(&self) -> Option<ContactId> {
+        match self.constraint {
+            ConstraintId::Contact(id) => Some(id),
+            ConstraintId::Joint(_) => None,
+        }
+    }
+
+    /// Whether it is a contact.
+    pub(crate) fn is_contact(&self) -> bool {
+        self.contact().is_some()
+    }
+
+    /// Whether it sticks.
+    pub(crate) fn sticks(&self) -> bool {
+        self.mode == Mode::Stick
+    }
+
+    /// Direction of its friction, if it slips.
+    pub(crate) fn slip_direction(&self) -> Option<[f64; 3]> {
+        (self.mode == Mode::Slip).then_some(self.direction)
+    }
 }
 
-/// The impulse of a contact in the last step.
+/// Impulse of a contact in the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ContactMemory {
-    /// Which contact.
+    /// The contact.
     pub id: ContactId,
-    /// Where it was [m].
+    /// Contact point [m].
     #[serde(default)]
     pub point: [f64; 3],
     /// Normal impulse on the second body [N s].

@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
 use stiction::{
-    ContactQuery, ForceJacobian, Forces, Level, Locate, Reduction, Scheme, SearchCache, Simulation,
+    ContactQuery, EventLocation, ForceJacobian, Forces, Level, Reduction, Scheme, SearchCache, Simulation,
     StepReport, System, Trapezoidal, planar, spatial,
 };
 use stiction_geometry::spatial::Polyhedron;
@@ -28,7 +28,7 @@ const SCHEMES: [fn() -> Scheme; 5] = [Scheme::default, Scheme::ah04, Scheme::st0
 
 /// Second order without location.
 fn unlocated() -> Scheme {
-    let settings = Trapezoidal { locate: Locate::Nothing, ..Trapezoidal::default() };
+    let settings = Trapezoidal { locate: EventLocation::Nothing, ..Trapezoidal::default() };
     Scheme::of(Level::Trapezoidal(settings))
 }
 

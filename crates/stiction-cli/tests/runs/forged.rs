@@ -3,7 +3,7 @@
 use crate::common::{BOUNCING, Folder, balls, boxes, code, json, steps, stiction, words};
 use std::fs;
 use std::path::{Path, PathBuf};
-use stiction::{ContactReport, MomentReport, Part};
+use stiction::{ContactReport, MomentReport, SubstepRecord};
 use stiction_journal::{Header, Journal, Step, Writer};
 
 /// A run, and what a forger makes of it.
@@ -215,8 +215,8 @@ fn what_cannot_be_verified_is_said_and_counted() {
 }
 
 /// The steps of a stretch, to be changed.
-fn parts(step: &mut Step) -> &mut Vec<Part> {
-    &mut step.evidence.as_mut().expect("evidence").parts
+fn parts(step: &mut Step) -> &mut Vec<SubstepRecord> {
+    &mut step.evidence.as_mut().expect("evidence").substeps
 }
 
 #[test]
@@ -228,29 +228,29 @@ fn followed_runs_are_verified_and_their_forgery_found() {
         assert!(words(&output).contains("100 stretches verified without the solver"), "{}", words(&output));
         assert!(words(&output).contains(&format!("is at most {accuracy}")), "{}", words(&output));
         let original = steps(&forger.path);
-        let strikes = |p: &Part| matches!(p, Part::Impact { .. });
-        let hit = original.iter().position(|s| s.evidence.as_ref().unwrap().parts.iter().any(strikes));
+        let strikes = |p: &SubstepRecord| matches!(p, SubstepRecord::Impact { .. });
+        let hit = original.iter().position(|s| s.evidence.as_ref().unwrap().substeps.iter().any(strikes));
         let changes: [(&str, &str, Change); 7] = [
             ("impulse", "record", |s, _| {
                 for part in parts(s) {
-                    if let Part::Impact { compression, .. } = part {
+                    if let SubstepRecord::Impact { compression, .. } = part {
                         compression.iter_mut().for_each(|p| *p = -*p);
                     }
                 }
             }),
             ("a little impulse", "momentum", |s, _| {
                 for part in parts(s) {
-                    if let Part::Impact { compression, .. } = part {
+                    if let SubstepRecord::Impact { compression, .. } = part {
                         compression.iter_mut().for_each(|p| *p *= 1.0 + 1e-9);
                     }
                 }
             }),
-            ("no impact", "momentum", |s, _| parts(s).retain(|p| !matches!(p, Part::Impact { .. }))),
+            ("no impact", "momentum", |s, _| parts(s).retain(|p| !matches!(p, SubstepRecord::Impact { .. }))),
             ("position", "position", |s, _| s.q[1] += 1e-9),
             ("velocity", "momentum", |s, _| s.v[1] += 1e-9),
             ("estimate", "estimate", |s, _| {
                 for part in parts(s) {
-                    if let Part::Combined { error, .. } = part {
+                    if let SubstepRecord::AccuracyStep { error, .. } = part {
                         *error += 1e-10;
                     }
                 }
@@ -279,8 +279,8 @@ fn followed_runs_are_verified_and_their_forgery_found() {
 fn what_is_found_in_a_stretch_comes_with_its_time() {
     let forger = Forger::of("when", BOUNCING, ["--accuracy", "1e-6"]);
     let change = |steps: &mut [Step]| match parts(&mut steps[4]).last_mut() {
-        Some(Part::Combined { parts, .. }) => match &mut parts[0] {
-            Part::Instant { a, .. } => a[1] += 1e-6,
+        Some(SubstepRecord::AccuracyStep { records, .. }) => match &mut records[0] {
+            SubstepRecord::Accelerations { a, .. } => a[1] += 1e-6,
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use stiction::spatial::Model;
-use stiction::{Phase, Scheme, Simulation, StepReport};
+use stiction::{Phase, Simulation, StepReport};
 
 /// Time of each phase of a step, with the default scheme, on a stack, a wall, a pile, a chain and balls.
 ///

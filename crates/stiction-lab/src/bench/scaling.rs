@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 use stiction::spatial::World;
-use stiction::{Scheme, Simulation, StepReport};
+use stiction::{Simulation, StepReport};
 use stiction_papers::slope;
 
 /// Time per step of piles and of separate towers of 10 to 10,000 cubes, on one thread and more.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
-use stiction::{Level, Locate, Scheme, Simulation, State, StepReport, System, Trapezoidal};
+use stiction::{EventLocation, Level, Scheme, Simulation, State, StepReport, System, Trapezoidal};
 
 /// Cost of second-order steps beside those of AH04 on the same scenes, and the time to the same error.
 ///
@@ -54,7 +54,7 @@ const SCHEMES: [TimedScheme; 4] = [
 
 /// The trapezoidal method without location.
 fn unlocated() -> Scheme {
-    let settings = Trapezoidal { locate: Locate::Nothing, ..Trapezoidal::default() };
+    let settings = Trapezoidal { locate: EventLocation::Nothing, ..Trapezoidal::default() };
     Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() }
 }
 

@@ -8,7 +8,7 @@ use crate::{ExperimentError, Reproduction};
 use nalgebra::{Isometry2, Vector2};
 use std::f64::consts::PI;
 use stiction::planar::{Attached, Body, Force, Model, World, Wrench};
-use stiction::{Form, Locate, Material, Middle, Rows, Scheme, Trapezoidal};
+use stiction::{EventLocation, Material, Midpoint, RowForm, RowForms, Scheme, Trapezoidal};
 use stiction_geometry::planar::Shape;
 
 /// Coulomb coefficient.
@@ -66,14 +66,19 @@ pub fn run(scheme: Scheme, h: f64, time: f64) -> Result<Pagt06Run, ExperimentErr
 }
 
 /// Formulation I or II without location.
-pub fn printed(form: Form) -> Scheme {
-    let middle = Middle::Ahead;
-    scheme(Trapezoidal { rows: Rows::all(form), middle, locate: Locate::Nothing, ..Trapezoidal::default() })
+pub fn printed(form: RowForm) -> Scheme {
+    let middle = Midpoint::Ahead;
+    scheme(Trapezoidal {
+        rows: RowForms::all(form),
+        middle,
+        locate: EventLocation::Nothing,
+        ..Trapezoidal::default()
+    })
 }
 
 /// The same with all events located.
-pub fn located(form: Form) -> Scheme {
-    scheme(Trapezoidal { rows: Rows::all(form), middle: Middle::Ahead, ..Trapezoidal::default() })
+pub fn located(form: RowForm) -> Scheme {
+    scheme(Trapezoidal { rows: RowForms::all(form), middle: Midpoint::Ahead, ..Trapezoidal::default() })
 }
 
 /// A time of slipping in one direction.
@@ -161,7 +166,7 @@ const OUTLIER: &str = "the other eleven errors agree to 0.1 %; a speed of 3e-9 m
 /// Tables 10.2 and 10.3 and Figure 4.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let names = ["I, ", "II, "];
-    for (j, form) in [Form::End, Form::Mean].into_iter().enumerate() {
+    for (j, form) in [RowForm::End, RowForm::Mean].into_iter().enumerate() {
         let errors = errors(printed(form), 5..=10, BLOCK_TIME)?;
         for (i, (k, error)) in (5..).zip(&errors).enumerate() {
             let experiment = "Tables 10.2 and 10.3, block, nothing located";
@@ -175,7 +180,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         }
     }
     for (name, time, scheme) in [
-        ("I, T = 2, ", BLOCK_TIME, located(Form::End)),
+        ("I, T = 2, ", BLOCK_TIME, located(RowForm::End)),
         ("default, T = 2, ", BLOCK_TIME, Scheme::pagt06()),
         ("default, T = 10, ", LONG_TIME, Scheme::pagt06()),
     ] {
@@ -205,8 +210,8 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
 fn figure(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let h = 0.01;
     let runs = [
-        ("formulation I", run(printed(Form::End), h, LONG_TIME)?),
-        ("formulation II", run(printed(Form::Mean), h, LONG_TIME)?),
+        ("formulation I", run(printed(RowForm::End), h, LONG_TIME)?),
+        ("formulation II", run(printed(RowForm::Mean), h, LONG_TIME)?),
         ("default, events located", run(Scheme::pagt06(), h, LONG_TIME)?),
     ];
     for (name, run) in &runs {

@@ -8,7 +8,7 @@ use crate::{Curve, ExperimentError, Reproduction};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::FRAC_PI_2;
 use stiction::planar::{Attached, Body, Force, Model, Twist, World};
-use stiction::{Form, Landing, Locate, Material, Middle, Rows, Scheme, Trapezoidal};
+use stiction::{EventLanding, EventLocation, Material, Midpoint, RowForm, RowForms, Scheme, Trapezoidal};
 use stiction_geometry::planar::Shape;
 
 /// The paper's step [s].
@@ -106,10 +106,10 @@ pub fn printed() -> Scheme {
 /// Formulation I with the same.
 pub fn first_formulation() -> Scheme {
     scheme(Trapezoidal {
-        rows: Rows::all(Form::End),
-        middle: Middle::Ahead,
-        locate: Locate::Impacts,
-        landing: Landing::Interpolant,
+        rows: RowForms::all(RowForm::End),
+        middle: Midpoint::Ahead,
+        locate: EventLocation::Impacts,
+        landing: EventLanding::Interpolant,
         ..Trapezoidal::default()
     })
 }

@@ -7,8 +7,9 @@ use crate::{Curve, ExperimentError, PublishedSense, Reproduction};
 use nalgebra::Matrix6;
 use std::f64::consts::PI;
 use stiction::{
-    ContactId, ContactQuery, ContactRow, Forces, Form, JointRow, Landing, Level, Locate, Middle, Moments,
-    MotionBound, PairId, RowKind, Rows, Scheme, SearchCache, State, System, Trapezoidal,
+    ContactId, ContactQuery, ContactRow, EventLanding, EventLocation, Forces, JointRow, Level, Midpoint,
+    Moments, MotionBound, PairId, RowForm, RowForms, RowKind, Scheme, SearchCache, State, System,
+    Trapezoidal,
 };
 use stiction_lcp::{FrictionSet, OffsetRow, Row};
 
@@ -175,10 +176,10 @@ impl System for DoublePendulum {
 /// The paper's method for this table: formulation II, impacts located on the interpolant.
 pub fn printed() -> Scheme {
     scheme(Trapezoidal {
-        rows: Rows::all(Form::Mean),
-        middle: Middle::Ahead,
-        locate: Locate::Impacts,
-        landing: Landing::Interpolant,
+        rows: RowForms::all(RowForm::Mean),
+        middle: Midpoint::Ahead,
+        locate: EventLocation::Impacts,
+        landing: EventLanding::Interpolant,
         ..Trapezoidal::default()
     })
 }

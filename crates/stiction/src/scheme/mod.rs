@@ -10,7 +10,8 @@ pub(crate) mod trapezoid;
 
 use crate::reduce::Reduction;
 pub use second_order::{
-    Accuracy, AccurateMethod, Form, Landing, Linearization, Locate, Middle, Rows, Trapezoidal,
+    Accuracy, AccurateMethod, EventLanding, EventLocation, Linearization, Midpoint, RowForm, RowForms,
+    Trapezoidal,
 };
 
 use serde::{Deserialize, Serialize};

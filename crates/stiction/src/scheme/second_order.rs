@@ -1,41 +1,41 @@
-//! Settings of the linearly implicit trapezoidal method as plain values.
+//! Settings of second-order steps and of runs to an accuracy, as plain values.
 
 use serde::{Deserialize, Serialize};
 
-/// The linearly implicit trapezoidal method. The default is of second order through contact: events are located,
-/// joints and lasting contacts hold at the mean velocity, friction and new contacts at the end velocity.
+/// Settings of the linearly implicit trapezoidal method. The default is of second order through contact: events are
+/// located, joints and persistent contacts hold at the mean velocity, friction and new contacts at the end velocity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Trapezoidal {
-    /// The velocity at which rows hold.
-    pub rows: Rows,
-    /// Where rows are taken.
-    pub middle: Middle,
-    /// What is located within a step, so that no step crosses it.
-    pub locate: Locate,
-    /// How a located event is reached.
-    pub landing: Landing,
-    /// How forces are linearized.
+    /// Velocity at which rows hold.
+    pub rows: RowForms,
+    /// Configuration at which rows are taken.
+    pub middle: Midpoint,
+    /// Events that are located, so that no substep crosses them.
+    pub locate: EventLocation,
+    /// Landing at a located event.
+    pub landing: EventLanding,
+    /// Linearization of forces.
     pub linearization: Linearization,
-    /// α of a term αΘ/h in the rows of joints; 0 for none. With 2 and rows at the mean velocity joints hold to
-    /// O(h³), at the price of energy that grows over long runs. PAGT06 section 9.3
+    /// Coefficient α of a term αΘ/h in joint rows; 0 for none. With 2 and rows at the mean velocity joints hold to
+    /// O(h³), but energy grows over long runs. PAGT06 section 9.3
     pub stabilization: f64,
-    /// Restitution is reduced, by one factor for all contacts of an impact, where it would add energy.
+    /// Reduces restitution where it would add energy, by one factor for all contacts of an impact.
     pub energy_safe: bool,
-    /// Friction of the decompression is bounded by its own impulses alone, as PAGT06 (7.9) has it, instead of by
-    /// those that restitution adds too.
+    /// Bounds friction of the decompression by its own impulses alone, as in PAGT06 (7.9), instead of adding those that
+    /// restitution returns.
     pub printed_decompression: bool,
-    /// Events within a step at most; then the rest of the step is made by AH04 with post-stabilization, and reported.
+    /// Event limit of a step. After it the rest of the step is made by AH04 with post-stabilization, and reported.
     pub event_limit: usize,
 }
 
 impl Default for Trapezoidal {
     fn default() -> Self {
         Self {
-            rows: Rows::default(),
-            middle: Middle::Tangent,
-            locate: Locate::Everything,
-            landing: Landing::Step,
+            rows: RowForms::default(),
+            middle: Midpoint::Tangent,
+            locate: EventLocation::Everything,
+            landing: EventLanding::Step,
             linearization: Linearization::Exact,
             stabilization: 0.0,
             energy_safe: false,
@@ -45,110 +45,112 @@ impl Default for Trapezoidal {
     }
 }
 
-/// The velocity at which each kind of row holds.
+/// Form of each kind of row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Rows {
+pub struct RowForms {
     /// Joints.
-    pub joints: Form,
-    /// Normals of contacts that bore in the last step or have just been through an impact.
-    pub lasting: Form,
-    /// Normals of other contacts.
-    pub fresh: Form,
+    pub joints: RowForm,
+    /// Normals of persistent contacts: those active in the last step or since an impact.
+    #[serde(alias = "lasting")]
+    pub persistent_contacts: RowForm,
+    /// Normals of contacts that became active without an impact.
+    #[serde(alias = "fresh")]
+    pub new_contacts: RowForm,
     /// Friction.
-    pub friction: Form,
+    pub friction: RowForm,
 }
 
-impl Default for Rows {
+impl Default for RowForms {
     fn default() -> Self {
-        Self { joints: Form::Mean, lasting: Form::Mean, fresh: Form::Curved, friction: Form::Curved }
+        let (mean, curved) = (RowForm::Mean, RowForm::Curved);
+        Self { joints: mean, persistent_contacts: mean, new_contacts: curved, friction: curved }
     }
 }
 
-impl Rows {
-    /// The same form for all rows: [`Form::End`] is formulation I of PAGT06, [`Form::Mean`] formulation II.
-    pub fn all(form: Form) -> Self {
-        Self { joints: form, lasting: form, fresh: form, friction: form }
+impl RowForms {
+    /// One form for all rows: [`RowForm::End`] is formulation I of PAGT06, [`RowForm::Mean`] formulation II.
+    pub fn all(form: RowForm) -> Self {
+        Self { joints: form, persistent_contacts: form, new_contacts: form, friction: form }
     }
 }
 
-/// The velocity at which a row N holds; q_m is the [`Middle`].
+/// Velocity at which a row N holds; q_m is the [`Midpoint`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// At the end: N(q_m) v⁺. PAGT06 (6.12)
+pub enum RowForm {
+    /// End velocity: N(q_m) v⁺. PAGT06 (6.12)
     End,
-    /// In the mean: N(q_m) (v + v⁺). PAGT06 (6.10)
+    /// Mean velocity: N(q_m) (v + v⁺). PAGT06 (6.10)
     Mean,
-    /// At the end, with the curvature of the row: N(q_m) v⁺ + (N(q_m) − N(q)) v̂, v̂ being what leads to the middle.
-    /// Where N(q) v̂ = 0, rows that follow from others agree with them.
+    /// End velocity, with the curvature of the row: N(q_m) v⁺ + (N(q_m) − N(q)) v̂, where v̂ leads to the midpoint. If
+    /// N(q) v̂ = 0, redundant rows agree.
     Curved,
 }
 
-/// The configuration q_m in the middle of a step, where its rows are taken.
+/// Configuration q_m in the middle of a substep, at which its rows are taken.
 ///
-/// Rows at the mean velocity turn the speeds along them about in every step. In a middle that goes with those speeds they
-/// are fed by the motion, and in a loop of hinges grow from revolution to revolution: with N the rows,
-/// W = N M⁻¹Nᵀ and K = (dN/dt) M⁻¹Nᵀ, impulses that ring with amplitude c follow c' = W⁻¹(K − Kᵀ) c, whose growth
-/// over a period nothing bounds. In a middle that does not, c' = −W⁻¹Kᵀ c, and their energy cᵀWc/2 stays.
+/// Rows at the mean velocity reverse the speeds along them in every step. If the midpoint moves with those speeds, the
+/// motion feeds them, and in a loop of hinges they grow with every revolution. With N the rows, W = N M⁻¹Nᵀ and
+/// K = (dN/dt) M⁻¹Nᵀ, impulses that ring with amplitude c follow c' = W⁻¹(K − Kᵀ) c, whose growth over a period is not
+/// bounded. If the midpoint does not move with them, c' = −W⁻¹Kᵀ c, and their energy cᵀWc/2 stays constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Middle {
-    /// q ⊕ (h/2) v̂, v̂ being v without its speeds along the rows that hold, taken out along what holds them.
+pub enum Midpoint {
+    /// q ⊕ (h/2) v̂, with v̂ the velocity v projected onto the rows that hold, along their forces.
     Tangent,
     /// q ⊕ (h/2) v. PAGT06 (6.10)
     Ahead,
 }
 
-/// What is located within a step.
+/// Events that are located within a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Locate {
-    /// Nothing; contacts become rows when they touch at the start of a step.
+pub enum EventLocation {
+    /// None. Contacts become active if they touch at the start of a step.
     Nothing,
     /// Impacts.
     Impacts,
-    /// Impacts, take-offs, and changes between sticking and slipping.
+    /// Impacts, take-offs, and changes between stick and slip.
     Everything,
 }
 
-/// How a located event is reached.
+/// Landing at a located event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Landing {
-    /// By a step that ends there.
+pub enum EventLanding {
+    /// A substep that ends at the event.
     Step,
-    /// On the cubic through both ends of the step, as PAGT06 section 7 has it.
+    /// The cubic through both ends of the substep. PAGT06 section 7
     Interpolant,
 }
 
-/// How forces are linearized.
+/// Linearization of forces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Linearization {
-    /// Exactly, for second order, while M̃ stays positive definite; by the definite part where it does not.
+    /// Exact Jacobian, for second order, while M̃ is positive definite; else its definite part.
     Exact,
-    /// By the part that keeps M̃ positive definite at any step: first order. PAGT06 (10.13)–(10.14)
+    /// Part of the Jacobian that keeps M̃ positive definite at any step: first order. PAGT06 (10.13)–(10.14)
     Definite,
 }
 
-/// How accurate a run is to be: the error of each step, in the units of coordinates and velocities, is kept below
-/// the tolerance, and the error at the end follows it.
+/// Accuracy of a run: the error estimate of each step stays below the tolerance, and the error at the end follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Accuracy {
-    /// Largest error of a step [m, rad, m/s, rad/s]. Sensible from 1e-2 to 1e-10; below, round-off of the event
-    /// functions shows.
+    /// Largest error of a step, in the units of coordinates and velocities [m, rad, m/s, rad/s]. Sensible from 1e-2 to
+    /// 1e-10; below, round-off of the event functions shows.
     pub tolerance: f64,
-    /// How steps are made.
+    /// Method of the steps.
     pub method: AccurateMethod,
-    /// The first step [s]. A run that goes on begins with the size it ended with.
+    /// First step [s]. A run that continues another starts with its last size.
     pub first_step: f64,
-    /// The largest step [s].
+    /// Largest step [s].
     pub largest_step: f64,
-    /// Events at most; more are an error, not a hang.
+    /// Event limit; more are an error, not a hang.
     pub event_limit: usize,
-    /// Steps at most, those that are tried and rejected too; more are an error, not a hang.
+    /// Step limit, rejected steps included; more are an error, not a hang.
     pub step_limit: usize,
 }
 
@@ -159,7 +161,7 @@ impl Default for Accuracy {
 }
 
 impl Accuracy {
-    /// This accuracy.
+    /// Accuracy with this tolerance, and defaults for the rest.
     pub fn of(tolerance: f64) -> Self {
         let method = AccurateMethod::Automatic;
         let (first_step, largest_step) = (1e-3, 0.1);
@@ -168,17 +170,17 @@ impl Accuracy {
     }
 }
 
-/// How the steps of an accurate run are made.
+/// Method of the steps of a run to an accuracy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccurateMethod {
-    /// The explicit method of order eight where the tolerance is 1e-4 or tighter and forces are not stiff, else the
-    /// trapezoidal method.
+    /// Explicit method of order eight if the tolerance is at most 1e-4 and forces are not stiff, else the trapezoidal
+    /// method.
     Automatic,
-    /// The trapezoidal method, one step against two of half the size, extrapolated: third order, for stiff forces.
+    /// Trapezoidal method, one step against two of half the size, extrapolated: third order, for stiff forces.
     Trapezoidal,
-    /// The explicit method of Dormand and Prince on the accelerations of fifth order.
+    /// Explicit method of Dormand and Prince on the accelerations, of order five.
     DormandPrince,
-    /// The one of eighth order.
+    /// Explicit method of Dormand and Prince on the accelerations, of order eight.
     DormandPrinceEight,
 }

@@ -3,9 +3,12 @@
 use super::second_order::{verify_end, verify_equations, verify_event, verify_projection};
 use super::tolerances::{CONFIGURATION_TOLERANCE, FIGURE_TOLERANCE, RESIDUAL_FACTOR};
 use super::{Check, RecordedStep, Verdict};
-use crate::report::{AccuracyReport, Combination, Part};
-use crate::scheme::trapezoid::adaptive;
-use crate::scheme::trapezoid::replay::{Combined, Made, Replay, WRONG};
+use crate::report::{AccuracyReport, IntegrationMethod, SubstepRecord};
+use crate::scheme::trapezoid::accuracy_run::accuracy_settings;
+use crate::scheme::trapezoid::replay::{
+    AccuracyStepResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep, StepReplay,
+};
+use crate::scheme::trapezoid::step_size::is_accepted;
 use crate::scheme::{Accuracy, AccurateMethod, Scheme};
 use crate::state::State;
 use crate::system::System;
@@ -24,25 +27,25 @@ pub(super) fn verify<S: System + ?Sized>(
         verdict.cannot_check("the record has no evidence");
         return;
     };
-    let (scheme, settings) = adaptive::followed(scheme, accuracy);
-    let mut replay = Replay::new(system, &scheme, &settings, before, report.h);
+    let (scheme, settings) = accuracy_settings(scheme, accuracy);
+    let mut replay = StepReplay::new(system, &scheme, &settings, before, report.h);
     let tolerance = RESIDUAL_FACTOR * scheme.solver.tolerance;
     let (mut steps, mut sum) = (0, 0.0);
-    for (k, part) in evidence.parts.iter().enumerate() {
+    for (k, part) in evidence.substeps.iter().enumerate() {
         // later steps start from this one, so their findings may follow from those of this one
         let found = verdict.findings.len();
         let shown = match part {
-            Part::Combined { size, by, active, parts, error } => {
+            SubstepRecord::AccuracyStep { size, method: by, active, records: parts, error } => {
                 steps += 1;
                 sum += error;
-                let combined = Combined { size: *size, by: *by, active, parts };
-                replay.combined(&combined).map(|made| {
-                    let fits = adaptive::accepted(*size, *error, accuracy.tolerance, after.t);
+                let combined = RecordedAccuracyStep { size: *size, method: *by, active, records: parts };
+                replay.accuracy_step(&combined).map(|made| {
+                    let fits = is_accepted(*size, *error, accuracy.tolerance, after.t);
                     let asked = if fits { f64::INFINITY } else { accuracy.tolerance };
                     verdict.bound(Check::Estimate, *error, asked, || format!("error of step {k}"));
                     verify_step(&made, k, *error, after, replay.size(), verdict);
                     verify_method(accuracy.method, *by, k, verdict);
-                    made.shown
+                    made.residual
                 })
             }
             _ => verify_event(&mut replay, k, part, after, verdict),
@@ -54,43 +57,50 @@ pub(super) fn verify<S: System + ?Sized>(
                 return;
             }
         }
-        let t = replay.now.t;
+        let t = replay.state.t;
         for finding in &mut verdict.findings[found..] {
             finding.place = format!("{}, up to {t} s", finding.place);
         }
     }
-    let left = replay.left(after.t);
+    let left = replay.time_left(after.t);
     verdict.bound(Check::Figure, left.abs(), 0.0, || "sum of the sizes of the steps".to_string());
     if summary.steps != steps {
         verdict.fail(Check::Figure, format!("{} steps; the evidence has {steps}", summary.steps));
     }
     let place = || "sum of the errors".to_string();
     verdict.bound(Check::Estimate, (summary.error - sum).abs(), FIGURE_TOLERANCE * sum, place);
-    verify_end(&replay.now, after, system.size(), verdict);
+    verify_end(&replay.state, after, system.size(), verdict);
 }
 
 /// Verifies the projection, the error estimate and the modes of a step.
-fn verify_step(made: &Made, k: usize, error: f64, after: &State, size: f64, verdict: &mut Verdict) {
-    verify_projection(made.left, size, k, after, verdict);
+fn verify_step(
+    made: &AccuracyStepResidual,
+    k: usize,
+    error: f64,
+    after: &State,
+    size: f64,
+    verdict: &mut Verdict,
+) {
+    verify_projection(made.position_error, size, k, after, verdict);
     // the estimate is a difference of sums, each as exact as the states
     let scale = after.q.iter().chain(&after.v).fold(size, |m: f64, x| m.max(x.abs()));
     let limit = CONFIGURATION_TOLERANCE * scale + FIGURE_TOLERANCE * error;
     let place = || format!("recomputed error of step {k}");
     verdict.bound(Check::Estimate, (error - made.error).abs(), limit, place);
     let place = || format!("step {k}: a contact that pulls, or friction beyond its bound or along the slip");
-    verdict.bound(Check::Complementarity, -made.slack, WRONG, place);
+    verdict.bound(Check::Complementarity, -made.slack, MAX_WRONG_MODE_VALUE, place);
     if let Some((id, depth)) = made.closed {
         verdict.bound(Check::Open, depth, 0.0, || format!("step {k}: {id}"));
     }
 }
 
 /// Verifies that a step was made by the method of the accuracy.
-fn verify_method(asked: AccurateMethod, by: Combination, k: usize, verdict: &mut Verdict) {
+fn verify_method(asked: AccurateMethod, by: IntegrationMethod, k: usize, verdict: &mut Verdict) {
     let fits = match asked {
         AccurateMethod::Automatic => true,
-        AccurateMethod::Trapezoidal => by == Combination::Doubled,
-        AccurateMethod::DormandPrince => by == Combination::DormandPrince,
-        AccurateMethod::DormandPrinceEight => by == Combination::DormandPrinceEight,
+        AccurateMethod::Trapezoidal => by == IntegrationMethod::Doubled,
+        AccurateMethod::DormandPrince => by == IntegrationMethod::DormandPrince,
+        AccurateMethod::DormandPrinceEight => by == IntegrationMethod::DormandPrinceEight,
     };
     if !fits {
         verdict.fail(Check::Record, format!("step {k}: made by {by:?}, the accuracy asks for {asked:?}"));

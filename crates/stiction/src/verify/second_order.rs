@@ -7,9 +7,9 @@ use super::tolerances::{
     PROJECTED_POSITION_TOLERANCE, RESIDUAL_FACTOR,
 };
 use super::{Check, RecordedStep, Verdict, euler};
-use crate::report::{Part, StepReport};
+use crate::report::{StepReport, SubstepRecord};
 use crate::scheme::step_problem::{largest, remaining_correction_time};
-use crate::scheme::trapezoid::replay::{Between, Replay, Shown, Struck};
+use crate::scheme::trapezoid::replay::{RecordedImpact, RecordedSubstep, ReplayResidual, StepReplay};
 use crate::scheme::{Scheme, Trapezoidal};
 use crate::state::State;
 use crate::system::System;
@@ -28,39 +28,39 @@ pub(super) fn verify<S: System + ?Sized>(
         verdict.cannot_check("the record has no evidence");
         return;
     };
-    let mut replay = Replay::new(system, scheme, settings, before, report.h);
+    let mut replay = StepReplay::new(system, scheme, settings, before, report.h);
     let tolerance = RESIDUAL_FACTOR * scheme.solver.tolerance;
     let mut last = None;
-    for (k, part) in evidence.parts.iter().enumerate() {
+    for (k, part) in evidence.substeps.iter().enumerate() {
         let shown = match part {
-            Part::Between { .. } => {
-                let between = Between::of(part);
+            SubstepRecord::Substep { .. } => {
+                let between = RecordedSubstep::of(part);
                 last = between.as_ref().map(|b| (b.impulses, b.v));
-                between.ok_or_else(String::new).and_then(|between| replay.between(&between))
+                between.ok_or_else(String::new).and_then(|between| replay.substep(&between))
             }
-            Part::Projection { .. } | Part::Impact { .. } | Part::Past { .. } => {
-                verify_event(&mut replay, k, part, after, verdict)
-            }
-            Part::Coarse { size, soft, q, v } => {
+            SubstepRecord::Projection { .. }
+            | SubstepRecord::Impact { .. }
+            | SubstepRecord::FeatureChange { .. } => verify_event(&mut replay, k, part, after, verdict),
+            SubstepRecord::FirstOrder { size, without_restitution: soft, q, v } => {
                 last = None;
-                let scheme = replay.coarse_scheme(*soft);
+                let scheme = replay.first_order_scheme(*soft);
                 let mut end =
-                    State { t: replay.now.t + size, q: q.clone(), v: v.clone(), ..State::default() };
-                end.memory.h = remaining_correction_time(&replay.now, *size);
+                    State { t: replay.state.t + size, q: q.clone(), v: v.clone(), ..State::default() };
+                end.memory.h = remaining_correction_time(&replay.state, *size);
                 let report = StepReport { h: *size, t: end.t, ..report.clone() };
-                let record = RecordedStep { before: &replay.now, after: &end, report: &report };
+                let record = RecordedStep { before: &replay.state, after: &end, report: &report };
                 euler::verify(system, &scheme, record, verdict);
-                end.memory.cache.clone_from(&replay.now.memory.cache);
-                replay.now = end;
-                Ok(Shown { allowed: true, ..Shown::default() })
+                end.memory.cache.clone_from(&replay.state.memory.cache);
+                replay.state = end;
+                Ok(ReplayResidual { admissible: true, ..ReplayResidual::default() })
             }
-            Part::Interpolated { whole, at } => {
-                let between = Between::of(whole);
+            SubstepRecord::Interpolated { whole, at } => {
+                let between = RecordedSubstep::of(whole);
                 last = between.as_ref().map(|b| (b.impulses, b.v));
                 let between = between.ok_or_else(|| "an interpolant without its substep".to_string());
                 between.and_then(|between| replay.interpolated(&between, *at))
             }
-            Part::Combined { .. } | Part::Instant { .. } => {
+            SubstepRecord::AccuracyStep { .. } | SubstepRecord::Accelerations { .. } => {
                 Err("a record of a run to an accuracy".to_string())
             }
         };
@@ -72,7 +72,7 @@ pub(super) fn verify<S: System + ?Sized>(
             }
         }
     }
-    let left = replay.left(before.t + report.h);
+    let left = replay.time_left(before.t + report.h);
     verdict.bound(Check::Figure, left.abs(), 0.0, || "sum of the sizes of the substeps".to_string());
     if let Some((z, v)) = last {
         let (contacts, joints) = replay.reports(z, v);
@@ -82,7 +82,7 @@ pub(super) fn verify<S: System + ?Sized>(
         };
         compare_reports(&contacts, &joints, report, scales, verdict);
     }
-    verify_end(&replay.now, after, system.size(), verdict);
+    verify_end(&replay.state, after, system.size(), verdict);
 }
 
 /// Compares the recorded state at the end with the one that the substeps lead to.
@@ -98,28 +98,34 @@ pub(super) fn verify_end(now: &State, after: &State, size: f64, verdict: &mut Ve
 
 /// Verifies what lies between two substeps: a projection, an impact or a contact that was lost.
 pub(super) fn verify_event<S: System + ?Sized>(
-    replay: &mut Replay<S>,
+    replay: &mut StepReplay<S>,
     k: usize,
-    part: &Part,
+    part: &SubstepRecord,
     after: &State,
     verdict: &mut Verdict,
-) -> Result<Shown, String> {
+) -> Result<ReplayResidual, String> {
     match part {
-        Part::Projection { active, displacements, v } => {
+        SubstepRecord::Projection { active, displacements, v } => {
             let (shown, left) = replay.projection(active, displacements, v)?;
             verify_projection(left, replay.size(), k, after, verdict);
             Ok(shown)
         }
-        Part::Impact { struck, held, compression, compressed, factor, decompression, v } => {
-            replay.impact(&Struck {
-                places: struck,
-                held,
-                compression: (compression, compressed),
-                factor: *factor,
-                decompression: (decompression, v),
-            })
-        }
-        Part::Past { size } => replay.past(*size),
+        SubstepRecord::Impact {
+            closed,
+            participants,
+            compression,
+            compressed_velocity,
+            restitution_factor,
+            decompression,
+            v,
+        } => replay.impact(&RecordedImpact {
+            closed,
+            participants,
+            compression: (compression, compressed_velocity),
+            restitution_factor: *restitution_factor,
+            decompression: (decompression, v),
+        }),
+        SubstepRecord::FeatureChange { size } => replay.feature_change(*size),
         _ => Err("a record that does not belong into this step".to_string()),
     }
 }
@@ -131,18 +137,18 @@ pub(super) fn verify_projection(left: f64, size: f64, k: usize, after: &State, v
 }
 
 /// Verifies the equations of a substep, projection or impact.
-pub(super) fn verify_equations(shown: &Shown, k: usize, tolerance: f64, verdict: &mut Verdict) {
-    let Shown { certificate, astray, allowed } = shown;
+pub(super) fn verify_equations(shown: &ReplayResidual, k: usize, tolerance: f64, verdict: &mut Verdict) {
+    let ReplayResidual { certificate, velocity, admissible } = shown;
     let Certificate { momentum, joints, natural_map, cone, .. } = *certificate;
     let place = || format!("substep {k}");
     verdict.bound(Check::Momentum, momentum, MOMENTUM_TOLERANCE, place);
     verdict.bound(Check::Joints, joints, tolerance, place);
     verdict.bound(Check::Complementarity, natural_map, tolerance, place);
     verdict.bound(Check::Cone, cone, tolerance, place);
-    verdict.bound(Check::Momentum, *astray, INTERMEDIATE_VELOCITY_TOLERANCE, || {
+    verdict.bound(Check::Momentum, *velocity, INTERMEDIATE_VELOCITY_TOLERANCE, || {
         format!("substep {k}: an intermediate velocity")
     });
-    if !allowed {
+    if !admissible {
         let why = "whether redundant active contacts had to open or slip";
         if verdict.unverifiable.iter().all(|other| other != why) {
             verdict.cannot_check(why);

@@ -7,8 +7,8 @@ use crate::spaces;
 use crate::verified::Step;
 use nalgebra::{Isometry2, Vector2};
 use stiction::{
-    Accuracy, AccuracyReport, Check, Evidence, Part, Scheme, Simulation, StepReport, System, Verdict, planar,
-    verify_accuracy_run,
+    Accuracy, AccuracyReport, Check, Evidence, Scheme, Simulation, StepReport, SubstepRecord, System,
+    Verdict, planar, verify_accuracy_run,
 };
 
 /// Tolerances that ask for each of the methods.
@@ -28,8 +28,8 @@ impl Stretch {
         verify_accuracy_run(system, scheme, &self.accuracy, before, after, report, &self.said)
     }
 
-    fn parts(&self) -> &[Part] {
-        &self.step.report.evidence.as_ref().unwrap().parts
+    fn parts(&self) -> &[SubstepRecord] {
+        &self.step.report.evidence.as_ref().unwrap().substeps
     }
 }
 
@@ -90,10 +90,10 @@ fn followed_stretches_hold() {
 }
 
 /// What a forger may do to a part, or to what it is made of.
-fn forged_parts(parts: &[Part]) -> Vec<(String, Vec<Part>)> {
+fn forged_parts(parts: &[SubstepRecord]) -> Vec<(String, Vec<SubstepRecord>)> {
     let mut forged = Vec::new();
     for (k, part) in parts.iter().enumerate() {
-        let mut add = |name: &str, change: &dyn Fn(&mut Part)| {
+        let mut add = |name: &str, change: &dyn Fn(&mut SubstepRecord)| {
             let mut copy = parts.to_vec();
             change(&mut copy[k]);
             if copy != parts {
@@ -101,41 +101,43 @@ fn forged_parts(parts: &[Part]) -> Vec<(String, Vec<Part>)> {
             }
         };
         add("velocity", &|part| match part {
-            Part::Between { v, .. } | Part::Projection { v, .. } | Part::Impact { v, .. } => v[0] += 1e-7,
-            Part::Instant { a, .. } => a[0] += 1e-6,
+            SubstepRecord::Substep { v, .. }
+            | SubstepRecord::Projection { v, .. }
+            | SubstepRecord::Impact { v, .. } => v[0] += 1e-7,
+            SubstepRecord::Accelerations { a, .. } => a[0] += 1e-6,
             _ => {}
         });
         add("impulse", &|part| match part {
-            Part::Between { impulses: x, .. }
-            | Part::Instant { forces: x, .. }
-            | Part::Impact { compression: x, .. } => x.iter_mut().take(1).for_each(|x| *x += 1e-5),
+            SubstepRecord::Substep { impulses: x, .. }
+            | SubstepRecord::Accelerations { forces: x, .. }
+            | SubstepRecord::Impact { compression: x, .. } => x.iter_mut().take(1).for_each(|x| *x += 1e-5),
             _ => {}
         });
         add("displacement", &|part| {
-            if let Part::Projection { displacements, .. } = part {
+            if let SubstepRecord::Projection { displacements, .. } = part {
                 displacements.iter_mut().for_each(|d| d[0] += 1e-9);
             }
         });
         add("size", &|part| {
-            if let Part::Combined { size, .. } = part {
+            if let SubstepRecord::AccuracyStep { size, .. } = part {
                 *size *= 1.0 - 1e-6;
             }
         });
         add("estimate", &|part| match part {
-            Part::Combined { error, .. } if *error > 1e-11 => *error *= 0.9,
-            Part::Combined { error, .. } => *error = f64::NAN,
+            SubstepRecord::AccuracyStep { error, .. } if *error > 1e-11 => *error *= 0.9,
+            SubstepRecord::AccuracyStep { error, .. } => *error = f64::NAN,
             _ => {}
         });
-        if let Part::Combined { parts: inner, .. } = part {
+        if let SubstepRecord::AccuracyStep { records: inner, .. } = part {
             for (name, changed) in forged_parts(inner) {
                 let mut copy = parts.to_vec();
-                let Part::Combined { parts, .. } = &mut copy[k] else { continue };
-                *parts = changed;
+                let SubstepRecord::AccuracyStep { records, .. } = &mut copy[k] else { continue };
+                *records = changed;
                 forged.push((format!("part {k}, {name}"), copy));
             }
         }
         // a projection of what needs none leaves no trace
-        if !matches!(part, Part::Projection { .. }) {
+        if !matches!(part, SubstepRecord::Projection { .. }) {
             let mut copy = parts.to_vec();
             copy.remove(k);
             forged.push((format!("part {k} gone"), copy));
@@ -164,7 +166,7 @@ fn forgeries(stretch: &Stretch) -> Vec<(String, Stretch)> {
     add("no number of them", &|s| s.said.error = f64::NAN);
     add("a tighter accuracy", &|s| s.accuracy.tolerance = 0.2 * s.said.error / s.said.steps as f64);
     for (name, parts) in forged_parts(stretch.parts()) {
-        add(&name, &|s| s.step.report.evidence.as_mut().unwrap().parts.clone_from(&parts));
+        add(&name, &|s| s.step.report.evidence.as_mut().unwrap().substeps.clone_from(&parts));
     }
     forged
 }
@@ -227,7 +229,9 @@ fn what_hands_over_at_an_edge_holds() {
     let body = planar::Body::rigid("crate", planar::Mass::Density(300.0)).at(place);
     let sliding = planar::Twist::new(Vector2::new(slope.cos(), slope.sin()), 0.0);
     world.add_body(body.moving(sliding).with(planes::rectangle(0.15, 0.1).material(material)));
-    let past = |parts: &[Part]| parts.iter().filter(|p| matches!(p, Part::Past { .. })).count();
+    let past = |parts: &[SubstepRecord]| {
+        parts.iter().filter(|p| matches!(p, SubstepRecord::FeatureChange { .. })).count()
+    };
     for tolerance in TOLERANCES {
         let mut simulation = in_plane(&world, Scheme::pagt06());
         let stretches = recorded(&mut simulation, 18, tolerance);
@@ -245,12 +249,12 @@ fn what_hands_over_at_an_edge_holds() {
     for (k, step) in steps.iter().enumerate() {
         let findings = step.verdict(simulation.system(), &simulation.scheme).findings;
         assert!(findings.is_empty(), "step {k}: {findings:#?}");
-        let parts = &step.report.evidence.as_ref().unwrap().parts;
+        let parts = &step.report.evidence.as_ref().unwrap().substeps;
         passed += past(parts);
         for j in 0..parts.len() {
             let mut forged = step.clone();
-            let parts = &mut forged.report.evidence.as_mut().unwrap().parts;
-            let Part::Past { size } = &mut parts[j] else { continue };
+            let parts = &mut forged.report.evidence.as_mut().unwrap().substeps;
+            let SubstepRecord::FeatureChange { size } = &mut parts[j] else { continue };
             *size *= 1e3;
             assert!(!forged.verdict(simulation.system(), &simulation.scheme).findings.is_empty());
         }

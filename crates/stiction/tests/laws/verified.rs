@@ -5,8 +5,8 @@ use crate::{planes, spaces};
 use nalgebra::Vector2;
 use stiction::planar::{Body, Mass, Twist};
 use stiction::{
-    Check, Evidence, Form, Landing, Level, Locate, Mode, MomentReport, Part, Reduction, Rows, Scheme,
-    Simulation, State, StepReport, System, Trapezoidal, Verdict, spatial, verify,
+    Check, EventLanding, EventLocation, Evidence, Level, Mode, MomentReport, Reduction, RowForm, RowForms,
+    Scheme, Simulation, State, StepReport, SubstepRecord, System, Trapezoidal, Verdict, spatial, verify,
 };
 use stiction_lcp::FrictionLaw;
 
@@ -263,12 +263,18 @@ fn another_coefficient_of_friction_is_found() {
 /// Ways of second order.
 const SECOND_ORDER: [Named; 7] = [
     ("located", Scheme::pagt06),
-    ("impacts located", || trapezoidal(Trapezoidal { locate: Locate::Impacts, ..Trapezoidal::default() })),
-    ("nothing located", || trapezoidal(Trapezoidal { locate: Locate::Nothing, ..Trapezoidal::default() })),
+    ("impacts located", || {
+        trapezoidal(Trapezoidal { locate: EventLocation::Impacts, ..Trapezoidal::default() })
+    }),
+    ("nothing located", || {
+        trapezoidal(Trapezoidal { locate: EventLocation::Nothing, ..Trapezoidal::default() })
+    }),
     ("energy kept", || trapezoidal(Trapezoidal { energy_safe: true, ..Trapezoidal::default() })),
-    ("rows at the end", || trapezoidal(Trapezoidal { rows: Rows::all(Form::End), ..Trapezoidal::default() })),
+    ("rows at the end", || {
+        trapezoidal(Trapezoidal { rows: RowForms::all(RowForm::End), ..Trapezoidal::default() })
+    }),
     ("on the interpolant", || {
-        trapezoidal(Trapezoidal { landing: Landing::Interpolant, ..Trapezoidal::default() })
+        trapezoidal(Trapezoidal { landing: EventLanding::Interpolant, ..Trapezoidal::default() })
     }),
     ("few events", || trapezoidal(Trapezoidal { event_limit: 1, ..Trapezoidal::default() })),
 ];
@@ -328,10 +334,10 @@ fn steps_of_second_order_hold() {
 /// What a forger may do to the parts of a step of second order.
 fn forged_parts(step: &Step) -> Vec<(String, Step)> {
     let mut forged = Vec::new();
-    let parts = &step.report.evidence.as_ref().unwrap().parts;
-    let mut add = |k: usize, name: &str, change: &dyn Fn(&mut Part)| {
+    let parts = &step.report.evidence.as_ref().unwrap().substeps;
+    let mut add = |k: usize, name: &str, change: &dyn Fn(&mut SubstepRecord)| {
         let mut copy = step.clone();
-        change(&mut copy.report.evidence.as_mut().unwrap().parts[k]);
+        change(&mut copy.report.evidence.as_mut().unwrap().substeps[k]);
         // what is forged is another record
         if copy.report.evidence != step.report.evidence {
             forged.push((format!("part {k}: {name}"), copy));
@@ -339,36 +345,39 @@ fn forged_parts(step: &Step) -> Vec<(String, Step)> {
     };
     for k in 0..parts.len() {
         add(k, "impulse", &|part| match part {
-            Part::Between { impulses: x, .. } | Part::Impact { compression: x, .. } => {
+            SubstepRecord::Substep { impulses: x, .. } | SubstepRecord::Impact { compression: x, .. } => {
                 x.first_mut().into_iter().for_each(|x| *x += 1e-6);
             }
             _ => {}
         });
         add(k, "velocity", &|part| match part {
-            Part::Between { v, .. } | Part::Impact { v, .. } | Part::Projection { v, .. } => v[0] += 1e-7,
+            SubstepRecord::Substep { v, .. }
+            | SubstepRecord::Impact { v, .. }
+            | SubstepRecord::Projection { v, .. } => v[0] += 1e-7,
             _ => {}
         });
         add(k, "velocity on the way", &|part| match part {
-            Part::Between { heading: v, .. } | Part::Impact { compressed: v, .. } => v[0] += 1e-6,
+            SubstepRecord::Substep { midpoint_velocity: v, .. }
+            | SubstepRecord::Impact { compressed_velocity: v, .. } => v[0] += 1e-6,
             _ => {}
         });
-        add(k, "carried", &|part| {
-            if let Part::Between { carried, .. } = part {
-                carried[0] += 1e-6;
+        add(k, "start velocity", &|part| {
+            if let SubstepRecord::Substep { start_velocity, .. } = part {
+                start_velocity[0] += 1e-6;
             }
         });
         add(k, "size", &|part| {
-            if let Part::Between { size, .. } = part {
+            if let SubstepRecord::Substep { size, .. } = part {
                 *size *= 1.0 - 1e-6;
             }
         });
         add(k, "factor", &|part| {
-            if let Part::Impact { factor, .. } = part {
-                *factor *= 0.9;
+            if let SubstepRecord::Impact { restitution_factor, .. } = part {
+                *restitution_factor *= 0.9;
             }
         });
         add(k, "displacement", &|part| {
-            if let Part::Projection { displacements, .. } = part {
+            if let SubstepRecord::Projection { displacements, .. } = part {
                 displacements.iter_mut().for_each(|d| d[0] += 1e-9);
             }
         });

@@ -4,7 +4,7 @@ use nalgebra::{Isometry2, Vector2};
 use std::f64::consts::PI;
 use std::sync::Arc;
 use stiction::planar::{Attached, Body, BodyId, Force, Model, Shape, World, Wrench};
-use stiction::{Event, Form, Level, Locate, Material, Rows, Scheme, Simulation, Trapezoidal};
+use stiction::{Event, EventLocation, Level, Material, RowForm, RowForms, Scheme, Simulation, Trapezoidal};
 
 const G: f64 = 9.81;
 
@@ -32,14 +32,17 @@ fn run(model: Model, block: BodyId, settings: Trapezoidal, h: f64, until: f64) -
 #[test]
 fn tables_of_the_paper_without_location() {
     for (form, published) in [
-        (Form::End, [5.197e-5, 1.025e-5, 2.555e-6, 6.551e-7, 1.549e-7]),
-        (Form::Mean, [8.023e-5, 2.310e-5, 5.619e-6, 1.395e-6, 3.652e-7]),
+        (RowForm::End, [5.197e-5, 1.025e-5, 2.555e-6, 6.551e-7, 1.549e-7]),
+        (RowForm::Mean, [8.023e-5, 2.310e-5, 5.619e-6, 1.395e-6, 3.652e-7]),
     ] {
         for (k, published) in (5..).zip(published) {
             let h = 2f64.powi(-k);
             let (model, body) = block(0.8, |t| 8.0 * t.cos());
-            let settings =
-                Trapezoidal { rows: Rows::all(form), locate: Locate::Nothing, ..Trapezoidal::default() };
+            let settings = Trapezoidal {
+                rows: RowForms::all(form),
+                locate: EventLocation::Nothing,
+                ..Trapezoidal::default()
+            };
             let (x, _) = run(model, body, settings, h, 2.0);
             let error = (x - 3.004_348_569_726_865).abs();
             assert!((error / published - 1.0).abs() < 1e-3, "{form:?} {h}: {error} not {published}");
@@ -118,7 +121,7 @@ fn seven_events_of_the_closed_form() {
 #[test]
 fn reversals_that_are_not_located_spoil_the_order() {
     let (model, body) = block(0.3, |t| 20.0 * t.cos());
-    let settings = Trapezoidal { locate: Locate::Impacts, ..Trapezoidal::default() };
+    let settings = Trapezoidal { locate: EventLocation::Impacts, ..Trapezoidal::default() };
     let (x, events) = run(model, body, settings, 2f64.powi(-10), 10.0);
     assert!(events.is_empty());
     assert!((x - 7.639_809_929_250).abs() > 1e-3, "{x}");

@@ -3,7 +3,7 @@
 use crate::common::{Expected, Made, down, floor, halved, order, rough};
 use nalgebra::{Isometry2, Vector2};
 use stiction::planar::{Attached, Body, Mass, Model, Shape, Twist, World};
-use stiction::{Form, Locate, Rows, Trapezoidal};
+use stiction::{EventLocation, RowForm, RowForms, Trapezoidal};
 
 pub(crate) fn bump() -> Model {
     let mut world = World::new(down());
@@ -94,8 +94,8 @@ fn an_ellipse_is_dropped() {
 /// Rows of contacts at the end velocity without the curvature term are of first order where normals turn.
 #[test]
 fn end_rows_are_of_first_order_on_curved_contact() {
-    let rows = Rows { joints: Form::Mean, ..Rows::all(Form::End) };
-    let settings = Trapezoidal { rows, locate: Locate::Impacts, ..Trapezoidal::default() };
+    let rows = RowForms { joints: RowForm::Mean, ..RowForms::all(RowForm::End) };
+    let settings = Trapezoidal { rows, locate: EventLocation::Impacts, ..Trapezoidal::default() };
     let off = |made: &Made, q: [f64; 3]| crate::common::distance(&made.q, &q);
     for (name, runs, q) in [
         ("bump", halved(bump, settings, 8..=9, 1.0), OFF_THE_BUMP),

@@ -5,7 +5,7 @@ use crate::reference::{At, Held, driven, held};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::PI;
 use stiction::planar::{Attached, Body, Force, Joint, Model, Shape, Twist, World, Wrench};
-use stiction::{Material, Middle, Trapezoidal};
+use stiction::{Material, Midpoint, Trapezoidal};
 
 /// Two rods from a pivot at a height to a point on the floor, the first at an angle from straight down.
 struct Linkage {
@@ -108,7 +108,7 @@ fn a_crank_drives_a_dry_slider_until_it_sticks() {
     assert!((end.q[2] - 0.885_938_938_752_8).abs() < 1e-9, "{}", end.q[2]);
     let end: Vec<(usize, f64)> = end.q.iter().copied().enumerate().collect();
     let story = [(times[0], "R1"), (times[1], "S1")];
-    let printed = Trapezoidal { middle: Middle::Ahead, ..Trapezoidal::default() };
+    let printed = Trapezoidal { middle: Midpoint::Ahead, ..Trapezoidal::default() };
     let runs = halved(|| CRANK.model(move |_| load), printed, 6..=9, 1.0);
     Expected {
         end: &end,

@@ -6,7 +6,7 @@
 use crate::common::{G, Told, run, second_order, spatial};
 use nalgebra::{Isometry3, Matrix2, Point3, UnitQuaternion, Vector2, Vector3};
 use stiction::spatial::{Body, BodyId, Force, Joint, Mass, Model, Twist, World, Wrench};
-use stiction::{Accuracy, Level, Locate, Middle, Scheme, Simulation, Trapezoidal};
+use stiction::{Accuracy, EventLocation, Level, Midpoint, Scheme, Simulation, Trapezoidal};
 
 /// Moment of inertia of a rod of this length and mass about its middle, across it.
 fn about_middle(length: f64, mass: f64) -> f64 {
@@ -230,7 +230,7 @@ fn a_four_bar_loop_of_hinges_is_of_second_order() {
 
 #[test]
 fn loops_are_of_second_order_without_location() {
-    let settings = Trapezoidal { locate: Locate::Nothing, ..Trapezoidal::default() };
+    let settings = Trapezoidal { locate: EventLocation::Nothing, ..Trapezoidal::default() };
     for machine in [SLIDER_CRANK, FOUR_BAR] {
         second_order(machine.name, 8..=11, |h| machine.err(settings, h, 1.0).0);
     }
@@ -239,7 +239,7 @@ fn loops_are_of_second_order_without_location() {
 /// The control: rows in a middle that goes with the speeds that ring.
 #[test]
 fn ringing_grows_in_the_printed_middle() {
-    let printed = Trapezoidal { middle: Middle::Ahead, ..Trapezoidal::default() };
+    let printed = Trapezoidal { middle: Midpoint::Ahead, ..Trapezoidal::default() };
     for machine in [SLIDER_CRANK, FOUR_BAR] {
         let [own, printed] =
             [Trapezoidal::default(), printed].map(|settings| machine.err(settings, 2f64.powi(-8), 1.0).0);

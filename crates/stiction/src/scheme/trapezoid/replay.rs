@@ -1,113 +1,120 @@
-//! Parts of a recorded step, posed again from where the step had come to. Nothing is solved here: what was recorded is
-//! put into the equations.
+//! Replay of a recorded step for `verify`: recorded solutions are put into the equations again. Nothing is solved.
 
-mod combined;
+mod accuracy_step;
+mod residual;
 
-pub(crate) use combined::{Combined, Made, WRONG};
+pub(crate) use accuracy_step::{AccuracyStepResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep};
 
-use super::accelerate::Instant;
-use super::event::NEIGHBOURS;
-use super::flow::{Flow, Origin, Stage, advance};
-use super::impact::Impact;
-use super::judge;
-use super::locate;
-use super::project::{Projector, Straightened};
-use super::share::TURNS;
-use super::{LEFT, coarse};
+use super::acceleration::AccelerationProblem;
+use super::active_set::ActiveSet;
+use super::certificate;
+use super::constants::{
+    IMPACT_GAP_RELATIVE, REMAINING_TIME_RELATIVE, VERIFIED_ENERGY_GAIN_RELATIVE, VERIFIED_FRICTION_RELATIVE,
+    VERIFIED_TIME_RELATIVE,
+};
+use super::context::{Configuration, SolveContext, StepContext, StepStart};
+use super::first_order::first_order_scheme;
+use super::impact::{ImpactSolver, ImpactStart};
+use super::motion::feature_change_time;
+use super::projector::{ProjectedVelocity, Projector};
+use super::root::interpolate;
+use super::substep::{SubstepProblem, advance};
 use crate::assemble::{AssembledProblem, RowSolution};
-use crate::report::{ContactReport, JointReport, Part};
+use crate::report::{ContactReport, JointReport, SubstepRecord};
 use crate::scheme::euler::kinetic;
-use crate::scheme::{Middle, Scheme, Trapezoidal};
+use crate::scheme::{Midpoint, Scheme, Trapezoidal};
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, System};
-use nalgebra::{DMatrix, DVector};
-use stiction_lcp::problem::Layout;
-use stiction_lcp::{Candidate, Certificate, ContactMode, OffsetRow, Row, StepProblem, certify_motion};
+use residual::{is_admissible, velocity_residual};
+use stiction_lcp::{Certificate, ContactMode, certify_motion};
 
-/// Part of the momentum that its round-off is measured by, beside what a velocity was changed by.
-const BESIDE: f64 = 1e-4;
-
-/// Directions of impulses below this part of the largest are round-off of rows that follow from others.
-const SINGULAR: f64 = 1e-11;
-
-/// Friction against slip of less than this part of the speed of a certificate has no direction.
-const STILL: f64 = 1e-6;
-
-/// Energy that an impact may add, as a part: round-off.
-const GAIN: f64 = 1e-12;
-
-/// A recorded step under way.
-pub(crate) struct Replay<'a, S: System + ?Sized> {
-    stage: Stage<'a, S>,
-    flow: Flow,
+/// Replay of a recorded step.
+pub(crate) struct StepReplay<'a, S: System + ?Sized> {
+    context: StepContext<'a, S>,
+    solve: SolveContext,
+    substep: SubstepProblem,
     projector: Projector,
-    impact: Impact,
-    instant: Instant,
-    /// Where the step has come to.
-    pub(crate) now: State,
-    bounced: Option<(f64, Vec<f64>)>,
+    impact: ImpactSolver,
+    acceleration: AccelerationProblem,
+    /// State that the records lead to so far.
+    pub(crate) state: State,
+    /// Time of the last impact and the velocity before it.
+    last_impact: Option<(f64, Vec<f64>)>,
 }
 
-/// A recorded part between two events.
-pub(crate) struct Between<'a> {
+/// Recorded substep between two events.
+pub(crate) struct RecordedSubstep<'a> {
     pub(crate) size: f64,
-    pub(crate) implicit: bool,
-    pub(crate) located: bool,
-    pub(crate) definite: bool,
-    pub(crate) active: &'a [ActiveConstraint],
-    pub(crate) fresh: &'a [ActiveConstraint],
-    pub(crate) heading: &'a [f64],
-    pub(crate) carried: &'a [f64],
-    pub(crate) slips: &'a [(usize, [f64; 2])],
+    implicit: bool,
+    in_modes: bool,
+    definite: bool,
+    active: &'a [ActiveConstraint],
+    new_contacts: &'a [ActiveConstraint],
+    midpoint_velocity: &'a [f64],
+    start_velocity: &'a [f64],
+    slips: &'a [(usize, [f64; 2])],
     pub(crate) impulses: &'a [f64],
     pub(crate) v: &'a [f64],
 }
 
-impl<'a> Between<'a> {
-    /// A recorded part, if it is one between two events.
-    pub(crate) fn of(part: &'a Part) -> Option<Self> {
-        let Part::Between {
-            size,
-            implicit,
-            located,
-            definite,
-            active,
-            fresh,
-            heading,
-            carried,
-            slips,
-            impulses,
-            v,
-        } = part
-        else {
-            return None;
-        };
-        let (size, implicit, located, definite) = (*size, *implicit, *located, *definite);
-        Some(Self { size, implicit, located, definite, active, fresh, heading, carried, slips, impulses, v })
+impl<'a> RecordedSubstep<'a> {
+    /// Substep of a record, if it is one.
+    pub(crate) fn of(record: &'a SubstepRecord) -> Option<Self> {
+        match record {
+            &SubstepRecord::Substep {
+                size,
+                implicit,
+                in_modes,
+                definite,
+                ref active,
+                ref new_contacts,
+                ref midpoint_velocity,
+                ref start_velocity,
+                ref slips,
+                ref impulses,
+                ref v,
+            } => Some(Self {
+                size,
+                implicit,
+                in_modes,
+                definite,
+                active,
+                new_contacts,
+                midpoint_velocity,
+                start_velocity,
+                slips,
+                impulses,
+                v,
+            }),
+            _ => None,
+        }
     }
 }
 
-/// A recorded impact.
-pub(crate) struct Struck<'a> {
-    pub(crate) places: &'a [ConstraintId],
-    pub(crate) held: &'a [ConstraintId],
+/// Recorded impact.
+pub(crate) struct RecordedImpact<'a> {
+    pub(crate) closed: &'a [ConstraintId],
+    pub(crate) participants: &'a [ConstraintId],
+    /// Impulses and velocity of the compression.
     pub(crate) compression: (&'a [f64], &'a [f64]),
-    pub(crate) factor: f64,
+    pub(crate) restitution_factor: f64,
+    /// Impulses and velocity of the decompression.
     pub(crate) decompression: (&'a [f64], &'a [f64]),
 }
 
-/// What a part shows.
+/// Residuals of a record.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
-    /// How well its equations hold.
+pub(crate) struct ReplayResidual {
+    /// Certificate of its equations.
     pub(crate) certificate: Certificate,
-    /// How far velocities and displacements that it was made with are from what they have to be, without unit.
-    pub(crate) astray: f64,
-    /// Impulses lie in their cones and friction is against slip, so that nothing had to let go.
-    pub(crate) allowed: bool,
+    /// Relative residual of intermediate velocities and displacements.
+    pub(crate) velocity: f64,
+    /// Impulses lie in their cones and friction is against slip, so that no contact had to open or slip.
+    pub(crate) admissible: bool,
 }
 
-impl<'a, S: System + ?Sized> Replay<'a, S> {
+impl<'a, S: System + ?Sized> StepReplay<'a, S> {
+    /// Replay of a step of size `h` from the state before it.
     pub(crate) fn new(
         system: &'a S,
         scheme: &'a Scheme,
@@ -115,271 +122,221 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
         before: &State,
         h: f64,
     ) -> Self {
-        let mut flow = Flow::default();
-        flow.cache.clone_from(&before.memory.cache);
-        let stage = Stage { system, scheme, settings, whole: h };
-        let (projector, impact, instant) = Default::default();
-        Self { stage, flow, projector, impact, instant, now: before.clone(), bounced: None }
+        let mut solve = SolveContext::default();
+        solve.begin(&before.memory.cache);
+        let context = StepContext { system, scheme, settings, step: h, recording: false };
+        let (substep, projector, impact, acceleration) = Default::default();
+        let (state, last_impact) = (before.clone(), None);
+        Self { context, solve, substep, projector, impact, acceleration, state, last_impact }
     }
 
-    /// What lengths are measured by [m].
+    /// Size of the model [m].
     pub(crate) fn size(&self) -> f64 {
-        self.stage.system.size()
+        self.context.system.size()
     }
 
-    /// How the rest of a step is made coarsely.
-    pub(crate) fn coarse_scheme(&self, soft: bool) -> Scheme {
-        coarse::scheme(self.stage.scheme, soft)
+    /// Scheme of the first-order rest of a step.
+    pub(crate) fn first_order_scheme(&self, without_restitution: bool) -> Scheme {
+        first_order_scheme(self.context.scheme, without_restitution)
     }
 
-    /// What is left of the step [s], above round-off.
-    pub(crate) fn left(&self, end: f64) -> f64 {
-        let left = end - self.now.t;
-        if left.abs() <= LEFT * self.stage.whole { 0.0 } else { left }
+    /// Time left until `end` [s]; 0 if it is round-off.
+    pub(crate) fn time_left(&self, end: f64) -> f64 {
+        let left = end - self.state.t;
+        if left.abs() <= REMAINING_TIME_RELATIVE * self.context.step { 0.0 } else { left }
     }
 
-    /// A part between two events, up to its end; or why there is no such part.
-    pub(crate) fn between(&mut self, part: &Between) -> Result<Shown, String> {
-        let Self { stage, flow, projector, now, .. } = self;
-        let system = stage.system;
-        let n = now.v.len();
-        let sizes = [part.heading.len(), part.carried.len(), part.v.len()];
-        if sizes != [n; 3] || !(part.size > 0.0 && part.size <= stage.whole * (1.0 + LEFT)) {
-            return Err("a part of another size".to_string());
+    /// Replays a substep up to its end. The error says why the record is no such substep.
+    pub(crate) fn substep(&mut self, record: &RecordedSubstep) -> Result<ReplayResidual, String> {
+        let n = self.state.v.len();
+        let sizes = [record.midpoint_velocity.len(), record.start_velocity.len(), record.v.len()];
+        let longest = self.context.step * (1.0 + REMAINING_TIME_RELATIVE);
+        if sizes != [n; 3] || !(record.size > 0.0 && record.size <= longest) {
+            return Err("a substep of another size".to_string());
         }
-        let origin = Origin { state: now, active: part.active, fresh: part.fresh };
-        flow.begin(stage, &origin).map_err(|e| e.to_string())?;
-        let mut astray: f64 = 0.0;
-        if stage.settings.middle == Middle::Tangent {
-            let here = (now.t, &now.q[..]);
-            let straightened =
-                projector.head_by(stage, &origin, part.located, flow, |projector, which, v, _| {
-                    projector.pose_velocity(system, here, v, part.active);
-                    let said = if which == Straightened::Heading { part.heading } else { part.carried };
-                    astray = astray.max(changed(projector.posed(), v, said));
-                    v.copy_from_slice(said);
-                    Ok(())
-                });
-            straightened.map_err(|e| e.to_string())?;
-        }
-        if flow.heading != part.heading || flow.carried != part.carried {
-            astray = f64::INFINITY;
-        }
-        if part.definite {
-            flow.take_definite(stage, &now.v);
-        }
-        flow.assemble(stage, &origin, part.size, part.implicit).map_err(|e| e.to_string())?;
-        let Flow { problem, layout, middle, modes, .. } = flow;
-        if part.impulses.len() != layout.impulses {
+        let active = ActiveSet {
+            constraints: record.active.to_vec(),
+            new_contacts: record.new_contacts.to_vec(),
+            in_modes: record.in_modes,
+        };
+        let velocity = self.assemble_substep(record, &active)?;
+        let SubstepProblem { problem, layout, middle, modes, .. } = &mut self.substep;
+        if record.impulses.len() != layout.impulses {
             return Err("impulses of other rows".to_string());
         }
-        let candidate = certify_motion(problem, part.impulses, part.v).map_err(|e| e.to_string())?;
-        let (certificate, allowed) = if part.located {
-            middle.modes(part.active, modes);
-            for &(i, along) in part.slips {
+        let candidate = certify_motion(problem, record.impulses, record.v).map_err(|e| e.to_string())?;
+        let (certificate, admissible) = if record.in_modes {
+            middle.modes(record.active, modes);
+            for &(i, along) in record.slips {
                 match modes.get_mut(i) {
                     // a slip that turns has less friction in the mean
-                    Some(mode @ ContactMode::Slip(_)) if along[0].hypot(along[1]) <= 1.0 + 1e-12 => {
+                    Some(mode @ ContactMode::Slip(_))
+                        if along[0].hypot(along[1]) <= 1.0 + VERIFIED_FRICTION_RELATIVE =>
+                    {
                         *mode = ContactMode::Slip(along);
                     }
                     _ => return Err("friction that no mode has".to_string()),
                 }
             }
-            let allowed = allowed(problem, layout, modes, &candidate, stage.scheme.solver.tolerance);
-            (judge::given_modes(problem, layout, modes, &candidate), allowed)
+            let tolerance = self.context.scheme.solver.tolerance;
+            let admissible = is_admissible(problem, layout, modes, &candidate, tolerance);
+            (certificate::in_modes(problem, layout, modes, &candidate), admissible)
         } else {
             (candidate.certificate, true)
         };
-        let before = now.clone();
-        advance(system, &before, part.v, part.size, part.implicit, now);
-        Ok(Shown { certificate, astray, allowed })
+        let before = self.state.clone();
+        advance(self.context.system, &before, record.v, record.size, record.implicit, &mut self.state);
+        Ok(ReplayResidual { certificate, velocity, admissible })
     }
 
-    /// A landing on the interpolant of a part.
-    pub(crate) fn interpolated(&mut self, whole: &Between, at: f64) -> Result<Shown, String> {
-        if !(at > 0.0 && at <= whole.size) || whole.implicit {
-            return Err("a landing beside its part".to_string());
+    /// Assembles the problem of a recorded substep. Returns the residual of its midpoint and start velocities.
+    fn assemble_substep(&mut self, record: &RecordedSubstep, active: &ActiveSet) -> Result<f64, String> {
+        let Self { context, solve, substep, projector, state, .. } = self;
+        let from = StepStart { state, active };
+        substep.begin(context, &from, &mut solve.cache).map_err(|e| e.to_string())?;
+        let mut residual: f64 = 0.0;
+        if context.settings.middle == Midpoint::Tangent {
+            let at = Configuration::of(state);
+            let projected =
+                projector.set_midpoint_velocity_by(context, &from, substep, |projector, which, v| {
+                    projector.assemble_velocity(context.system, at, v, record.active);
+                    let recorded = match which {
+                        ProjectedVelocity::Midpoint => record.midpoint_velocity,
+                        ProjectedVelocity::Start => record.start_velocity,
+                    };
+                    residual = residual.max(velocity_residual(&projector.assembled(), v, recorded));
+                    v.copy_from_slice(recorded);
+                    Ok(())
+                });
+            projected.map_err(|e| e.to_string())?;
         }
-        let start = self.now.clone();
-        let shown = self.between(whole)?;
-        self.now = locate::on_cubic(self.stage.system, &start, &self.now, whole.size, at);
-        Ok(shown)
+        if substep.midpoint_velocity != record.midpoint_velocity
+            || substep.start_velocity != record.start_velocity
+        {
+            residual = f64::INFINITY;
+        }
+        if record.definite {
+            substep.take_definite(context, &state.v);
+        }
+        let assembled = substep.assemble(context, &from, record.size, record.implicit, &mut solve.cache);
+        assembled.map_err(|e| e.to_string())?;
+        Ok(residual)
     }
 
-    /// What the part that was posed last reports.
+    /// Replays a landing on the interpolant of a substep.
+    pub(crate) fn interpolated(
+        &mut self,
+        whole: &RecordedSubstep,
+        at: f64,
+    ) -> Result<ReplayResidual, String> {
+        if !(at > 0.0 && at <= whole.size) || whole.implicit {
+            return Err("a landing outside its substep".to_string());
+        }
+        let start = self.state.clone();
+        let residual = self.substep(whole)?;
+        self.state = interpolate(self.context.system, &start, &self.state, whole.size, at);
+        Ok(residual)
+    }
+
+    /// Contact and joint reports of the substep replayed last.
     pub(crate) fn reports(&self, z: &[f64], v: &[f64]) -> (Vec<ContactReport>, Vec<JointReport>) {
-        let Flow { problem, layout, places, middle, .. } = &self.flow;
+        let SubstepProblem { problem, layout, places, middle, .. } = &self.substep;
         let (mut contacts, mut joints) = (Vec::new(), Vec::new());
-        // the mode is told by the speed, which is not compared
+        // modes depend on the speed that counts as slip; they are not compared
         let assembled = AssembledProblem { problem, layout, rows: places };
         assembled.contact_reports(&middle.contacts, &RowSolution { z, v, stick_speed: 0.0 }, &mut contacts);
         assembled.joint_reports(&middle.joints, z, &mut joints);
         (contacts, joints)
     }
 
-    /// A projection onto what holds: its equations, and what is left of the errors of positions [m].
+    /// Replays a projection. Returns its residual and the position error after it [m].
     pub(crate) fn projection(
         &mut self,
         active: &[ActiveConstraint],
         displacements: &[Vec<f64>],
         v: &[f64],
-    ) -> Result<(Shown, f64), String> {
-        let Self { stage, flow, projector, now, .. } = self;
-        let n = now.v.len();
+    ) -> Result<(ReplayResidual, f64), String> {
+        let Self { context, solve, projector, state, .. } = self;
+        let (system, n) = (context.system, state.v.len());
         if v.len() != n || displacements.iter().any(|d| d.len() != n) {
             return Err("a projection of another size".to_string());
         }
-        let mut astray: f64 = 0.0;
+        let mut residual: f64 = 0.0;
         for displacement in displacements {
-            projector.read(stage.system, now, active, flow).map_err(|e| e.to_string())?;
-            projector.pose_displacement(stage.system, now);
-            astray = astray.max(changed(projector.posed(), &vec![0.0; n], displacement));
-            stage.system.advance(&mut now.q, displacement, 1.0);
+            projector.read(system, state, active, &mut solve.cache).map_err(|e| e.to_string())?;
+            projector.assemble_displacement(system, state);
+            let own = velocity_residual(&projector.assembled(), &vec![0.0; n], displacement);
+            residual = residual.max(own);
+            system.advance(&mut state.q, displacement, 1.0);
         }
-        projector.read(stage.system, now, active, flow).map_err(|e| e.to_string())?;
-        let left = projector.error();
-        projector.pose_velocity(stage.system, (now.t, &now.q), &now.v, active);
-        astray = astray.max(changed(projector.posed(), &now.v, v));
-        now.v.copy_from_slice(v);
-        Ok((Shown { astray, allowed: true, ..Shown::default() }, left))
+        projector.read(system, state, active, &mut solve.cache).map_err(|e| e.to_string())?;
+        let position_error = projector.position_error();
+        projector.assemble_velocity(system, Configuration::of(state), &state.v, active);
+        residual = residual.max(velocity_residual(&projector.assembled(), &state.v, v));
+        state.v.copy_from_slice(v);
+        let residual = ReplayResidual { velocity: residual, admissible: true, ..ReplayResidual::default() };
+        Ok((residual, position_error))
     }
 
-    /// An impact: the certificates of its compression and its decompression.
-    pub(crate) fn impact(&mut self, part: &Struck) -> Result<Shown, String> {
-        let Self { stage, flow, impact, now, bounced, .. } = self;
-        let system = stage.system;
-        let (z, compressed) = part.compression;
-        let (more, v) = part.decompression;
-        let n = now.v.len();
+    /// Replays an impact: the certificates of its compression and decompression.
+    pub(crate) fn impact(&mut self, record: &RecordedImpact) -> Result<ReplayResidual, String> {
+        let Self { context, solve, impact, state, last_impact, .. } = self;
+        let (system, settings) = (context.system, context.settings);
+        let (z, compressed) = record.compression;
+        let (more, v) = record.decompression;
+        let n = state.v.len();
         if v.len() != n || compressed.len() != n {
             return Err("an impact of another size".to_string());
         }
-        impact.read(system, now, NEIGHBOURS * system.size(), part.held, flow);
-        let here = bounced.take().filter(|b| b.0 == now.t);
-        let first = now.v.clone();
-        let over = impact.pose(stage, now, part.places, here.as_ref().map(|b| &b.1[..]));
-        let before = kinetic(system, now.t, &now.q, &now.v);
+        let max_gap = IMPACT_GAP_RELATIVE * system.size();
+        impact.rows.read(system, state, max_gap, record.participants, &mut solve.cache);
+        let last = last_impact.take().filter(|last| last.0 == state.t);
+        let first = state.v.clone();
+        let last_velocity = last.as_ref().map(|last| &last.1[..]);
+        let start = ImpactStart { closed: record.closed, last_velocity };
+        let ended = impact.assemble_compression(context, state, &start);
+        let before = kinetic(system, state.t, &state.q, &state.v);
         if z.len() != impact.problem().layout().impulses {
             return Err("an impact with impulses of other rows".to_string());
         }
         let candidate = certify_motion(impact.problem(), z, compressed).map_err(|e| e.to_string())?;
         let mut certificate = candidate.certificate;
-        let returned = if over { Vec::new() } else { impact.returned(stage, compressed, z) };
+        let factor = record.restitution_factor;
+        let returned = if ended { Vec::new() } else { impact.returned(context, compressed, z) };
         if returned.is_empty() {
-            if v != compressed || !more.is_empty() || part.factor != if over { 0.0 } else { 1.0 } {
+            if v != compressed || !more.is_empty() || factor != if ended { 0.0 } else { 1.0 } {
                 return Err("an impact that bounces without restitution".to_string());
             }
         } else {
-            let reduced = part.factor < 1.0 && stage.settings.energy_safe;
-            if part.factor != 1.0 && !(reduced && part.factor >= 0.0) {
-                return Err(format!("an impact with {} times its restitution", part.factor));
+            let reduced = factor < 1.0 && settings.energy_safe;
+            if factor != 1.0 && !(reduced && factor >= 0.0) {
+                return Err(format!("an impact with {factor} times its restitution"));
             }
-            impact.pose_decompression(stage, compressed, &returned, part.factor);
+            impact.assemble_decompression(context, compressed, &returned, factor);
             if more.len() != impact.problem().layout().impulses {
                 return Err("a decompression with impulses of other rows".to_string());
             }
             let second = certify_motion(impact.problem(), more, v).map_err(|e| e.to_string())?;
-            certificate = judge::worse(certificate, second.certificate);
-            let after = kinetic(system, now.t, &now.q, v);
-            if stage.settings.energy_safe && after > before * (1.0 + GAIN) {
+            certificate = certificate::worse(certificate, second.certificate);
+            let after = kinetic(system, state.t, &state.q, v);
+            if settings.energy_safe && after > before * (1.0 + VERIFIED_ENERGY_GAIN_RELATIVE) {
                 return Err("an impact that adds energy".to_string());
             }
         }
-        now.v.copy_from_slice(v);
-        *bounced = (!over).then_some((now.t, first));
-        Ok(Shown { certificate, astray: 0.0, allowed: true })
+        state.v.copy_from_slice(v);
+        *last_impact = (!ended).then_some((state.t, first));
+        Ok(ReplayResidual { certificate, velocity: 0.0, admissible: true })
     }
-}
 
-/// How far a velocity is from one that impulses in these modes make of another and whose rows hold: what of M(v⁺ − v)
-/// no impulse gives, as a part of it, and the speeds of rows, as a part of the scale of speeds; the larger.
-fn changed((problem, layout, modes): (&StepProblem, &Layout, &[ContactMode]), v: &[f64], to: &[f64]) -> f64 {
-    let start = &layout.velocity;
-    let n = v.len();
-    let mut columns: Vec<DVector<f64>> = Vec::new();
-    let mut speeds: f64 = 0.0;
-    // by √m, so that turning and moving are measured alike
-    let mut roots = Vec::with_capacity(n);
-    for body in &problem.bodies {
-        roots.extend((0..body.velocities).map(|i| body.mass[(i, i)].sqrt()));
-    }
-    let column = |parts: &[(&Row, f64)]| {
-        let mut column = DVector::zeros(n);
-        for (row, factor) in parts {
-            row.for_each(start, |i, x| column[i] += factor * x / roots[i]);
+    /// Replays the short motion past the instant at which a contact lost its feature pair.
+    pub(crate) fn feature_change(&mut self, size: f64) -> Result<ReplayResidual, String> {
+        let longest = feature_change_time(&self.context, &self.state);
+        if !(size > 0.0 && size <= longest * (1.0 + VERIFIED_TIME_RELATIVE)) {
+            return Err(format!("{size} s past a contact that was lost"));
         }
-        column
-    };
-    let mut holds = |row: &Row, offset: f64| speeds = speeds.max((row.dot(start, to) + offset).abs());
-    for joint in &problem.joints {
-        columns.push(column(&[(&joint.row.row, 1.0)]));
-        holds(&joint.row.row, joint.row.offset);
+        let State { t, q, v, .. } = &mut self.state;
+        self.context.system.advance(q, v, size);
+        *t += size;
+        Ok(ReplayResidual { admissible: true, ..ReplayResidual::default() })
     }
-    for (contact, mode) in problem.contacts.iter().zip(modes) {
-        match mode {
-            ContactMode::Open => {}
-            ContactMode::Stick => {
-                for row in contact.rows() {
-                    columns.push(column(&[(&row.row, 1.0)]));
-                    holds(&row.row, row.offset);
-                }
-            }
-            ContactMode::Slip(along) => {
-                let Some(normal) = &contact.normal else { continue };
-                let mut parts = vec![(&normal.row, 1.0)];
-                parts.extend(contact.tangents.iter().zip(along).map(|(t, a)| (&t.row, contact.mu * a)));
-                columns.push(column(&parts));
-                holds(&normal.row, normal.offset);
-            }
-        }
-    }
-    let weighed = |v: &[f64]| {
-        let mut product = vec![0.0; n];
-        problem.multiply_mass(start, v, &mut product);
-        DVector::from_iterator(n, product.iter().zip(&roots).map(|(p, root)| p / root))
-    };
-    let difference: Vec<f64> = to.iter().zip(v).map(|(a, b)| a - b).collect();
-    let change = weighed(&difference);
-    let mut rest = change.clone();
-    if columns.iter().any(|column| column.iter().any(|x| !x.is_finite())) {
-        return f64::INFINITY;
-    }
-    if !columns.is_empty() {
-        let svd = DMatrix::from_columns(&columns).try_svd(true, false, 5.0 * f64::EPSILON, TURNS);
-        let Some(svd) = svd else { return f64::INFINITY };
-        let least = SINGULAR * svd.singular_values.amax();
-        for (k, direction) in svd.u.iter().flat_map(|u| u.column_iter()).enumerate() {
-            if svd.singular_values[k] > least {
-                rest -= direction * direction.dot(&change);
-            }
-        }
-    }
-    let size = change.norm() + BESIDE * weighed(v).norm();
-    let outside = if size > 0.0 { rest.norm() / size } else { 0.0 };
-    let slowest = problem.speed_scale.max(f64::MIN_POSITIVE);
-    let worst = outside.max(speeds / slowest);
-    if worst.is_nan() { f64::INFINITY } else { worst }
-}
-
-/// Whether impulses lie in their cones and friction is against the slip, at the velocity at which its rows hold.
-fn allowed(
-    problem: &StepProblem,
-    layout: &Layout,
-    modes: &[ContactMode],
-    candidate: &Candidate,
-    tolerance: f64,
-) -> bool {
-    let slip = |t: &OffsetRow| t.row.dot(&layout.velocity, &candidate.velocity) + t.offset;
-    let speed = candidate.certificate.speed;
-    let contacts = problem.contacts.iter().zip(modes).zip(&candidate.certificate.contacts);
-    contacts.into_iter().all(|((contact, mode), own)| {
-        let against = match mode {
-            ContactMode::Slip(along) => {
-                let slips = contact.tangents.iter().zip(along);
-                slips.map(|(t, a)| a * slip(t)).sum::<f64>() <= STILL * speed
-            }
-            _ => true,
-        };
-        own.cone <= tolerance && against
-    })
 }

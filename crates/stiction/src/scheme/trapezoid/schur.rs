@@ -1,7 +1,7 @@
 //! Rigid joints alone, directly: S = N M⁻¹ Nᵀ = UᵀD⁻¹U by blocks of joints. What bears, gives way or is redundant
 //! takes the general way.
 
-use super::frame::find_starts;
+use super::context::set_velocity_offsets;
 use super::sparsity::{Coupling, Sparsity, WIDEST};
 use crate::system::{JointRow, System};
 use nalgebra::Matrix6;
@@ -101,7 +101,7 @@ impl Schur {
 
     fn weigh<S: System + ?Sized>(&mut self, system: &S, (t, q): (f64, &[f64])) {
         let bodies = system.bodies();
-        find_starts(system, &mut self.starts);
+        set_velocity_offsets(system, &mut self.starts);
         self.bodies.truncate(bodies.len());
         for (i, &n) in bodies.iter().enumerate() {
             let mass = system.mass_at(i, t, q);

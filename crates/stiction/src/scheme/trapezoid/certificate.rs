@@ -1,13 +1,13 @@
-//! How well the equations of given modes hold, from the step problem and the impulses alone.
+//! Certificate of an answer in given friction modes, from the step problem and the impulses alone.
 
-use super::flow::mobility;
+use super::context::mobility;
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{Candidate, Certificate, ContactMode, OffsetRow, StepProblem};
 
-/// The certificate of an answer in given modes: its momentum and joints as the judge of complementarity problems found
-/// them, the rows that hold in these modes, and that what slips has the friction its mode says and what is open has
-/// none. Whether the modes are right is not a matter of a part: the event functions tell.
-pub(super) fn given_modes(
+/// Certificate of an answer in given modes. Momentum and joints are as certified for complementarity problems. Rows that
+/// hold in these modes must have no speed, slipping contacts the friction of their mode, open ones no impulse. Whether
+/// the modes are right is decided by the event functions.
+pub(super) fn in_modes(
     problem: &StepProblem,
     layout: &Layout,
     modes: &[ContactMode],
@@ -16,12 +16,12 @@ pub(super) fn given_modes(
     let Candidate { z, velocity, certificate, .. } = candidate;
     let Certificate { speed, momentum, joints, .. } = *certificate;
     let (mut natural_map, mut cone) = (0.0, 0.0);
-    let mut holds = |row: &OffsetRow| {
-        let speed_left = row.row.dot(&layout.velocity, velocity) + row.offset;
-        natural_map = larger(natural_map, speed_left.abs() / speed);
+    let mut check_speed = |row: &OffsetRow| {
+        let residual = row.row.dot(&layout.velocity, velocity) + row.offset;
+        natural_map = larger(natural_map, residual.abs() / speed);
     };
-    // an impulse that should not be there, by the speed it causes
-    let mut vanishes = |row: &OffsetRow, impulse: f64| {
+    // an impulse that should vanish is measured by the speed it causes
+    let mut check_impulse = |row: &OffsetRow, impulse: f64| {
         cone = larger(cone, mobility(problem, layout, &row.row) * impulse.abs() / speed);
     };
     for (i, contact) in problem.contacts.iter().enumerate() {
@@ -31,26 +31,26 @@ pub(super) fn given_modes(
         let across = contact.tangents.iter().zip(contact.tangent_impulse(friction));
         match modes.get(i).copied().unwrap_or(ContactMode::Open) {
             ContactMode::Open => {
-                contact.normal.iter().for_each(|row| vanishes(row, normal));
-                across.for_each(|(row, p)| vanishes(row, p));
+                contact.normal.iter().for_each(|row| check_impulse(row, normal));
+                across.for_each(|(row, p)| check_impulse(row, p));
             }
-            ContactMode::Stick => contact.normal.iter().chain(&contact.tangents).for_each(&mut holds),
+            ContactMode::Stick => contact.normal.iter().chain(&contact.tangents).for_each(&mut check_speed),
             ContactMode::Slip(along) => {
-                contact.normal.iter().for_each(&mut holds);
+                contact.normal.iter().for_each(&mut check_speed);
                 let bound = contact.mu * normal + contact.kappa;
-                across.zip(along).for_each(|((row, p), along)| vanishes(row, p - bound * along));
+                across.zip(along).for_each(|((row, p), along)| check_impulse(row, p - bound * along));
             }
         }
     }
     Certificate { speed, momentum, joints, natural_map, cone, ..Certificate::default() }
 }
 
-/// The worse of two certificates.
+/// Worse of two certificates; the second on a tie.
 pub(super) fn worse(a: Certificate, b: Certificate) -> Certificate {
     if b.worst() >= a.worst() { b } else { a }
 }
 
-/// The larger of two residuals; one that is not a number is infinite.
+/// Larger of two residuals; NaN counts as infinite.
 fn larger(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
@@ -61,7 +61,7 @@ mod tests {
     use nalgebra::{Matrix6, Vector6};
     use stiction_lcp::{Body, Contact, FrictionSet, Row, Term, certify};
 
-    /// A point of 2 kg in the plane that falls onto a floor with friction 0.5 and slides: momentum (3, −4) N s.
+    /// Point of 2 kg in the plane that hits a floor with friction 0.5 and slides: momentum (3, −4) N s.
     fn sliding() -> (StepProblem, Layout) {
         let row = |j: [f64; 2]| {
             let j = [j[0], j[1], 0.0, 0.0, 0.0, 0.0];
@@ -84,21 +84,21 @@ mod tests {
         (problem, layout)
     }
 
-    fn judged(mode: ContactMode, z: &[f64]) -> Certificate {
+    fn certificate(mode: ContactMode, z: &[f64]) -> Certificate {
         let (problem, layout) = sliding();
-        given_modes(&problem, &layout, &[mode], &certify(&problem, z).unwrap())
+        in_modes(&problem, &layout, &[mode], &certify(&problem, z).unwrap())
     }
 
     #[test]
-    fn true_answers_pass_in_their_modes() {
-        // friction takes 2 of the 3 N s; sticking takes all, more than the cone allows, which is the event's matter
-        assert!(judged(ContactMode::Slip([-1.0, 0.0]), &[4.0, 0.0, 2.0]).passes(1e-15));
-        assert!(judged(ContactMode::Stick, &[4.0, 0.0, 3.0]).passes(1e-15));
-        assert!(judged(ContactMode::Open, &[0.0; 3]).passes(1e-15));
+    fn correct_answers_pass_in_their_modes() {
+        // friction takes 2 of the 3 N s; sticking takes all, beyond the cone, which the event functions see
+        assert!(certificate(ContactMode::Slip([-1.0, 0.0]), &[4.0, 0.0, 2.0]).passes(1e-15));
+        assert!(certificate(ContactMode::Stick, &[4.0, 0.0, 3.0]).passes(1e-15));
+        assert!(certificate(ContactMode::Open, &[0.0; 3]).passes(1e-15));
     }
 
     #[test]
-    fn false_answers_do_not() {
+    fn wrong_answers_do_not_pass() {
         let slip = ContactMode::Slip([-1.0, 0.0]);
         // V₀ is the 2 m/s at which the floor is met; errors of 1e-6 N s are 5e-7 m/s
         for (mode, z) in [
@@ -110,7 +110,7 @@ mod tests {
             (ContactMode::Open, [1e-6, 0.0, 0.0]),
             (ContactMode::Open, [0.0, 0.0, f64::NAN]),
         ] {
-            let worst = judged(mode, &z).worst();
+            let worst = certificate(mode, &z).worst();
             assert!(worst > 2e-7, "{mode:?} {z:?}: {worst}");
         }
     }

@@ -1,19 +1,20 @@
-//! The explicit methods of Dormand and Prince: of order five with an estimate of order four, and of order eight with
-//! estimates of orders five and three. Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, sections
-//! II.5 and II.10.
+//! Tableaux of Dormand and Prince: order five with an estimate of order four, and order eight with estimates of orders
+//! five and three. Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, sections II.5 and II.10.
 
-/// A method.
-pub(super) struct Tableau {
-    /// The stages after the first, by the weights of the derivatives before them; the last is the end of the step.
+/// Tableau of an explicit Runge-Kutta method.
+pub(super) struct RungeKuttaTableau {
+    /// Weights of the rates before each stage, from the second stage on; the last stage is the end of the step.
     pub(super) stages: &'static [&'static [f64]],
-    /// When each is, as a part of the step.
+    /// Time of each stage, as a fraction of the step.
     pub(super) times: &'static [f64],
-    /// Weights of the difference to the embedded method, and to a second one where one is not enough.
+    /// Weights of the difference to the embedded method.
     pub(super) error: &'static [f64],
+    /// Weights of the difference to a second embedded method, where one is not enough.
     pub(super) second: Option<&'static [f64]>,
 }
 
-pub(super) const FIVE: Tableau = Tableau {
+/// Method of order five: seven stages.
+pub(super) const DORMAND_PRINCE_FIVE: RungeKuttaTableau = RungeKuttaTableau {
     stages: &[
         &[1.0 / 5.0],
         &[3.0 / 40.0, 9.0 / 40.0],
@@ -35,7 +36,8 @@ pub(super) const FIVE: Tableau = Tableau {
     second: None,
 };
 
-pub(super) const EIGHT: Tableau = Tableau {
+/// Method of order eight: twelve stages.
+pub(super) const DORMAND_PRINCE_EIGHT: RungeKuttaTableau = RungeKuttaTableau {
     stages: &[
         &[0.052_600_151_958_767_73],
         &[0.019_725_056_984_537_9, 0.059_175_170_953_613_7],
@@ -161,8 +163,8 @@ pub(super) const EIGHT: Tableau = Tableau {
 mod tests {
     use super::*;
 
-    /// The error at the end of y' = y cos t, y(0) = 1, in so many steps to t = 4.
-    fn error(method: &Tableau, steps: u32) -> f64 {
+    /// Error at t = 4 of y' = y cos t, y(0) = 1, in this many steps.
+    fn error(method: &RungeKuttaTableau, steps: u32) -> f64 {
         let h = 4.0 / f64::from(steps);
         let (mut t, mut y) = (0.0_f64, 1.0_f64);
         for _ in 0..steps {
@@ -178,16 +180,16 @@ mod tests {
     }
 
     #[test]
-    fn the_orders_are_as_told() {
-        for (method, order, steps) in [(&FIVE, 5.0, 80), (&EIGHT, 8.0, 20)] {
+    fn error_ratios_show_the_orders() {
+        for (method, order, steps) in [(&DORMAND_PRINCE_FIVE, 5.0, 80), (&DORMAND_PRINCE_EIGHT, 8.0, 20)] {
             let found = (error(method, steps) / error(method, 2 * steps)).log2();
             assert!((found - order).abs() < 0.3, "{found} instead of {order}");
         }
     }
 
     #[test]
-    fn every_stage_is_when_its_weights_say() {
-        for method in [&FIVE, &EIGHT] {
+    fn stage_times_are_the_sums_of_their_weights() {
+        for method in [&DORMAND_PRINCE_FIVE, &DORMAND_PRINCE_EIGHT] {
             for (weights, time) in method.stages.iter().zip(method.times) {
                 assert!((weights.iter().sum::<f64>() - time).abs() < 1e-14);
             }

@@ -1,0 +1,462 @@
+//! Acceleration problem at a state: M a = k + Rᵀλ, R a = −(dR/dt) v.
+//!
+//! Its forces decide whether modes are right, and choose the next ones. Impulses of a step cannot: they are means, half
+//! a step late.
+
+use super::certificate;
+use super::constants::{
+    DIFFERENCE_STEP_RELATIVE, FRICTION_BOUND_RELATIVE, MAX_DIFFERENCE_TIME, MIN_SLIP_ACCELERATION,
+    SLIP_OFFSET_FACTOR,
+};
+use super::context::{Configuration, SolveContext, dot, mobility, set_bodies, velocity_offsets};
+use super::rows::ConstraintRows;
+use super::schur::Schur;
+use crate::assemble::{self, Offsets, RowMap};
+use crate::error::StepError;
+use crate::scheme::Scheme;
+use crate::state::{ActiveConstraint, State};
+use crate::system::{
+    ConstraintId, ContactRow, Forces, JointRow, RowKind, SearchCache, System, add_gyroscopic,
+};
+use stiction_lcp::problem::Layout;
+use stiction_lcp::{Candidate, Certificate, ContactMode, Row, StepProblem};
+
+/// Acceleration problem and its storage.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AccelerationProblem {
+    pub(super) problem: StepProblem,
+    pub(super) layout: Layout,
+    pub(super) places: RowMap,
+    pub(super) rows: ConstraintRows,
+    /// Rows at the four points of the difference.
+    stencil: [ConstraintRows; 4],
+    forces: Forces,
+    pub(super) modes: Vec<ContactMode>,
+    q: Vec<f64>,
+    schur: Schur,
+    /// d/dt of the speeds of joint rows at constant v.
+    joint_rates: Vec<f64>,
+    /// d/dt of the speeds of contact rows at constant v: normal and tangents.
+    contact_rates: Vec<[f64; 3]>,
+}
+
+/// Force and slip of an active constraint.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ConstraintLoad {
+    /// Normal force; 0 of a drive [N].
+    pub(super) normal: f64,
+    /// Friction force on the second body [N]; of a drive, along its row.
+    pub(super) friction: [f64; 3],
+    /// Friction bound [N].
+    pub(super) bound: f64,
+    /// Slip velocity [m/s].
+    pub(super) slip: [f64; 3],
+}
+
+impl AccelerationProblem {
+    /// Joint forces and accelerations by direct elimination, where no constraint is active and joints are rigid and
+    /// not redundant; `None` elsewhere.
+    pub(super) fn eliminate_joints<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        cache: &mut SearchCache,
+    ) -> Option<(&[f64], Vec<f64>)> {
+        let State { t, q, v, .. } = state;
+        self.read(system, state, &[], cache).ok()?;
+        if !self.schur.factor(system, (*t, q), &self.rows.joints) {
+            return None;
+        }
+        system.forces(*t, q, v, &mut self.forces);
+        add_gyroscopic(system, v, &mut self.forces.k);
+        let mut a = Vec::with_capacity(v.len());
+        self.schur.respond(&self.forces.k, &mut a);
+        self.schur.correct(|k| self.joint_rates[k], &mut a);
+        a.iter().all(|a| a.is_finite()).then_some((&self.schur.acted, a))
+    }
+
+    /// Assembles bodies and applied forces at a state, and reads the rows.
+    pub(super) fn assemble<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        active: &[ActiveConstraint],
+        cache: &mut SearchCache,
+    ) -> Result<(), StepError> {
+        self.read(system, state, active, cache)?;
+        let State { t, q, v, .. } = state;
+        system.forces(*t, q, v, &mut self.forces);
+        add_gyroscopic(system, v, &mut self.forces.k);
+        set_bodies(system, Configuration::of(state), &mut self.problem);
+        let mut first = 0;
+        for body in &mut self.problem.bodies {
+            for i in 0..body.velocities {
+                body.momentum[i] = self.forces.k[first + i];
+            }
+            first += body.velocities;
+        }
+        Ok(())
+    }
+
+    /// Reads rows at a state, and the rates of their speeds at constant v.
+    fn read<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        active: &[ActiveConstraint],
+        cache: &mut SearchCache,
+    ) -> Result<(), StepError> {
+        let State { t, q, v, .. } = state;
+        let known = |(joint, rate): (&JointRow, &f64)| match joint.kind {
+            RowKind::Rigid(_) => rate.is_finite(),
+            RowKind::Limit => true,
+            RowKind::Drive { .. } => false,
+        };
+        if active.is_empty()
+            && system.joint_rates(*t, q, v, &mut self.rows.joints, &mut self.joint_rates)
+            && self.rows.joints.iter().zip(&self.joint_rates).all(known)
+        {
+            self.rows.keep_joints_only(*t, &mut self.joint_rates);
+            self.contact_rates.clear();
+            return Ok(());
+        }
+        let fastest = system.surface_speed(*t, q, v);
+        let travel = DIFFERENCE_STEP_RELATIVE * system.size();
+        let step = (travel / fastest.max(f64::MIN_POSITIVE)).min(MAX_DIFFERENCE_TIME);
+        self.rows.read(system, Configuration::of(state), active, None, cache)?;
+        for (rows, k) in self.stencil.iter_mut().zip([-2.0, -1.0, 1.0, 2.0]) {
+            self.q.clone_from(q);
+            system.advance(&mut self.q, v, k * step);
+            let at = Configuration { t: t + k * step, q: &self.q };
+            rows.read(system, at, active, Some(&self.rows), cache)?;
+        }
+        self.differentiate(system, v, step);
+        Ok(())
+    }
+
+    /// Rates of row speeds at constant v, by a difference of four points.
+    fn differentiate<S: System + ?Sized>(&mut self, system: &S, v: &[f64], step: f64) {
+        let offsets = velocity_offsets(system);
+        let slope = |at: [f64; 4]| (at[0] - 8.0 * at[1] + 8.0 * at[2] - at[3]) / (12.0 * step);
+        let speed = |row: &Row, drift: f64| row.dot(&offsets, v) + drift;
+        let stencil = &self.stencil;
+        self.joint_rates.clear();
+        for k in 0..self.rows.joints.len() {
+            self.joint_rates.push(slope(std::array::from_fn(|i| {
+                let joint = &stencil[i].joints[k];
+                speed(&joint.row, joint.drift)
+            })));
+        }
+        self.contact_rates.clear();
+        for k in 0..self.rows.contacts.len() {
+            let normal = slope(std::array::from_fn(|i| {
+                let row = &stencil[i].contacts[k];
+                speed(&row.normal, row.drift)
+            }));
+            let mut rates = [normal, 0.0, 0.0];
+            for j in 0..self.rows.contacts[k].tangents.len() {
+                rates[1 + j] = slope(std::array::from_fn(|i| {
+                    let row = &stencil[i].contacts[k].tangents[j];
+                    speed(&row.row, row.offset)
+                }));
+            }
+            self.contact_rates.push(rates);
+        }
+    }
+
+    /// Solves for forces and accelerations in given modes.
+    pub(super) fn solve_in_modes<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        active: &[ActiveConstraint],
+        solve: &mut SolveContext,
+    ) -> Result<Candidate, StepError> {
+        self.assemble(system, state, active, &mut solve.cache)?;
+        self.assemble_rows(system, active, &[]);
+        self.rows.modes(active, &mut self.modes);
+        solve.solve_in_modes(state.t, &self.problem, &self.modes)
+    }
+
+    /// Certificate of an answer in the modes of the last solve.
+    pub(super) fn certificate(&self, candidate: &Candidate) -> Certificate {
+        certificate::in_modes(&self.problem, &self.layout, &self.modes, candidate)
+    }
+
+    /// Assembles the rows. Friction acts along the direction of each slipping constraint, unless it is `free` to change
+    /// its mode.
+    pub(super) fn assemble_rows<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        active: &[ActiveConstraint],
+        free: &[ConstraintId],
+    ) {
+        let scale = self.acceleration_scale(system);
+        self.problem.speed_scale = scale.max(f64::MIN_POSITIVE);
+        self.set_row_offsets(scale, active, free);
+        let Self { problem, layout, places, rows, contact_rates, .. } = self;
+        let normal = |row: &ContactRow| {
+            let k = rows.contacts.iter().position(|c| c.id == row.id);
+            k.map_or(0.0, |k| contact_rates[k][0])
+        };
+        let drift = |j: &JointRow| j.drift;
+        let offsets = Offsets { joint: &drift, contact: &normal, limit: &drift };
+        assemble::rows(problem, places, 1.0, &rows.joints, &rows.contacts, &offsets);
+        problem.lay_out(layout);
+    }
+
+    /// Scale of the accelerations around: of gravity, applied forces and drives [m/s²].
+    fn acceleration_scale<S: System + ?Sized>(&mut self, system: &S) -> f64 {
+        let Self { problem, layout, rows, .. } = self;
+        problem.lay_out(layout);
+        let accelerations = problem
+            .bodies
+            .iter()
+            .flat_map(|b| (0..b.velocities).map(move |i| b.momentum[i] / b.mass[(i, i)]));
+        let scale = accelerations.fold(system.gravity(), |m: f64, a| m.max(a.abs()));
+        // a motor may be the only cause of motion
+        let drives = rows.joints.iter().filter_map(|j| match j.kind {
+            RowKind::Drive { force, .. } => Some(force * mobility(problem, layout, &j.row)),
+            _ => None,
+        });
+        drives.fold(scale, f64::max)
+    }
+
+    /// Sets the offsets of tangent and joint rows from their rates, and from the slip of constraints that keep their
+    /// mode.
+    fn set_row_offsets(&mut self, scale: f64, active: &[ActiveConstraint], free: &[ConstraintId]) {
+        let Self { rows, joint_rates, contact_rates, .. } = self;
+        let slip = |c: &ActiveConstraint| c.slip_direction().filter(|_| !free.contains(&c.constraint));
+        let contacts = active.iter().filter(|c| c.is_contact());
+        for ((row, rates), active) in rows.contacts.iter_mut().zip(&mut *contact_rates).zip(contacts) {
+            let slip = slip(active);
+            if let Some(direction) = slip
+                && row.aligned
+                && row.tangents.len() == 2
+            {
+                turn(row, rates, row.tangent_directions.map(|t| dot(t, direction)));
+            }
+            for (k, tangent) in row.tangents.iter_mut().enumerate() {
+                tangent.offset = rates[1 + k];
+                if let Some(direction) = slip {
+                    // slip is against friction
+                    tangent.offset -= SLIP_OFFSET_FACTOR * scale * dot(row.tangent_directions[k], direction);
+                }
+            }
+        }
+        let joints = rows.joints.iter_mut().zip(&*joint_rates).zip(&rows.joint_indices);
+        for ((joint, rate), &row) in joints {
+            joint.error = 0.0;
+            joint.drift = *rate;
+            if let RowKind::Drive { speed, .. } = &mut joint.kind {
+                *speed = 0.0;
+                let own = active.iter().find(|c| c.constraint == ConstraintId::Joint(row));
+                if let Some([sign, ..]) = own.and_then(slip) {
+                    joint.drift -= SLIP_OFFSET_FACTOR * scale * sign;
+                }
+            }
+        }
+    }
+
+    /// Scale of forces [N].
+    pub(super) fn force_scale(&self) -> f64 {
+        let bodies = self.problem.bodies.iter();
+        let weights = bodies.map(|b| b.mass[(0, 0)] * self.problem.speed_scale);
+        weights.fold(f64::MIN_POSITIVE, f64::max)
+    }
+
+    /// Whether an active constraint is a drive.
+    pub(super) fn is_drive(&self, constraint: ConstraintId) -> bool {
+        let ConstraintId::Joint(row) = constraint else { return false };
+        let k = self.rows.joint_indices.iter().position(|&r| r == row);
+        k.is_some_and(|k| matches!(self.rows.joints[k].kind, RowKind::Drive { .. }))
+    }
+
+    /// Whether an active constraint has friction.
+    pub(super) fn has_friction(&self, constraint: ConstraintId) -> bool {
+        match constraint {
+            ConstraintId::Contact(id) => self.rows.contacts.iter().any(|c| c.id == id && c.mu > 0.0),
+            ConstraintId::Joint(_) => self.is_drive(constraint),
+        }
+    }
+
+    /// Loads of the active constraints in a solution, in their order.
+    pub(super) fn loads(&self, active: &[ActiveConstraint], v: &[f64], z: &[f64]) -> Vec<ConstraintLoad> {
+        let mut contacts = 0;
+        let load = |active: &ActiveConstraint| match active.constraint {
+            ConstraintId::Contact(_) => {
+                contacts += 1;
+                self.contact_load(contacts - 1, v, z)
+            }
+            ConstraintId::Joint(row) => self.joint_load(row, v, z),
+        };
+        active.iter().map(load).collect()
+    }
+
+    /// Index of each active constraint in the problem; `None` for rows that are not there.
+    pub(super) fn problem_indices(&self, active: &[ActiveConstraint]) -> Vec<Option<usize>> {
+        let mut contacts = 0;
+        let index = |active: &ActiveConstraint| match active.constraint {
+            ConstraintId::Contact(_) => {
+                contacts += 1;
+                Some(self.places.first_contact + contacts - 1)
+            }
+            ConstraintId::Joint(row) => self.joint_index(row),
+        };
+        active.iter().map(index).collect()
+    }
+
+    /// Index in the problem of a joint row that is a limit or drive.
+    fn joint_index(&self, row: usize) -> Option<usize> {
+        let k = self.rows.joint_indices.iter().position(|&r| r == row)?;
+        match self.places.joints[k] {
+            assemble::RowLocation::Contact(i) => Some(i),
+            assemble::RowLocation::Joint(_) => None,
+        }
+    }
+
+    fn contact_load(&self, k: usize, v: &[f64], z: &[f64]) -> ConstraintLoad {
+        let i = self.places.first_contact + k;
+        let (row, contact) = (&self.rows.contacts[k], &self.problem.contacts[i]);
+        let own = &z[self.layout.contact[i]..self.layout.contact[i + 1]];
+        let [x, y, _] = contact.tangent_impulse(&own[1..]);
+        let along = |x: [f64; 2]| -> [f64; 3] {
+            std::array::from_fn(|c| x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c])
+        };
+        let mut slip = [0.0; 2];
+        for (u, tangent) in slip.iter_mut().zip(&row.tangents) {
+            *u = tangent.row.dot(&self.layout.velocity, v);
+        }
+        let prescribed = self.prescribed_slip(k);
+        let slip = [slip[0] + prescribed[0], slip[1] + prescribed[1]];
+        ConstraintLoad { normal: own[0], friction: along([x, y]), bound: row.mu * own[0], slip: along(slip) }
+    }
+
+    /// Prescribed part of the slip of a contact, from the stencil: the offsets of the rows themselves are rates.
+    fn prescribed_slip(&self, k: usize) -> [f64; 2] {
+        let mut drift = [0.0; 2];
+        let row = &self.rows.contacts[k];
+        for beside in [&self.stencil[1], &self.stencil[2]] {
+            let other = &beside.contacts[k];
+            for (j, tangent) in other.tangents.iter().enumerate() {
+                let direction = other.tangent_directions[j];
+                for (i, drift) in drift.iter_mut().enumerate().take(row.tangents.len()) {
+                    *drift += 0.5 * tangent.offset * dot(direction, row.tangent_directions[i]);
+                }
+            }
+        }
+        drift
+    }
+
+    fn joint_load(&self, row: usize, v: &[f64], z: &[f64]) -> ConstraintLoad {
+        let none = ConstraintLoad { normal: 0.0, friction: [0.0; 3], bound: 0.0, slip: [0.0; 3] };
+        let Some(k) = self.rows.joint_indices.iter().position(|&r| r == row) else { return none };
+        let Some(i) = self.joint_index(row) else { return none };
+        let own = &z[self.layout.contact[i]..self.layout.contact[i + 1]];
+        let contact = &self.problem.contacts[i];
+        if contact.normal.is_some() {
+            return ConstraintLoad { normal: own[0], ..none };
+        }
+        let [x, ..] = contact.tangent_impulse(own);
+        // the rows themselves no longer hold the drift and the speed sought: take those of the stencil
+        let beside = &self.stencil[1].joints[k];
+        let sought = if let RowKind::Drive { speed, .. } = beside.kind { speed } else { 0.0 };
+        let slip = beside.row.dot(&self.layout.velocity, v) + beside.drift - sought;
+        ConstraintLoad { friction: [x, 0.0, 0.0], bound: contact.kappa, slip: [slip, 0.0, 0.0], ..none }
+    }
+
+    /// Turns the tangents of contacts that may stick or slip along the friction they need to stick, where their polygon
+    /// stands for a circle.
+    fn align_free_tangents<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        active: &[ActiveConstraint],
+        free: &[ConstraintId],
+        solve: &mut SolveContext,
+    ) -> Result<(), StepError> {
+        let stuck = |c: &ActiveConstraint| {
+            if free.contains(&c.constraint) { ActiveConstraint::sticking(c.constraint) } else { *c }
+        };
+        let stuck: Vec<ActiveConstraint> = active.iter().map(stuck).collect();
+        let contacts = stuck.iter().filter(|c| c.is_contact());
+        let turns = |(c, row): (&ActiveConstraint, &ContactRow)| {
+            c.sticks() && row.aligned && row.tangents.len() == 2 && row.mu > 0.0
+        };
+        if !contacts.clone().zip(&self.rows.contacts).any(turns) {
+            return Ok(());
+        }
+        let (rows, rates) = (self.rows.clone(), self.contact_rates.clone());
+        self.assemble_rows(system, &stuck, &[]);
+        self.rows.modes(&stuck, &mut self.modes);
+        let candidate = solve.solve_in_modes(state.t, &self.problem, &self.modes)?;
+        let loads = self.loads(&stuck, &state.v, &candidate.z);
+        solve.lcp.recycle_candidate(candidate);
+        (self.rows, self.contact_rates) = (rows, rates);
+        let loads = stuck.iter().zip(&loads).filter(|(c, _)| c.is_contact());
+        let rows = self.rows.contacts.iter_mut().zip(&mut self.contact_rates);
+        for ((_, load), (row, rates)) in loads.zip(rows).filter(|((c, _), (row, _))| turns((c, row))) {
+            let [x, y] = row.tangent_directions.map(|t| dot(t, load.friction));
+            if x.hypot(y) > 0.0 {
+                turn(row, rates, [x, y]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Next active set from a state, by the acceleration problem with complementarity. Constraints of `free` may stick
+    /// or slip; all may open. `None` if no solution was found.
+    pub(super) fn next_modes<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        active: &[ActiveConstraint],
+        free: &[ConstraintId],
+        solve: &mut SolveContext,
+    ) -> Result<Option<Vec<ActiveConstraint>>, StepError> {
+        self.assemble(system, state, active, &mut solve.cache)?;
+        self.align_free_tangents(system, state, active, free, solve)?;
+        self.assemble_rows(system, active, free);
+        solve.solves += 1;
+        let Ok(solution) = solve.lcp.solve(&self.problem, &Scheme::pagt06().solver, None) else {
+            return Ok(None);
+        };
+        let loads = self.loads(active, &state.v, solution.z());
+        let slips = &solution.certificate().contacts;
+        let threshold = MIN_SLIP_ACCELERATION * self.problem.speed_scale;
+        let mut next = Vec::new();
+        for ((active, load), index) in active.iter().zip(&loads).zip(self.problem_indices(active)) {
+            let Some(i) = index else { continue };
+            let is_drive = self.problem.contacts[i].normal.is_none();
+            // a contact without force that does not open either shares its force with others
+            if !is_drive && load.normal <= 0.0 && solution.w()[self.layout.contact[i]] > threshold {
+                continue;
+            }
+            let size = dot(load.friction, load.friction).sqrt();
+            let at_bound = size >= (1.0 - FRICTION_BOUND_RELATIVE) * load.bound;
+            let slips = slips[i].lambda > threshold && size > 0.0 && at_bound;
+            let is_free = active.sticks() || free.contains(&active.constraint);
+            next.push(match (is_free, slips) {
+                (false, _) => *active,
+                (true, true) => {
+                    ActiveConstraint::slipping(active.constraint, load.friction.map(|f| f / size))
+                }
+                (true, false) => ActiveConstraint::sticking(active.constraint),
+            });
+        }
+        solve.lcp.recycle(solution);
+        Ok(Some(next))
+    }
+}
+
+/// Turns the tangents of a contact, and the rates of their speeds, so that the first is along (x, y).
+fn turn(row: &mut ContactRow, rates: &mut [f64; 3], [x, y]: [f64; 2]) {
+    let length = x.hypot(y);
+    if !(length > 0.0) {
+        return;
+    }
+    let (cos, sin) = (x / length, y / length);
+    row.turn(cos, sin);
+    let [normal, first, second] = *rates;
+    *rates = [normal, cos * first + sin * second, cos * second - sin * first];
+}

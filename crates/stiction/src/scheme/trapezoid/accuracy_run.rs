@@ -1,0 +1,367 @@
+//! Run to an accuracy: steps as large as the tolerance allows, between located events.
+//!
+//! Each pass of the loop in [`AdaptiveRun::run`] does this:
+//! 1. Predict the step size.
+//! 2. Try a step, truncated where an active contact loses its feature pair.
+//! 3. Reject it if its error exceeds the tolerance, or if it may tunnel through a wall.
+//! 4. Land at the first event within it. 5. Hand out samples and accept the step. 6. Apply the event, or adapt the size.
+
+use super::constants::{
+    MAX_EXPLICIT_TOLERANCE, MIN_ACCURACY_RESTITUTION_SPEED, MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR,
+    MIN_SLIP_SPEED, ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE,
+    STIFFNESS_LIMIT,
+};
+use super::context::{Configuration, StepContext, dot, uncertified};
+use super::event_finder::{LandedStep, TruncatedStep};
+use super::event_function::EventFunction;
+use super::integrator::{Dynamics, Integrator, TrialStep};
+use super::motion::TrackedMotion;
+use super::recorder::Recorder;
+use super::rows::slip_velocity;
+use super::step_size::StepSizeControl;
+use super::workspace::SecondOrderWorkspace;
+use super::{active_set_of, check_supported};
+use crate::error::StepError;
+use crate::report::{AccuracyReport, Evidence, IntegrationMethod, Mode};
+use crate::scheme::{Accuracy, AccurateMethod, Midpoint, RowForm, RowForms, Scheme, Trapezoidal, euler};
+use crate::state::{ActiveConstraint, State};
+use crate::system::{ConstraintId, ContactQuery, System};
+
+/// Sampler of states: times in ascending order, not before the start, and a function that takes the states there.
+pub(crate) struct StateSampler<'a> {
+    pub(crate) times: &'a [f64],
+    pub(crate) take: &'a mut dyn FnMut(&State),
+}
+
+/// Request of a run to an accuracy.
+pub(crate) struct AccuracyRequest<'a> {
+    pub(crate) scheme: &'a Scheme,
+    pub(crate) accuracy: &'a Accuracy,
+    /// End of the run [s].
+    pub(crate) until: f64,
+    /// Sampler. Each sample is the end of a step of its own from the start of the step it is in, because an interpolant
+    /// would be of lower order.
+    pub(crate) samples: StateSampler<'a>,
+    /// Evidence to be filled, if a verifier is expected.
+    pub(crate) evidence: Option<&'a mut Evidence>,
+}
+
+/// Runs to the end of a request. The state changes only if the run succeeds.
+pub(crate) fn run<S: System + ?Sized>(
+    system: &S,
+    request: AccuracyRequest,
+    state: &mut State,
+    workspace: &mut SecondOrderWorkspace,
+) -> Result<AccuracyReport, StepError> {
+    let AccuracyRequest { scheme, accuracy, until, mut samples, evidence } = request;
+    if !(accuracy.tolerance.is_finite() && accuracy.tolerance > 0.0) {
+        return Err(StepError::Accuracy(accuracy.tolerance));
+    }
+    if !(until > state.t) {
+        return Err(StepError::StepSize(until - state.t));
+    }
+    euler::check(system, state, until - state.t)?;
+    check_supported(system, state)?;
+    let (scheme, settings) = accuracy_settings(scheme, accuracy);
+    let recording = evidence.is_some();
+    workspace.begin(&state.memory.cache, recording);
+    let largest = accuracy.largest_step.min(until - state.t);
+    let context = StepContext { system, scheme: &scheme, settings: &settings, step: largest, recording };
+    let motion = TrackedMotion {
+        dynamics: Dynamics { context, workspace },
+        state: state.clone(),
+        active: active_set_of(state, true),
+        recorder: Recorder { evidence: recording.then(Evidence::default), ..Recorder::default() },
+    };
+    let mut run = AdaptiveRun::new(motion, accuracy, until);
+    let done = run.run(until, &mut samples);
+    run.motion.dynamics.workspace.end();
+    let report = done?;
+    if let (Some(evidence), Some(made)) = (evidence, run.motion.recorder.evidence.take()) {
+        *evidence = made;
+    }
+    std::mem::swap(state, &mut run.motion.state);
+    Ok(report)
+}
+
+/// Settings of substeps in a run to an accuracy, whatever the scheme says. States are projected after each step, so rows
+/// at the mean velocity do not ring, and only these extrapolate.
+pub(crate) fn accuracy_settings(scheme: &Scheme, accuracy: &Accuracy) -> (Scheme, Trapezoidal) {
+    let default = (RESTITUTION_PER_TOLERANCE * accuracy.tolerance).max(MIN_ACCURACY_RESTITUTION_SPEED);
+    let restitution_speed = Some(scheme.restitution_speed.unwrap_or(default));
+    let settings =
+        Trapezoidal { rows: RowForms::all(RowForm::Mean), middle: Midpoint::Ahead, ..Trapezoidal::default() };
+    (Scheme { restitution_speed, ..*scheme }, settings)
+}
+
+/// Run to an accuracy under way.
+struct AdaptiveRun<'a, 'r, S: System + ?Sized> {
+    motion: TrackedMotion<'a, S>,
+    accuracy: &'r Accuracy,
+    integrator: Integrator,
+    control: StepSizeControl,
+    /// The run continues an earlier one.
+    continues: bool,
+    report: AccuracyReport,
+    /// Orders observed by halving steps.
+    orders: Vec<f64>,
+}
+
+impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
+    fn new(motion: TrackedMotion<'a, S>, accuracy: &'r Accuracy, until: f64) -> Self {
+        let continues = motion.state.memory.h > 0.0;
+        let first = if continues { motion.state.memory.h } else { accuracy.first_step };
+        let control = StepSizeControl::new(accuracy, first, motion.dynamics.context.step, until);
+        let report = AccuracyReport { requested: accuracy.tolerance, ..AccuracyReport::default() };
+        let (integrator, orders) = (Integrator::Doubled, Vec::new());
+        Self { motion, accuracy, integrator, control, continues, report, orders }
+    }
+
+    /// Steps up to time `until`.
+    fn run(&mut self, until: f64, samples: &mut StateSampler) -> Result<AccuracyReport, StepError> {
+        let shortest = REMAINING_TIME_RELATIVE * self.motion.dynamics.context.step;
+        self.start()?;
+        while until - self.motion.state.t > shortest {
+            // 1. predict the size
+            let size = self.control.next(self.motion.state.t)?;
+            self.motion.dynamics.context.step = size;
+            // 2. try a step, truncated at a lost feature pair
+            self.motion.begin_steps(self.integrator)?;
+            let TruncatedStep { checked, lost, .. } =
+                self.motion.finder(self.integrator).truncated_step(size)?;
+            let Some(checked) = checked else {
+                lost.map_or(Ok(()), |lost| self.apply_feature_change(lost))?;
+                continue;
+            };
+            // 3. reject by error or tunnelling
+            if !self.control.accepts(checked.trial.size, checked.trial.error) {
+                self.check_rounding()?;
+                self.reject(checked.trial.size, checked.trial);
+                continue;
+            }
+            if self.motion.finder(self.integrator).tunnels(&checked.trial) {
+                self.control.halve(checked.trial.size);
+                self.motion.dynamics.recycle(checked.trial.candidate);
+                continue;
+            }
+            self.observe_order(&checked.trial)?;
+            // 4. land at the first event
+            let size = checked.trial.size;
+            let mut finder = self.motion.finder(self.integrator);
+            let (trial, bracket) = finder.bracket_event(checked)?;
+            let LandedStep { trial, event } = match bracket {
+                Some(bracket) => finder.land(trial, bracket, false)?,
+                None => LandedStep { trial: Some(trial), event: None },
+            };
+            // 5. sample and accept; a shorter step may have a larger error, where that of the whole one was small by
+            // chance
+            if let Some(landed) = trial {
+                let size = landed.end.t - self.motion.state.t;
+                if !self.control.accepts(size, landed.error) {
+                    self.reject(size, landed);
+                    continue;
+                }
+                self.accept(landed, samples)?;
+            }
+            // 6. apply the event, or adapt the size
+            match (event, lost) {
+                (Some(functions), _) => self.apply_event(&functions)?,
+                (None, Some(lost)) => self.apply_feature_change(lost)?,
+                (None, None) => self.control.adapt(size, self.report.last_error, self.integrator.order()),
+            }
+        }
+        Ok(self.finish(until, samples))
+    }
+
+    /// Finds the active set, projects the state onto it, and chooses the integrator.
+    fn start(&mut self) -> Result<(), StepError> {
+        if self.motion.state.memory.active.is_none() {
+            self.motion.find_active_set()?;
+        }
+        self.motion.project_state()?;
+        self.choose_integrator()
+    }
+
+    /// Chooses the integrator: the explicit method where the tolerance is tight and forces are not stiff.
+    fn choose_integrator(&mut self) -> Result<(), StepError> {
+        let tolerance = self.accuracy.tolerance;
+        self.integrator = match self.accuracy.method {
+            AccurateMethod::Trapezoidal => Integrator::Doubled,
+            AccurateMethod::DormandPrince => Integrator::Explicit(IntegrationMethod::DormandPrince),
+            AccurateMethod::DormandPrinceEight => Integrator::Explicit(IntegrationMethod::DormandPrinceEight),
+            AccurateMethod::Automatic if tolerance > MAX_EXPLICIT_TOLERANCE => Integrator::Doubled,
+            AccurateMethod::Automatic => {
+                let Dynamics { context, workspace } = &mut self.motion.dynamics;
+                workspace.substep.linearize(context, &self.motion.state)?;
+                // the step of a method of third order for this tolerance is about its cube root
+                let step = tolerance.cbrt().min(context.step);
+                if workspace.substep.stiffness(context, &self.motion.state, step) > STIFFNESS_LIMIT {
+                    Integrator::Doubled
+                } else {
+                    Integrator::Explicit(IntegrationMethod::DormandPrinceEight)
+                }
+            }
+        };
+        Ok(())
+    }
+
+    /// Error if the tolerance is below the round-off of the state, so that smaller steps do not help.
+    fn check_rounding(&self) -> Result<(), StepError> {
+        let State { t, q, v, .. } = &self.motion.state;
+        let tolerance = self.accuracy.tolerance;
+        let size = q.iter().chain(v).fold(0.0_f64, |size, x| size.max(x.abs()));
+        if f64::EPSILON * size > tolerance {
+            return Err(StepError::Rounding { t: *t, tolerance, size });
+        }
+        Ok(())
+    }
+
+    /// Rejects a step that is too large.
+    fn reject(&mut self, size: f64, trial: TrialStep) {
+        self.report.rejections += 1;
+        self.control.reject(size, trial.error, self.integrator.order());
+        self.motion.dynamics.recycle(trial.candidate);
+    }
+
+    /// Observes the order from time to time, by a step of half the size. A run that continues does not begin with it,
+    /// or short runs in sequence would cost half as much again.
+    fn observe_order(&mut self, whole: &TrialStep) -> Result<(), StepError> {
+        let steps = self.report.steps;
+        let is_due = steps.is_multiple_of(ORDER_SAMPLE_INTERVAL) && (steps > 0 || !self.continues);
+        if !(is_due && whole.error > MIN_OBSERVED_ERROR) {
+            return Ok(());
+        }
+        let half = self.motion.finder(self.integrator).try_step(0.5 * whole.size)?;
+        if half.error > MIN_OBSERVED_HALF_ERROR {
+            self.orders.push((whole.error / half.error).log2());
+        }
+        self.motion.dynamics.recycle(half.candidate);
+        Ok(())
+    }
+
+    /// Accepts a step: certificate, samples, records, the new state, and penetration.
+    fn accept(&mut self, landed: TrialStep, samples: &mut StateSampler) -> Result<(), StepError> {
+        let Dynamics { context, workspace } = &self.motion.dynamics;
+        let tolerance = context.scheme.solver.tolerance;
+        if !landed.certificate.passes(tolerance) {
+            let TrialStep { candidate, certificate, .. } = landed;
+            let problem = &workspace.substep.problem;
+            return Err(uncertified(self.motion.state.t, tolerance, candidate, certificate, problem));
+        }
+        self.sample(&landed.end, samples)?;
+        let motion = &mut self.motion;
+        motion.recorder.certify(landed.certificate);
+        self.report.steps += 1;
+        self.report.last_error = landed.error;
+        self.report.error += landed.error;
+        motion.recorder.record(landed.records);
+        motion.state = landed.end;
+        motion.active.constraints = landed.active;
+        motion.dynamics.recycle(landed.candidate);
+        self.turn_slip_directions();
+        self.note_penetration();
+        Ok(())
+    }
+
+    /// Hands out the samples up to the end of the step from here to `end`.
+    fn sample(&mut self, end: &State, samples: &mut StateSampler) -> Result<(), StepError> {
+        while let Some((&t, later)) = samples.times.split_first().filter(|(t, _)| **t <= end.t) {
+            samples.times = later;
+            let x = t - self.motion.state.t;
+            if x <= 0.0 {
+                (samples.take)(&self.motion.state);
+            } else if t < end.t {
+                let mut there = self.motion.finder(self.integrator).try_step(x)?;
+                there.end.t = t;
+                (samples.take)(&there.end);
+                self.motion.dynamics.recycle(there.candidate);
+            } else {
+                (samples.take)(end);
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns the friction of contacts that slip in space against their slip here.
+    fn turn_slip_directions(&mut self) {
+        let TrackedMotion { dynamics, state, active, .. } = &mut self.motion;
+        if !active.has_slipping_contact() {
+            return;
+        }
+        let SecondOrderWorkspace { solve, substep, .. } = &mut *dynamics.workspace;
+        let (system, at) = (dynamics.context.system, Configuration::of(state));
+        if substep.middle.read(system, at, &active.constraints, None, &mut solve.cache).is_err() {
+            return;
+        }
+        let offsets = &substep.layout.velocity;
+        let contacts = active.constraints.iter_mut().filter(|c| c.is_contact());
+        for (active, row) in contacts.zip(&substep.middle.contacts) {
+            if !(active.mode == Mode::Slip && row.tangents.len() == 2) {
+                continue;
+            }
+            let slip = slip_velocity(row, offsets, &state.v);
+            let size = dot(slip, slip).sqrt();
+            if size > MIN_SLIP_SPEED {
+                *active = ActiveConstraint::slipping(active.constraint, slip.map(|u| -u / size));
+            }
+        }
+    }
+
+    /// Notes the deepest penetration here.
+    fn note_penetration(&mut self) {
+        let TrackedMotion { dynamics, state, .. } = &mut self.motion;
+        let system = dynamics.context.system;
+        if !system.has_unilateral_constraints() {
+            return;
+        }
+        let SecondOrderWorkspace { solve, nearby, .. } = &mut *dynamics.workspace;
+        let query = ContactQuery::within(0.0);
+        system.contacts(state.t, &state.q, &query, &mut solve.cache, &mut nearby.contacts);
+        let deepest = nearby.contacts.iter().fold(self.report.penetration, |m, c| m.max(-c.gap));
+        self.report.penetration = deepest;
+    }
+
+    /// Applies an event and prepares to continue after it.
+    fn apply_event(&mut self, functions: &[EventFunction]) -> Result<(), StepError> {
+        self.motion.apply_event(functions, self.integrator)?;
+        self.continue_after_event()
+    }
+
+    /// Applies the loss of a feature pair and prepares to continue after it.
+    fn apply_feature_change(&mut self, lost: ConstraintId) -> Result<(), StepError> {
+        self.motion.apply_feature_change(lost)?;
+        self.continue_after_event()
+    }
+
+    fn continue_after_event(&mut self) -> Result<(), StepError> {
+        self.control.forget();
+        let limit = self.accuracy.event_limit;
+        if self.motion.recorder.event_count > limit {
+            return Err(StepError::Events { t: self.motion.state.t, limit });
+        }
+        self.choose_integrator()
+    }
+
+    /// Ends the run: time, remaining samples, report, and memory.
+    fn finish(&mut self, until: f64, samples: &mut StateSampler) -> AccuracyReport {
+        let TrackedMotion { dynamics, state, active, recorder } = &mut self.motion;
+        state.t = until;
+        // the last step may end a rounding before the end
+        samples.times.iter().for_each(|_| (samples.take)(state));
+        self.orders.sort_by(f64::total_cmp);
+        let SecondOrderWorkspace { solve, stages, .. } = &mut *dynamics.workspace;
+        recorder.certify(std::mem::take(&mut stages.certificate));
+        let mut report = std::mem::take(&mut self.report);
+        report.order = self.orders.get(self.orders.len() / 2).copied();
+        report.solves = solve.solves;
+        report.events = std::mem::take(&mut recorder.events);
+        report.impacts = std::mem::take(&mut recorder.impacts);
+        report.forced = recorder.statistics.forced;
+        report.certificate = recorder.certificate.worst();
+        state.memory.active = Some(std::mem::take(&mut active.constraints));
+        state.memory.h = self.control.h;
+        solve.cache.forget_stale();
+        state.memory.cache.clone_from(&solve.cache);
+        report
+    }
+}

@@ -1,0 +1,321 @@
+//! Event finder: from trial steps of one start it finds the first event, a lost feature pair, or tunnelling.
+
+use super::constants::{
+    CLOSED_GAP_RELATIVE, EVENT_ROUND_OFF, FEATURE_BISECTIONS, GRAZING_DEPTH_RELATIVE, ROOT_START_RELATIVE,
+    SIMULTANEOUS_TIME_RELATIVE, TOUCHING_GAP_RELATIVE, TUNNELLING_DEPTH_RELATIVE,
+};
+use super::context::{StepStart, speed_scale, velocity_offsets};
+use super::event_function::{EventFunction, gaps};
+use super::integrator::{Dynamics, Integrator, TrialStep};
+use super::root::{brent, cubic_minimum, interpolate};
+use super::workspace::SecondOrderWorkspace;
+use crate::error::StepError;
+use crate::report::SubstepRecord;
+use crate::state::{ActiveConstraint, State};
+use crate::system::{ConstraintId, ContactQuery, ContactRow, MotionBound, System};
+use std::borrow::Cow;
+
+/// Event finder for the trial steps of an integrator from one start. [`Integrator::begin`] must have been called.
+pub(super) struct EventFinder<'f, 'a, S: System + ?Sized> {
+    pub(super) dynamics: &'f mut Dynamics<'a, S>,
+    pub(super) integrator: Integrator,
+    pub(super) from: StepStart<'f>,
+}
+
+/// Trial step with the event functions that are negative at its end.
+pub(super) struct CheckedStep {
+    pub(super) trial: TrialStep,
+    /// Event functions that are negative at the end.
+    pub(super) crossed: Vec<EventFunction>,
+}
+
+/// Trial step truncated where an active contact loses its feature pair.
+pub(super) struct TruncatedStep {
+    /// Trial step up to there; `None` if the pair is lost at once.
+    pub(super) checked: Option<CheckedStep>,
+    /// Size of that step [s].
+    pub(super) size: f64,
+    /// Contact that is lost right after it.
+    pub(super) lost: Option<ConstraintId>,
+    /// Least value of the event functions at the ends of all trial steps.
+    pub(super) slack: f64,
+}
+
+/// Interval that contains the first root of some event functions.
+pub(super) struct EventBracket {
+    pub(super) functions: Vec<EventFunction>,
+    /// End of the interval after the start [s].
+    pub(super) until: f64,
+}
+
+/// Step that ends at its first event.
+pub(super) struct LandedStep {
+    /// Step to the event; `None` if the event is at the start.
+    pub(super) trial: Option<TrialStep>,
+    /// Event functions with a root at its end; `None` without an event.
+    pub(super) event: Option<Vec<EventFunction>>,
+}
+
+impl<S: System + ?Sized> EventFinder<'_, '_, S> {
+    /// Trial step of a size.
+    pub(super) fn try_step(&mut self, size: f64) -> Result<TrialStep, StepError> {
+        self.integrator.try_step(self.dynamics, &self.from, size)
+    }
+
+    /// Trial step of a size, or up to where a contact loses its feature pair. That time is found by bisection: whether
+    /// features face each other has no value that passes zero.
+    pub(super) fn truncated_step(&mut self, size: f64) -> Result<TruncatedStep, StepError> {
+        let mut slack = f64::INFINITY;
+        let mut lost = match self.checked_step(size, &mut slack) {
+            Ok(checked) => return Ok(TruncatedStep { checked: Some(checked), size, lost: None, slack }),
+            Err(StepError::Lost { contact, .. }) => contact,
+            Err(other) => return Err(other),
+        };
+        let (mut low, mut high) = (0.0, size);
+        for _ in 0..FEATURE_BISECTIONS {
+            let middle = 0.5 * (low + high);
+            match self.checked_step(middle, &mut slack) {
+                Ok(checked) => {
+                    self.dynamics.recycle(checked.trial.candidate);
+                    low = middle;
+                }
+                Err(StepError::Lost { contact, .. }) => (lost, high) = (contact, middle),
+                Err(other) => return Err(other),
+            }
+        }
+        // made again, because the workspace must hold the problem of the step that is used
+        let checked = if low > 0.0 { Some(self.checked_step(low, &mut slack)?) } else { None };
+        Ok(TruncatedStep { checked, size: low, lost: Some(ConstraintId::Contact(lost)), slack })
+    }
+
+    /// Trial step with its negative event functions; the least value goes into `slack`.
+    fn checked_step(&mut self, size: f64, slack: &mut f64) -> Result<CheckedStep, StepError> {
+        let trial = self.try_step(size)?;
+        let projected = self.projected(&trial.end, &trial.active)?;
+        let values = self.values(&projected, &trial.active)?;
+        *slack = slack.min(values.iter().fold(f64::INFINITY, |m, v| m.min(v.1)));
+        let negative = values.into_iter().filter(|v| v.1 < -EVENT_ROUND_OFF).map(|v| v.0);
+        let mut crossed: Vec<EventFunction> = negative.collect();
+        crossed.extend(self.closed_gaps(&projected));
+        Ok(CheckedStep { trial, crossed })
+    }
+
+    /// Projected copy of a state, for decisions, where modes are known. Explicit steps end projected.
+    fn projected<'s>(
+        &mut self,
+        end: &'s State,
+        active: &[ActiveConstraint],
+    ) -> Result<Cow<'s, State>, StepError> {
+        let mut copy = Cow::Borrowed(end);
+        if self.from.active.in_modes && !self.integrator.projects() {
+            self.dynamics.project(copy.to_mut(), active)?;
+        }
+        Ok(copy)
+    }
+
+    /// Event functions of all active constraints at a projected state.
+    fn values(
+        &mut self,
+        projected: &State,
+        active: &[ActiveConstraint],
+    ) -> Result<Vec<(EventFunction, f64)>, StepError> {
+        if active.is_empty() {
+            return Ok(Vec::new());
+        }
+        let context = &self.dynamics.context;
+        let SecondOrderWorkspace { solve, acceleration, .. } = &mut *self.dynamics.workspace;
+        let candidate = acceleration.solve_in_modes(context.system, projected, active, solve)?;
+        let speed = speed_scale(context.system, projected, context.step);
+        let values = acceleration.event_functions(active, &projected.v, &candidate.z, speed);
+        solve.lcp.recycle_candidate(candidate);
+        Ok(values)
+    }
+
+    /// Gaps of inactive constraints that are closed at a state.
+    pub(super) fn closed_gaps(&mut self, end: &State) -> Vec<EventFunction> {
+        let system = self.dynamics.context.system;
+        if !system.has_unilateral_constraints() {
+            return Vec::new();
+        }
+        let depth = CLOSED_GAP_RELATIVE * system.size();
+        let SecondOrderWorkspace { solve, nearby, .. } = &mut *self.dynamics.workspace;
+        let closed = nearby.deeper_than(depth, system, end, self.from.active, &mut solve.cache);
+        closed.into_iter().map(EventFunction::Gap).collect()
+    }
+
+    /// Least of some event functions at a state.
+    pub(super) fn least(
+        &mut self,
+        functions: &[EventFunction],
+        end: &State,
+        active: &[ActiveConstraint],
+    ) -> Result<f64, StepError> {
+        let mut least = f64::INFINITY;
+        let projected = self.projected(end, active)?;
+        if functions.iter().any(|f| f.gap().is_none()) {
+            let values = self.values(&projected, active)?;
+            least = values.iter().filter(|v| functions.contains(&v.0)).fold(least, |m, v| m.min(v.1));
+        }
+        let closing = gaps(functions);
+        if closing.is_empty() {
+            return Ok(least);
+        }
+        let system = self.dynamics.context.system;
+        let SecondOrderWorkspace { solve, nearby, .. } = &mut *self.dynamics.workspace;
+        let gaps = nearby.gaps(&closing, system, &projected, &mut solve.cache);
+        Ok(gaps.into_iter().map(|gap| gap / system.size()).fold(least, f64::min))
+    }
+
+    /// Interval of the first event of a trial step: a gap that grazes, or the functions that are negative at the end.
+    /// Returns the step too, which may have to be made again.
+    pub(super) fn bracket_event(
+        &mut self,
+        checked: CheckedStep,
+    ) -> Result<(TrialStep, Option<EventBracket>), StepError> {
+        let CheckedStep { trial, crossed } = checked;
+        let size = trial.size;
+        let Some((gap, x)) = self.grazing(&trial) else {
+            let bracket = EventBracket { functions: crossed, until: size };
+            return Ok((trial, Some(bracket).filter(|b| !b.functions.is_empty())));
+        };
+        // the cubic may dip where the gap does not, as after a take-off: confirm with a step up to there
+        let functions = vec![EventFunction::Gap(gap)];
+        let there = self.try_step(x)?;
+        let closed = self.least(&functions, &there.end, &there.active)? < -CLOSED_GAP_RELATIVE;
+        self.dynamics.recycle(there.candidate);
+        if closed {
+            return Ok((trial, Some(EventBracket { functions, until: x })));
+        }
+        // made again, because the workspace must hold the problem of the step that is used
+        let again = self.try_step(size)?;
+        self.dynamics.recycle(trial.candidate);
+        let bracket = EventBracket { functions: crossed, until: size };
+        Ok((again, Some(bracket).filter(|b| !b.functions.is_empty())))
+    }
+
+    /// Step up to the root in a bracket. It is a trial step of that size, or with `interpolated` the point there on the
+    /// cubic through both ends of `trial`.
+    pub(super) fn land(
+        &mut self,
+        trial: TrialStep,
+        bracket: EventBracket,
+        interpolated: bool,
+    ) -> Result<LandedStep, StepError> {
+        let EventBracket { functions, until } = bracket;
+        let at = self.root(&functions, until, interpolated.then_some(&trial))?;
+        if at == 0.0 {
+            // the time cannot advance: the mode entered last does not hold
+            self.dynamics.recycle(trial.candidate);
+            return Ok(LandedStep { trial: None, event: Some(functions) });
+        }
+        let landed = if interpolated {
+            let end = interpolate(self.dynamics.context.system, self.from.state, &trial.end, trial.size, at);
+            let record = |whole| SubstepRecord::Interpolated { whole: Box::new(whole), at };
+            let records = trial.records.into_iter().map(record).collect();
+            TrialStep { end, records, ..trial }
+        } else if at >= trial.size {
+            trial
+        } else {
+            self.dynamics.recycle(trial.candidate);
+            self.try_step(at)?
+        };
+        Ok(LandedStep { trial: Some(landed), event: Some(functions) })
+    }
+
+    /// Time after the start at which the first of some functions passes zero, at most `until`: along trial steps, or on
+    /// the cubic of a step where one is given.
+    fn root(
+        &mut self,
+        functions: &[EventFunction],
+        until: f64,
+        cubic: Option<&TrialStep>,
+    ) -> Result<f64, StepError> {
+        let from = self.from;
+        let mut value = |x: f64| -> Result<f64, StepError> {
+            if let Some(whole) = cubic {
+                let system = self.dynamics.context.system;
+                let at = interpolate(system, from.state, &whole.end, whole.size, x);
+                return self.least(functions, &at, &from.active.constraints);
+            }
+            let trial = self.try_step(x)?;
+            let value = self.least(functions, &trial.end, &trial.active);
+            self.dynamics.recycle(trial.candidate);
+            value
+        };
+        // a function that starts at zero has its last root there: the next one is wanted
+        let mut low = 0.0;
+        let mut at_low = value(ROOT_START_RELATIVE * until)?;
+        if at_low <= EVENT_ROUND_OFF {
+            low = 0.5 * until;
+            loop {
+                at_low = value(low)?;
+                if at_low > EVENT_ROUND_OFF {
+                    break;
+                }
+                low *= 0.5;
+                if low < SIMULTANEOUS_TIME_RELATIVE * until {
+                    return Ok(0.0);
+                }
+            }
+        }
+        brent(value, (low, at_low), until)
+    }
+
+    /// Whether an impact may be missed within a step: surfaces of an inactive pair that approach go farther than into
+    /// each other. Under constant forces steps of any size are exact, and would go through walls.
+    pub(super) fn tunnels(&mut self, trial: &TrialStep) -> bool {
+        let (system, StepStart { state, active }) = (self.dynamics.context.system, self.from);
+        if !system.has_unilateral_constraints() {
+            return false;
+        }
+        let end = &trial.end;
+        let motion = MotionBound { t: state.t, h: trial.size, v: [state.v.clone(), end.v.clone()] };
+        let max_gap = -TUNNELLING_DEPTH_RELATIVE * system.size();
+        let query = ContactQuery { motion: Some(&motion), ..ContactQuery::within(max_gap) };
+        let SecondOrderWorkspace { solve, nearby, .. } = &mut *self.dynamics.workspace;
+        system.contacts(state.t, &state.q, &query, &mut solve.cache, &mut nearby.contacts);
+        let offsets = velocity_offsets(system);
+        let approaches =
+            |c: &ContactRow| [&state.v, &end.v].iter().any(|v| c.normal.dot(&offsets, v) + c.drift < 0.0);
+        // pairs that overlap already are not met
+        nearby.contacts.iter().any(|c| c.gap >= 0.0 && approaches(c) && !active.contains_pair(c.id.pair))
+    }
+
+    /// First gap that closes and opens again within a step, by the minimum of the cubic through both ends, and the time
+    /// of that minimum after the start.
+    fn grazing(&mut self, trial: &TrialStep) -> Option<(ConstraintId, f64)> {
+        let (system, StepStart { state, active }) = (self.dynamics.context.system, self.from);
+        if !system.has_unilateral_constraints() {
+            return None;
+        }
+        let (end, size) = (&trial.end, trial.size);
+        let motion = MotionBound { t: state.t, h: size, v: [state.v.clone(), end.v.clone()] };
+        let max_gap = TOUCHING_GAP_RELATIVE * system.size();
+        let query = ContactQuery { motion: Some(&motion), ..ContactQuery::within(max_gap) };
+        let SecondOrderWorkspace { solve, nearby, .. } = &mut *self.dynamics.workspace;
+        let mut before = Vec::new();
+        system.contacts(state.t, &state.q, &query, &mut solve.cache, &mut before);
+        before.retain(|c| !active.contains(ConstraintId::Contact(c.id)));
+        if before.is_empty() {
+            return None;
+        }
+        let pairs: Vec<_> = before.iter().map(|c| c.id.pair).collect();
+        let query = ContactQuery { wanted: &pairs, ..ContactQuery::within(f64::NEG_INFINITY) };
+        system.contacts(end.t, &end.q, &query, &mut solve.cache, &mut nearby.contacts);
+        let offsets = velocity_offsets(system);
+        let mut first: Option<(ConstraintId, f64)> = None;
+        for a in &before {
+            let Some(b) = nearby.contacts.iter().find(|c| c.id == a.id) else { continue };
+            if b.gap < 0.0 || a.gap < 0.0 {
+                continue;
+            }
+            let speed = |c: &ContactRow, v: &[f64]| c.normal.dot(&offsets, v) + c.drift;
+            let speeds = [speed(a, &state.v), speed(b, &end.v)];
+            let Some((x, depth)) = cubic_minimum([a.gap, b.gap], speeds, size) else { continue };
+            if depth < -GRAZING_DEPTH_RELATIVE * system.size() && first.is_none_or(|f| x < f.1) {
+                first = Some((ConstraintId::Contact(a.id), x));
+            }
+        }
+        first
+    }
+}

@@ -1,0 +1,92 @@
+//! Event functions: values that are not negative while the modes of the active set are right.
+
+use super::acceleration::AccelerationProblem;
+use super::context::dot;
+use crate::state::ActiveConstraint;
+use crate::system::ConstraintId;
+
+/// Event function of a constraint. A root is an event.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum EventFunction {
+    /// Gap of an inactive contact or limit, over the size.
+    Gap(ConstraintId),
+    /// Normal force of an active constraint, over the force scale.
+    NormalForce(ConstraintId),
+    /// Distance of sticking friction to its bound, over the force scale.
+    FrictionSlack(ConstraintId),
+    /// Slip speed against the friction, over the speed scale.
+    SlipSpeed(ConstraintId),
+    /// Greatest slack of redundant contacts that share forces, named by the first; over the force scale.
+    SharedSlack(ConstraintId),
+}
+
+impl EventFunction {
+    /// Constraint of a gap, if the function is one.
+    pub(super) fn gap(self) -> Option<ConstraintId> {
+        match self {
+            Self::Gap(constraint) => Some(constraint),
+            _ => None,
+        }
+    }
+
+    /// Changes the mode of the constraint whose function passed zero.
+    pub(super) fn force_mode(self, active: &mut Vec<ActiveConstraint>) {
+        match self {
+            // a closed gap is active already; a constraint about to slip sticks until it does
+            Self::Gap(_) | Self::FrictionSlack(_) | Self::SharedSlack(_) => {}
+            Self::NormalForce(constraint) => active.retain(|c| c.constraint != constraint),
+            Self::SlipSpeed(constraint) => {
+                let slipping = active.iter_mut().filter(|c| c.constraint == constraint);
+                slipping.for_each(|c| *c = ActiveConstraint::sticking(constraint));
+            }
+        }
+    }
+}
+
+/// Constraints of the gaps among event functions.
+pub(super) fn gaps(functions: &[EventFunction]) -> Vec<ConstraintId> {
+    functions.iter().filter_map(|f| f.gap()).collect()
+}
+
+impl AccelerationProblem {
+    /// Event functions of all active constraints, from the velocity and the forces `z`. Speeds are relative to
+    /// `speed_scale`.
+    pub(super) fn event_functions(
+        &self,
+        active: &[ActiveConstraint],
+        v: &[f64],
+        z: &[f64],
+        speed_scale: f64,
+    ) -> Vec<(EventFunction, f64)> {
+        let loads = self.loads(active, v, z);
+        let sharing = self.load_sharing(active, z);
+        let force = self.force_scale();
+        let mut values = Vec::new();
+        if let Some(sharing) = &sharing {
+            let first = active.iter().zip(&sharing.members).find(|b| *b.1);
+            let function = |c: &ActiveConstraint| EventFunction::SharedSlack(c.constraint);
+            values.extend(first.map(|(c, _)| (function(c), sharing.slack / force)));
+        }
+        for (i, (c, load)) in active.iter().zip(&loads).enumerate() {
+            let id = c.constraint;
+            let shares = sharing.as_ref().is_some_and(|s| s.members[i]);
+            if !shares && !self.is_drive(id) {
+                values.push((EventFunction::NormalForce(id), load.normal / force));
+            }
+            match c.slip_direction() {
+                None if !shares && self.has_friction(id) => {
+                    let size = dot(load.friction, load.friction).sqrt();
+                    values.push((EventFunction::FrictionSlack(id), (load.bound - size) / force));
+                }
+                None => {}
+                Some(along) if c.is_contact() => {
+                    values.push((EventFunction::SlipSpeed(id), -dot(load.slip, along) / speed_scale));
+                }
+                Some([sign, ..]) => {
+                    values.push((EventFunction::SlipSpeed(id), -load.slip[0] * sign / speed_scale));
+                }
+            }
+        }
+        values
+    }
+}

@@ -1,0 +1,81 @@
+//! Trapezoidal and linearly implicit Euler substeps. PAGT06 (3.5), (6.10)–(6.12)
+
+use super::super::certificate::{self, worse};
+use super::super::context::{SolveContext, StepStart, unsolved};
+use super::super::slip_path;
+use super::super::substep::{self, SubstepProblem};
+use super::super::workspace::SecondOrderWorkspace;
+use super::{Dynamics, TrialStep, check_finite_end};
+use crate::assemble::AssembledProblem;
+use crate::error::StepError;
+use crate::scheme::RowForm;
+use crate::system::System;
+use stiction_lcp::{Candidate, Certificate};
+
+impl<S: System + ?Sized> Dynamics<'_, S> {
+    /// One substep: trapezoidal, or `implicit` Euler.
+    pub(super) fn try_substep(
+        &mut self,
+        from: &StepStart,
+        size: f64,
+        implicit: bool,
+    ) -> Result<TrialStep, StepError> {
+        let in_modes = from.active.in_modes;
+        let SecondOrderWorkspace { solve, substep, .. } = &mut *self.workspace;
+        substep.assemble(&self.context, from, size, implicit, &mut solve.cache)?;
+        let mut candidate = if in_modes {
+            substep.middle.modes(&from.active.constraints, &mut substep.modes);
+            solve.solve_in_modes(from.state.t, &substep.problem, &substep.modes)?
+        } else {
+            self.solve_complementarity(from)?
+        };
+        let SecondOrderWorkspace { solve, substep, spare_states, .. } = &mut *self.workspace;
+        let mut active = if in_modes { from.active.constraints.clone() } else { Vec::new() };
+        if slip_path::has_turning_slip(substep, &active) {
+            let mean = self.context.settings.rows.friction == RowForm::Mean && !implicit;
+            (candidate, active) =
+                slip_path::solve_with_turning_slip(substep, from.state, &active, mean, candidate, solve)?;
+        }
+        let certificate = if in_modes {
+            certificate::in_modes(&substep.problem, &substep.layout, &substep.modes, &candidate)
+        } else {
+            Certificate::default()
+        };
+        let mut end = spare_states.pop().unwrap_or_default();
+        end.clone_from(from.state);
+        substep::advance(self.context.system, from.state, &candidate.velocity, size, implicit, &mut end);
+        check_finite_end(from.state.t, &end)?;
+        let record = self.context.recording.then(|| substep.record(from, size, implicit, &candidate));
+        let records = record.into_iter().collect();
+        Ok(TrialStep { size, end, candidate, active, certificate, error: 0.0, records })
+    }
+
+    /// Solves the assembled substep as a complementarity problem, from the impulses of the last step.
+    fn solve_complementarity(&mut self, from: &StepStart) -> Result<Candidate, StepError> {
+        let SecondOrderWorkspace { solve, substep, .. } = &mut *self.workspace;
+        let SubstepProblem { problem, layout, places, middle, warm_start, .. } = substep;
+        let memory = &from.state.memory;
+        let assembled = AssembledProblem { problem, layout, rows: places };
+        assembled.warm_start(&middle.contacts, memory, &mut warm_start.z);
+        let SolveContext { lcp, solves, problems, .. } = solve;
+        let solution = lcp.solve(&*problem, &self.context.scheme.solver, Some(warm_start));
+        *solves += 1;
+        *problems += 1;
+        let solution = solution.map_err(|e| unsolved(from.state.t, e, problem))?;
+        Ok(lcp.candidate_of(solution))
+    }
+
+    /// Two linearly implicit Euler substeps of half the size.
+    pub(super) fn try_implicit_euler(&mut self, from: &StepStart, size: f64) -> Result<TrialStep, StepError> {
+        let half = self.try_substep(from, 0.5 * size, true)?;
+        let middle = StepStart { state: &half.end, ..*from };
+        self.begin_substep(&middle)?;
+        let mut whole = self.try_substep(&middle, 0.5 * size, true)?;
+        whole.size = size;
+        whole.certificate = worse(half.certificate, whole.certificate);
+        whole.records.splice(0..0, half.records);
+        self.recycle(half.candidate);
+        self.begin_substep(from)?;
+        Ok(whole)
+    }
+}

@@ -1,0 +1,265 @@
+//! Motion of a system with its active set: applies events to the state, changes modes, and records both.
+//!
+//! An event is an impact, a change of modes, or a lost feature pair. The step loops decide when it is applied.
+
+use super::active_set::{ActiveSet, sticking};
+use super::constants::{
+    FEATURE_CHANGE_TIME_RELATIVE, FEATURE_CHANGE_TRAVEL_RELATIVE, FIRST_PROBE_RELATIVE, IMPACT_GAP_RELATIVE,
+    LAST_PROBE_RELATIVE, PROBE_GROWTH, SIMULTANEOUS_EVENT_VALUE,
+};
+use super::context::{StepContext, StepStart};
+use super::event_finder::EventFinder;
+use super::event_function::{EventFunction, gaps};
+use super::impact::ImpactStart;
+use super::integrator::{Dynamics, Integrator};
+use super::recorder::Recorder;
+use super::workspace::SecondOrderWorkspace;
+use crate::error::StepError;
+use crate::report::SubstepRecord;
+use crate::scheme::euler::kinetic;
+use crate::state::{ActiveConstraint, State};
+use crate::system::{ConstraintId, RowKind, System};
+
+/// Motion with its active set: where a step has come to.
+pub(super) struct TrackedMotion<'a, S: System + ?Sized> {
+    pub(super) dynamics: Dynamics<'a, S>,
+    pub(super) state: State,
+    pub(super) active: ActiveSet,
+    pub(super) recorder: Recorder,
+}
+
+impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
+    /// Event finder for trial steps of an integrator from here.
+    pub(super) fn finder(&mut self, integrator: Integrator) -> EventFinder<'_, 'a, S> {
+        let from = StepStart { state: &self.state, active: &self.active };
+        EventFinder { dynamics: &mut self.dynamics, integrator, from }
+    }
+
+    /// Prepares trial steps of an integrator from here.
+    pub(super) fn begin_steps(&mut self, integrator: Integrator) -> Result<(), StepError> {
+        let from = StepStart { state: &self.state, active: &self.active };
+        integrator.begin(&mut self.dynamics, &from)
+    }
+
+    /// Finds the active set at the start of a run: drives, and constraints that touch and do not open.
+    pub(super) fn find_active_set(&mut self) -> Result<(), StepError> {
+        let mut joints = Vec::new();
+        self.dynamics.context.system.joints(self.state.t, &self.state.q, &mut joints);
+        let drives = joints.iter().enumerate().filter(|(_, j)| matches!(j.kind, RowKind::Drive { .. }));
+        self.active.constraints =
+            drives.map(|(row, _)| ActiveConstraint::sticking(ConstraintId::Joint(row))).collect();
+        if !self.active.in_modes {
+            return Ok(());
+        }
+        let touching = self.touching();
+        let Some(closed) = self.closed_without_impact(&touching) else { return self.strike_all(&touching) };
+        let next = self.modes_from_slip(&closed);
+        let free = sticking(&next);
+        self.active.constraints.clone_from(&next);
+        let events = self.recorder.events.len();
+        self.select_modes(next, &free, &[])?;
+        // the first modes are no events
+        self.recorder.events.truncate(events);
+        Ok(())
+    }
+
+    /// Inactive constraints that touch here, with the speeds at which they open [m/s].
+    pub(super) fn touching(&mut self) -> Vec<(ConstraintId, f64)> {
+        let SecondOrderWorkspace { solve, nearby, .. } = &mut *self.dynamics.workspace;
+        nearby.touching(self.dynamics.context.system, &self.state, &self.active, &mut solve.cache)
+    }
+
+    /// Touching constraints that do not open; `None` if one approaches fast enough for an impact.
+    fn closed_without_impact(&self, touching: &[(ConstraintId, f64)]) -> Option<Vec<ConstraintId>> {
+        let least = self.dynamics.context.restitution_speed();
+        if touching.iter().any(|t| t.1 < -least) {
+            return None;
+        }
+        Some(touching.iter().filter(|t| t.1 <= least).map(|t| t.0).collect())
+    }
+
+    /// Applies an impact at all touching constraints.
+    pub(super) fn strike_all(&mut self, touching: &[(ConstraintId, f64)]) -> Result<(), StepError> {
+        self.apply_impact(&touching.iter().map(|t| t.0).collect::<Vec<_>>())
+    }
+
+    /// Active constraints if `closed` become active, with modes from their slip here.
+    fn modes_from_slip(&self, closed: &[ConstraintId]) -> Vec<ActiveConstraint> {
+        let Dynamics { context, workspace } = &self.dynamics;
+        workspace.nearby.modes_from_slip(context.system, &self.state.v, closed)
+    }
+
+    /// Applies an event that has been reached by steps of an integrator: an impact where gaps closed, else new modes.
+    pub(super) fn apply_event(
+        &mut self,
+        functions: &[EventFunction],
+        integrator: Integrator,
+    ) -> Result<(), StepError> {
+        self.recorder.event_count += 1;
+        let mut passed: Vec<EventFunction> = Vec::new();
+        let mut finder = self.finder(integrator);
+        let StepStart { state, active } = finder.from;
+        for &function in functions {
+            if finder.least(&[function], state, &active.constraints)? <= SIMULTANEOUS_EVENT_VALUE {
+                passed.push(function);
+            }
+        }
+        let closed = gaps(&passed);
+        if !self.active.in_modes {
+            return self.apply_impact(&closed);
+        }
+        self.project_here()?;
+        if !closed.is_empty() {
+            return self.apply_impact(&closed);
+        }
+        let slip_ends = |c: &ActiveConstraint| passed.contains(&EventFunction::SlipSpeed(c.constraint));
+        let free = self.active.sticking_or(slip_ends);
+        let candidates = self.active.constraints.clone();
+        self.select_modes(candidates, &free, &passed)
+    }
+
+    /// Projects the state in the modes that end here, and accounts for the energy.
+    fn project_here(&mut self) -> Result<(), StepError> {
+        let system = self.dynamics.context.system;
+        let energy = |s: &State| kinetic(system, s.t, &s.q, &s.v) + system.potential(s.t, &s.q);
+        let before = energy(&self.state);
+        self.project_state()?;
+        self.recorder.statistics.projected += energy(&self.state) - before;
+        Ok(())
+    }
+
+    /// Projects the state onto joints and active constraints, and records it.
+    pub(super) fn project_state(&mut self) -> Result<(), StepError> {
+        let mut records = Vec::new();
+        self.dynamics.project_recorded(&mut self.state, &self.active.constraints, &mut records)?;
+        self.recorder.record(records);
+        Ok(())
+    }
+
+    /// Applies an impact at the closed constraints, with all active ones and all that touch.
+    pub(super) fn apply_impact(&mut self, closed: &[ConstraintId]) -> Result<(), StepError> {
+        let Dynamics { context, workspace } = &mut self.dynamics;
+        let (system, least) = (context.system, context.restitution_speed());
+        let mut participants: Vec<ConstraintId> =
+            self.active.constraints.iter().map(|c| c.constraint).collect();
+        participants.extend(closed);
+        let SecondOrderWorkspace { solve, impact, .. } = &mut **workspace;
+        let max_gap = IMPACT_GAP_RELATIVE * system.size();
+        impact.rows.read(system, &self.state, max_gap, &participants, &mut solve.cache);
+        let t = self.state.t;
+        let (last_velocity, v) = (self.recorder.take_impact_at(t), self.state.v.clone());
+        let start = ImpactStart { closed, last_velocity: last_velocity.as_deref() };
+        let (report, ended) = impact.solve(context, &mut self.state, &start, solve)?;
+        if context.recording {
+            self.recorder.record([impact.record(closed, &participants, report.factor, &self.state.v)]);
+        }
+        let stays = |&(id, speed): &(ConstraintId, f64)| speed <= least || ended && closed.contains(&id);
+        let remaining: Vec<ConstraintId> =
+            impact.separations(&self.state.v).filter(stays).map(|(id, _)| id).collect();
+        self.recorder.add_impact(report, closed, ended && last_velocity.is_some());
+        self.recorder.last_impact = (!ended).then_some((t, v));
+        let next = impact.rows.modes_from_slip(system, &self.state.v, &remaining);
+        if self.active.in_modes {
+            let free = sticking(&next);
+            return self.select_modes(next, &free, &[]);
+        }
+        self.active.constraints = next;
+        self.active.new_contacts.clear();
+        Ok(())
+    }
+
+    /// Removes a contact that has lost its feature pair here. Constraints that touch here and do not open become active.
+    pub(super) fn apply_feature_change(&mut self, lost: ConstraintId) -> Result<(), StepError> {
+        self.recorder.event_count += 1;
+        self.active.remove(lost);
+        let past = feature_change_time(&self.dynamics.context, &self.state);
+        let State { t, q, v, .. } = &mut self.state;
+        self.dynamics.context.system.advance(q, v, past);
+        *t += past;
+        self.recorder.record([SubstepRecord::FeatureChange { size: past }]);
+        let mut touching = self.touching();
+        touching.retain(|t| t.0 != lost);
+        let Some(closed) = self.closed_without_impact(&touching) else { return self.strike_all(&touching) };
+        // constraints that were active keep their modes
+        let mut next: Vec<ActiveConstraint> = self.active.constraints.clone();
+        let added = self.modes_from_slip(&closed).into_iter();
+        next.extend(added.filter(|c| closed.contains(&c.constraint)));
+        next.sort_by_key(|c| c.constraint);
+        let free = sticking(&next);
+        self.select_modes(next, &free, &[])
+    }
+
+    /// Selects the modes in which `candidates` stay active, where those of `free` may change, and records the changes.
+    /// If nothing changes though the functions `passed` have a root here, the mode of the first is changed by force.
+    fn select_modes(
+        &mut self,
+        candidates: Vec<ActiveConstraint>,
+        free: &[ConstraintId],
+        passed: &[EventFunction],
+    ) -> Result<(), StepError> {
+        if candidates.is_empty() {
+            self.change_modes(Vec::new());
+            return Ok(());
+        }
+        let mut later = FIRST_PROBE_RELATIVE;
+        let mut next = loop {
+            let Some(next) = self.probe_modes(&candidates, free, later * self.dynamics.context.step)? else {
+                // Painlevé: no forces exist; a complementarity problem of impulses may have a solution
+                self.stop_location();
+                self.active.constraints = candidates;
+                return Ok(());
+            };
+            if next != self.active.constraints || passed.is_empty() || later >= LAST_PROBE_RELATIVE {
+                break next;
+            }
+            later *= PROBE_GROWTH;
+        };
+        if next == self.active.constraints && !passed.is_empty() {
+            self.recorder.statistics.forced += 1;
+            passed[0].force_mode(&mut next);
+        }
+        self.change_modes(next);
+        Ok(())
+    }
+
+    /// Takes new modes and records the events.
+    fn change_modes(&mut self, next: Vec<ActiveConstraint>) {
+        self.recorder.events.extend(self.active.changes(&next, self.state.t));
+        self.active.constraints = next;
+    }
+
+    /// Stops the location of events for the rest of the step: substeps become complementarity problems.
+    pub(super) fn stop_location(&mut self) {
+        self.recorder.statistics.cut = true;
+        self.active.in_modes = false;
+    }
+
+    /// Next modes of `candidates`, seen from the state they reach a little `later` [s] in their present modes.
+    fn probe_modes(
+        &mut self,
+        candidates: &[ActiveConstraint],
+        free: &[ConstraintId],
+        later: f64,
+    ) -> Result<Option<Vec<ActiveConstraint>>, StepError> {
+        let system = self.dynamics.context.system;
+        let mut probe = self.state.clone();
+        let SecondOrderWorkspace { solve, acceleration, .. } = &mut *self.dynamics.workspace;
+        let candidate = acceleration.solve_in_modes(system, &probe, candidates, solve)?;
+        if candidate.velocity.iter().all(|a| a.is_finite()) {
+            probe.v.iter_mut().zip(&candidate.velocity).for_each(|(v, a)| *v += later * a);
+        }
+        solve.lcp.recycle_candidate(candidate);
+        probe.t += later;
+        system.advance(&mut probe.q, &self.state.v, later);
+        acceleration.next_modes(system, &probe, candidates, free, solve)
+    }
+}
+
+/// Time past the instant of a lost feature pair [s], at constant velocity: long enough that round-off does not undo it,
+/// too short to be a motion.
+pub(super) fn feature_change_time<S: System + ?Sized>(context: &StepContext<S>, state: &State) -> f64 {
+    let system = context.system;
+    let [least, most] = FEATURE_CHANGE_TIME_RELATIVE.map(|part| part * context.step);
+    let speed = system.surface_speed(state.t, &state.q, &state.v);
+    (FEATURE_CHANGE_TRAVEL_RELATIVE * system.size() / speed).max(least).min(most)
+}
