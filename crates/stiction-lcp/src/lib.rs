@@ -23,9 +23,9 @@ pub mod condense;
 mod convex;
 pub mod ensemble;
 pub mod enumerate;
+pub mod factor;
 pub mod lemke;
 mod local;
-mod lu;
 mod newton;
 pub mod pointed;
 pub mod problem;
@@ -33,7 +33,6 @@ pub mod profile;
 pub mod proof;
 pub mod solution;
 pub mod solve;
-mod sparse;
 mod structured;
 pub mod threads;
 

@@ -8,7 +8,7 @@
 //! of the regularization where the equations agree.
 
 use crate::certificate::Candidate;
-use crate::lu::Lu;
+use crate::factor::DenseLu;
 use crate::problem::{Contact, FrictionLaw, FrictionSet, OffsetRow, Prepared, StepProblem};
 use crate::solution::{Solution, Stage, Work};
 use crate::solve::Task;
@@ -45,7 +45,7 @@ pub(crate) struct Storage {
     matrix: Vec<f64>,
     response: Vec<f64>,
     velocity: Vec<f64>,
-    lu: Lu,
+    lu: DenseLu,
     z: Vec<f64>,
 }
 

@@ -2,7 +2,7 @@
 //! `(M̃ + Jᵀ S J) dv + νᵀ (−dc_ν) = …`, `ν dv − (C + δ)(−dc_ν) = …`.
 
 use super::island::{Island, Lane, WORLD, add, number, scaled, wide};
-use crate::sparse::{BlockMatrix, Node, Product, Slot};
+use crate::factor::{BlockMatrix, Node, Product, Slot};
 use std::time::Instant;
 
 /// The proximal term of joint rows, as a part of their diagonal of W. Redundant rows make the equations singular

@@ -1,6 +1,7 @@
 //! Islands: bodies that joints, contacts and springs connect. The world connects nothing.
 
 use super::island::bodies_of;
+use crate::factor::find_root;
 use crate::problem::{Row, StepProblem};
 
 /// Bodies, joints, contacts and pairs of a problem, island after island.
@@ -52,7 +53,7 @@ impl Partition {
         ] {
             for i in 0..count {
                 if let [Some(a), Some(b)] = ends(i) {
-                    let (a, b) = (self.root(a), self.root(b));
+                    let (a, b) = (find_root(&mut self.parent, a), find_root(&mut self.parent, b));
                     self.parent[a.max(b)] = a.min(b);
                 }
             }
@@ -60,13 +61,13 @@ impl Partition {
         // only what joints or contacts hold is an island
         for ends in (0..problem.joints.len()).map(joint).chain((0..problem.contacts.len()).map(contact)) {
             for body in ends.into_iter().flatten() {
-                let root = self.root(body);
+                let root = find_root(&mut self.parent, body);
                 self.island[root] = 0;
             }
         }
         self.count = 0;
         for body in 0..problem.bodies.len() {
-            let root = self.root(body);
+            let root = find_root(&mut self.parent, body);
             if root != body {
                 self.island[body] = self.island[root];
             } else if self.island[body] == 0 {
@@ -79,14 +80,6 @@ impl Partition {
         self.joints.sort(self.count, problem.joints.len(), |j| island(joint(j)));
         self.contacts.sort(self.count, problem.contacts.len(), |c| island(contact(c)));
         self.pairs.sort(self.count, problem.pairs.len(), |p| island(pair(p)));
-    }
-
-    fn root(&mut self, mut i: usize) -> usize {
-        while self.parent[i] != i {
-            self.parent[i] = self.parent[self.parent[i]];
-            i = self.parent[i];
-        }
-        i
     }
 }
 

@@ -6,7 +6,7 @@
 use super::flow::{Flow, bodies, mobility, unsolved};
 use super::frame::{Frame, contact, dot, starts};
 use super::judge;
-use super::schur::Schur;
+use super::schur::RigidJoints;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::scheme::Scheme;
@@ -46,7 +46,7 @@ pub(super) struct Instant {
     forces: Forces,
     pub(super) modes: Vec<ContactMode>,
     q: Vec<f64>,
-    schur: Schur,
+    schur: RigidJoints,
     /// d/dt of the speeds of the rows at constant v: joints, then contacts with normal and tangents.
     joints: Vec<f64>,
     contacts: Vec<[f64; 3]>,
@@ -84,7 +84,7 @@ impl Instant {
         let mut a = Vec::with_capacity(v.len());
         self.schur.respond(&self.forces.k, &mut a);
         self.schur.correct(|k| self.joints[k], &mut a);
-        a.iter().all(|a| a.is_finite()).then_some((&self.schur.acted, a))
+        a.iter().all(|a| a.is_finite()).then_some((self.schur.impulses(), a))
     }
 
     /// The acceleration problem at a state; tangents of slipping contacts are along their friction.

@@ -22,7 +22,6 @@ pub(crate) mod replay;
 mod schur;
 mod share;
 mod slide;
-mod sparsity;
 mod tableau;
 
 use super::euler::{self, kinetic};

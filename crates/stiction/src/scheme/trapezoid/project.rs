@@ -5,7 +5,7 @@
 
 use super::flow::{Flow, Origin, Stage, bodies, speed_scale, unsolved};
 use super::frame::{Frame, contact, find_starts};
-use super::schur::Schur;
+use super::schur::RigidJoints;
 use crate::assemble::{self, Offsets, Places};
 use crate::error::StepError;
 use crate::scheme::{Form, Rows};
@@ -36,7 +36,7 @@ pub(super) struct Projector {
     places: Places,
     frame: Frame,
     modes: Vec<ContactMode>,
-    schur: Schur,
+    schur: RigidJoints,
     starts: Vec<usize>,
     /// How the last projection moved positions, pass by pass, where a verifier is to see it.
     pub(super) displacements: Option<Vec<Vec<f64>>>,
@@ -208,7 +208,7 @@ impl Projector {
             }
             let (joints, at) = (&self.frame.joints, (state.t, &state.q[..]));
             let factored = if near {
-                self.schur.go_on(system, at, joints)
+                self.schur.update(system, at, joints)
             } else {
                 self.schur.factor(system, at, joints)
             };

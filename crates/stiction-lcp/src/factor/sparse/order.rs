@@ -5,6 +5,7 @@
 //! of the elements they belong to, so that no fill is ever stored.
 
 use super::Node;
+use crate::factor::find_root;
 
 /// No node, no place.
 const NONE: usize = usize::MAX;
@@ -196,12 +197,8 @@ impl Order {
     }
 
     /// The node that stands for the group of a node.
-    fn group(&mut self, mut i: usize) -> usize {
-        while self.group[i] != i {
-            self.group[i] = self.group[self.group[i]];
-            i = self.group[i];
-        }
-        i
+    fn group(&mut self, i: usize) -> usize {
+        find_root(&mut self.group, i)
     }
 
     /// Puts a node and those merged with it into the sequence, and each into the group that its joints make.
