@@ -26,6 +26,7 @@ pub mod enumerate;
 pub mod factor;
 pub mod lemke;
 mod local;
+pub mod mode;
 mod newton;
 pub mod pointed;
 pub mod problem;
@@ -34,6 +35,7 @@ pub mod proof;
 pub mod solution;
 pub mod solve;
 mod structured;
+mod task;
 pub mod threads;
 
 pub use certificate::{Candidate, Certificate, ContactResidual, certify, certify_motion};
@@ -41,7 +43,7 @@ pub use chain::{Chain, Trial};
 pub use condense::Condensed;
 pub use enumerate::{Enumerate, EnumerateError, Solutions};
 pub use lemke::{Basis, Lemke};
-pub use newton::ContactMode;
+pub use mode::{ContactMode, Mode};
 pub use pointed::Pointed;
 pub use problem::{
     Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow, Pair,

@@ -3,6 +3,7 @@
 mod evidence;
 
 pub use evidence::{Combination, Evidence, Part, StabilizationPass};
+pub use stiction_lcp::Mode;
 
 use crate::reduce::Dropped;
 use crate::system::{ConstraintId, ContactId};
@@ -245,18 +246,6 @@ pub struct MomentReport {
     pub turn: [f64; 3],
     /// Open, stick (it does not roll) or slip (it rolls); `None` where nothing resists rolling.
     pub rolling: Option<Mode>,
-}
-
-/// What a contact does in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// No normal impulse.
-    Open,
-    /// A normal impulse and no slip.
-    Stick,
-    /// A normal impulse and slip.
-    Slip,
 }
 
 /// The impulse of a joint row.

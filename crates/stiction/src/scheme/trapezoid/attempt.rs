@@ -229,10 +229,7 @@ impl<S: System + ?Sized> Run<'_, S> {
     fn seen(&self, size: f64, implicit: bool, candidate: &Candidate) -> Part {
         let Flow { modes, heading, carried, definite_here, .. } = &self.workspace.flow;
         let located = self.located();
-        let slip = |(i, mode): (usize, &ContactMode)| match *mode {
-            ContactMode::Slip(along) => Some((i, along)),
-            _ => None,
-        };
+        let slip = |(i, mode): (usize, &ContactMode)| Some((i, mode.slip_direction()?));
         Part::Between {
             size,
             implicit,

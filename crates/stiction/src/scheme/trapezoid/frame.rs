@@ -114,9 +114,9 @@ impl Frame {
             match (joint.kind, hold) {
                 (RowKind::Rigid(_), _) => {}
                 (RowKind::Drive { .. }, Some(Hold::Slip([sign, ..]))) => {
-                    modes.push(ContactMode::Slip([sign, 0.0]));
+                    modes.push(ContactMode::slip([sign, 0.0]));
                 }
-                _ => modes.push(ContactMode::Stick),
+                _ => modes.push(ContactMode::STICK),
             }
         }
         let holds = active.iter().filter_map(|b| contact(b).map(|_| b.hold));
@@ -125,9 +125,9 @@ impl Frame {
                 let [x, y] = row.tangent_directions.map(|t| dot(t, direction));
                 let length = if row.tangents.len() == 1 { x.abs() } else { x.hypot(y) };
                 let y = if row.tangents.len() == 1 { 0.0 } else { y };
-                ContactMode::Slip([x / length, y / length])
+                ContactMode::slip([x / length, y / length])
             }
-            _ => ContactMode::Stick,
+            _ => ContactMode::STICK,
         }));
     }
 }

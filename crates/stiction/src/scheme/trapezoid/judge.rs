@@ -2,7 +2,7 @@
 
 use super::flow::mobility;
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Candidate, Certificate, ContactMode, OffsetRow, StepProblem};
+use stiction_lcp::{Candidate, Certificate, ContactMode, Mode, OffsetRow, StepProblem};
 
 /// The certificate of an answer in given modes: its momentum and joints as the judge of complementarity problems found
 /// them, the rows that hold in these modes, and that what slips has the friction its mode says and what is open has
@@ -29,16 +29,17 @@ pub(super) fn given_modes(
         let (normal, friction) = own.split_at(usize::from(contact.normal.is_some()));
         let normal = normal.first().copied().unwrap_or(0.0);
         let across = contact.tangents.iter().zip(contact.tangent_impulse(friction));
-        match modes.get(i).copied().unwrap_or(ContactMode::Open) {
-            ContactMode::Open => {
+        let mode = modes.get(i).copied().unwrap_or(ContactMode::OPEN);
+        match mode.mode {
+            Mode::Open => {
                 contact.normal.iter().for_each(|row| vanishes(row, normal));
                 across.for_each(|(row, p)| vanishes(row, p));
             }
-            ContactMode::Stick => contact.normal.iter().chain(&contact.tangents).for_each(&mut holds),
-            ContactMode::Slip(along) => {
+            Mode::Stick => contact.normal.iter().chain(&contact.tangents).for_each(&mut holds),
+            Mode::Slip => {
                 contact.normal.iter().for_each(&mut holds);
                 let bound = contact.mu * normal + contact.kappa;
-                across.zip(along).for_each(|((row, p), along)| vanishes(row, p - bound * along));
+                across.zip(mode.direction).for_each(|((row, p), along)| vanishes(row, p - bound * along));
             }
         }
     }
@@ -92,23 +93,23 @@ mod tests {
     #[test]
     fn true_answers_pass_in_their_modes() {
         // friction takes 2 of the 3 N s; sticking takes all, more than the cone allows, which is the event's matter
-        assert!(judged(ContactMode::Slip([-1.0, 0.0]), &[4.0, 0.0, 2.0]).passes(1e-15));
-        assert!(judged(ContactMode::Stick, &[4.0, 0.0, 3.0]).passes(1e-15));
-        assert!(judged(ContactMode::Open, &[0.0; 3]).passes(1e-15));
+        assert!(judged(ContactMode::slip([-1.0, 0.0]), &[4.0, 0.0, 2.0]).passes(1e-15));
+        assert!(judged(ContactMode::STICK, &[4.0, 0.0, 3.0]).passes(1e-15));
+        assert!(judged(ContactMode::OPEN, &[0.0; 3]).passes(1e-15));
     }
 
     #[test]
     fn false_answers_do_not() {
-        let slip = ContactMode::Slip([-1.0, 0.0]);
+        let slip = ContactMode::slip([-1.0, 0.0]);
         // V₀ is the 2 m/s at which the floor is met; errors of 1e-6 N s are 5e-7 m/s
         for (mode, z) in [
             (slip, [4.0 + 1e-6, 0.0, 2.0 + 5e-7]),
             (slip, [4.0, 0.0, 2.0 + 1e-6]),
             (slip, [4.0, 0.0, 0.0]),
-            (ContactMode::Stick, [4.0, 0.0, 3.0 + 1e-6]),
-            (ContactMode::Stick, [4.0, 0.0, 2.0]),
-            (ContactMode::Open, [1e-6, 0.0, 0.0]),
-            (ContactMode::Open, [0.0, 0.0, f64::NAN]),
+            (ContactMode::STICK, [4.0, 0.0, 3.0 + 1e-6]),
+            (ContactMode::STICK, [4.0, 0.0, 2.0]),
+            (ContactMode::OPEN, [1e-6, 0.0, 0.0]),
+            (ContactMode::OPEN, [0.0, 0.0, f64::NAN]),
         ] {
             let worst = judged(mode, &z).worst();
             assert!(worst > 2e-7, "{mode:?} {z:?}: {worst}");

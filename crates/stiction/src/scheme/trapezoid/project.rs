@@ -282,7 +282,7 @@ impl Projector {
         problem.lay_out(layout);
         problem.speed_scale = system.size();
         modes.clear();
-        modes.resize(problem.contacts.len(), ContactMode::Stick);
+        modes.resize(problem.contacts.len(), ContactMode::STICK);
     }
 
     /// v ← v − M⁻¹G (R M⁻¹G)⁻¹ (R v + ∂/∂t) with G = n + μ f where something slips.

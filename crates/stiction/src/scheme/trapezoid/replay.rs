@@ -22,7 +22,7 @@ use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, System};
 use nalgebra::{DMatrix, DVector};
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Candidate, Certificate, ContactMode, OffsetRow, Row, StepProblem, certify_motion};
+use stiction_lcp::{Candidate, Certificate, ContactMode, Mode, OffsetRow, Row, StepProblem, certify_motion};
 
 /// Part of the momentum that its round-off is measured by, beside what a velocity was changed by.
 const BESIDE: f64 = 1e-4;
@@ -179,8 +179,8 @@ impl<'a, S: System + ?Sized> Replay<'a, S> {
             for &(i, along) in part.slips {
                 match modes.get_mut(i) {
                     // a slip that turns has less friction in the mean
-                    Some(mode @ ContactMode::Slip(_)) if along[0].hypot(along[1]) <= 1.0 + 1e-12 => {
-                        *mode = ContactMode::Slip(along);
+                    Some(mode) if mode.mode == Mode::Slip && along[0].hypot(along[1]) <= 1.0 + 1e-12 => {
+                        *mode = ContactMode::slip(along);
                     }
                     _ => return Err("friction that no mode has".to_string()),
                 }
@@ -315,18 +315,20 @@ fn changed((problem, layout, modes): (&StepProblem, &Layout, &[ContactMode]), v:
         holds(&joint.row.row, joint.row.offset);
     }
     for (contact, mode) in problem.contacts.iter().zip(modes) {
-        match mode {
-            ContactMode::Open => {}
-            ContactMode::Stick => {
+        match mode.mode {
+            Mode::Open => {}
+            Mode::Stick => {
                 for row in contact.rows() {
                     columns.push(column(&[(&row.row, 1.0)]));
                     holds(&row.row, row.offset);
                 }
             }
-            ContactMode::Slip(along) => {
+            Mode::Slip => {
                 let Some(normal) = &contact.normal else { continue };
                 let mut parts = vec![(&normal.row, 1.0)];
-                parts.extend(contact.tangents.iter().zip(along).map(|(t, a)| (&t.row, contact.mu * a)));
+                parts.extend(
+                    contact.tangents.iter().zip(mode.direction).map(|(t, a)| (&t.row, contact.mu * a)),
+                );
                 columns.push(column(&parts));
                 holds(&normal.row, normal.offset);
             }
@@ -372,13 +374,10 @@ fn allowed(
     let speed = candidate.certificate.speed;
     let contacts = problem.contacts.iter().zip(modes).zip(&candidate.certificate.contacts);
     contacts.into_iter().all(|((contact, mode), own)| {
-        let against = match mode {
-            ContactMode::Slip(along) => {
-                let slips = contact.tangents.iter().zip(along);
-                slips.map(|(t, a)| a * slip(t)).sum::<f64>() <= STILL * speed
-            }
-            _ => true,
-        };
+        let against = mode.slip_direction().is_none_or(|along| {
+            let slips = contact.tangents.iter().zip(along);
+            slips.map(|(t, a)| a * slip(t)).sum::<f64>() <= STILL * speed
+        });
         own.cone <= tolerance && against
     })
 }

@@ -6,7 +6,7 @@ use crate::assemble::Place;
 use crate::state::ActiveConstraint;
 use crate::system::ConstraintId;
 use nalgebra::{DMatrix, DVector};
-use stiction_lcp::ContactMode;
+use stiction_lcp::Mode;
 
 /// Combinations of forces that cause no acceleration to this part of what each causes alone change nothing.
 const NOTHING: f64 = 1e-9;
@@ -88,16 +88,17 @@ impl Instant {
         let mut spans = Vec::new();
         for (contact, (held, mode)) in self.problem.contacts.iter().zip(&self.modes).enumerate() {
             let normal = held.normal.as_ref().map(|n| &n.row);
-            let (normal, tangents) = match mode {
-                ContactMode::Open => continue,
-                ContactMode::Stick => {
+            let (normal, tangents) = match mode.mode {
+                Mode::Open => continue,
+                Mode::Stick => {
                     let normal = normal.map(|row| add(&[(row, 1.0)]));
                     (normal, held.tangents.iter().map(|t| add(&[(&t.row, 1.0)])).collect())
                 }
-                ContactMode::Slip(along) => {
+                Mode::Slip => {
                     let Some(row) = normal else { continue };
                     let mut parts = vec![(row, 1.0)];
-                    parts.extend(held.tangents.iter().zip(along).map(|(t, d)| (&t.row, held.mu * d)));
+                    parts
+                        .extend(held.tangents.iter().zip(mode.direction).map(|(t, d)| (&t.row, held.mu * d)));
                     (Some(add(&parts)), Vec::new())
                 }
             };

@@ -171,12 +171,12 @@ impl<S: System + ?Sized> Run<'_, S> {
             let across = Vector2::new(-along.y, along.x);
             let mut columns = [Vec::new(), Vec::new()];
             for (column, tried) in columns.iter_mut().zip([Vector2::zeros(), along + across]) {
-                flow.modes[first + k] = ContactMode::Slip(tried.into());
+                flow.modes[first + k] = ContactMode::slip(tried.into());
                 let other = solved(flow, state.t)?;
                 *column = ends(flow, &slide, &other.velocity);
                 flow.lcp.recycle_candidate(other);
             }
-            flow.modes[first + k] = ContactMode::Slip(along.into());
+            flow.modes[first + k] = ContactMode::slip(along.into());
             // (along, across) is a rotation
             let back = Matrix2::from_columns(&[along, across]).transpose();
             for (i, response) in slide.response.iter_mut().enumerate() {
@@ -188,7 +188,7 @@ impl<S: System + ?Sized> Run<'_, S> {
         let mut turned = active.to_vec();
         let followed = slide.follow();
         for (&k, [in_mean, last]) in slide.contacts.iter().zip(&followed) {
-            flow.modes[first + k] = ContactMode::Slip((*in_mean).into());
+            flow.modes[first + k] = ContactMode::slip((*in_mean).into());
             let [x, y] = flow.middle.contacts[k].tangent_directions;
             let along = std::array::from_fn(|c| last.x * x[c] + last.y * y[c]);
             if let Some(b) = turned.iter_mut().filter(|b| contact(b).is_some()).nth(k) {
@@ -227,8 +227,5 @@ fn start_slip(flow: &Flow, k: usize, v: &[f64]) -> Vector2<f64> {
 }
 
 fn mode(flow: &Flow, i: usize) -> Vector2<f64> {
-    match flow.modes[i] {
-        ContactMode::Slip(along) => along.into(),
-        _ => Vector2::zeros(),
-    }
+    flow.modes[i].slip_direction().map_or_else(Vector2::zeros, Into::into)
 }
