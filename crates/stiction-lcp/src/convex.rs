@@ -1,22 +1,22 @@
-//! The fixed point of convex relaxations.
+//! Fixed point of convex relaxations: a step problem with Coulomb friction as a sequence of convex problems, which the
+//! caller solves.
 
-use crate::lemke::Lemke;
 use crate::problem::StepProblem;
 use crate::solution::{LcpError, Solution, Stage, Work};
-use crate::solve::{Method, Solver, Task, solve};
+use crate::task::Task;
 
-/// Solves convex relaxations with slip shift Γ ← μλ until an answer satisfies Coulomb's law: from Γ = 0, or from
-/// the slip speeds of an answer.
+/// Solves convex relaxations with slip shift Γ ← μλ until a candidate satisfies Coulomb's law, from Γ = 0 or from the slip
+/// speeds of `start`.
 ///
-/// Each relaxation has a unique velocity; where the slip speeds stop changing, AH04 Theorem 2.1 makes the
-/// answer a solution. Nothing says they must: at high friction the iteration may wander, so it is capped.
+/// Each relaxation has a unique velocity. If the slip speeds stop changing, the candidate is a solution (AH04 Theorem
+/// 2.1). They need not: at high friction the iteration may wander, so it is limited to `rounds`.
 pub(crate) fn fixed_point(
     step: &StepProblem,
     task: &mut Task,
     start: Option<&[f64]>,
     rounds: usize,
+    mut solve_relaxation: impl FnMut(&StepProblem) -> Result<Solution, LcpError>,
 ) -> Result<Solution, LcpError> {
-    let solver = Solver { tolerance: task.tolerance(), ..Method::Lemke(Lemke::default()).into() };
     let mut work = Work { stage: Stage::FixedPoint, ..Work::default() };
     let mut gamma = vec![0.0; step.contacts.len()];
     let mut best = task.certify(start.unwrap_or(&[]));
@@ -24,7 +24,7 @@ pub(crate) fn fixed_point(
         shift(step, best.certificate.contacts.iter().map(|c| c.lambda), &mut gamma);
     }
     for round in 1..=rounds {
-        let relaxed = solve(&step.relaxed(&gamma), &solver, None)?;
+        let relaxed = solve_relaxation(&step.relaxed(&gamma))?;
         work.rounds = round;
         work.pivots += relaxed.work().pivots;
         work.dense_size = work.dense_size.max(relaxed.work().dense_size);
@@ -40,7 +40,7 @@ pub(crate) fn fixed_point(
     Err(LcpError::Budget { spent: rounds, unit: "rounds", best: Box::new(best) })
 }
 
-/// Γ = Σ μλ over a contact and the friction blocks that rest on it.
+/// Γ = Σ μλ over a contact and the friction blocks that it bounds.
 fn shift(step: &StepProblem, lambda: impl Iterator<Item = f64>, gamma: &mut [f64]) {
     gamma.fill(0.0);
     for (i, lambda) in lambda.enumerate() {

@@ -6,12 +6,11 @@
 //! that a continuum of solutions is told from isolated ones.
 
 mod cone;
-mod factor;
 
 use crate::certificate::certify;
+use crate::factor::RankRevealingLu;
 use crate::problem::{Lcp, Malformed, Mlcp, Problem};
 use cone::{Cone, Generator, Spent};
-use factor::Factor;
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
@@ -236,7 +235,7 @@ impl Search<'_> {
         let n = self.scaled.n;
         let basis: Vec<usize> = (0..n).filter(|&i| basic[i]).collect();
         let entry = |i: usize, j: usize| self.scaled.m[basis[i] * n + basis[j]] / self.scaled.row[basis[i]];
-        let factor = Factor::new(basis.len(), entry, self.settings.rank_tolerance);
+        let factor = RankRevealingLu::new(basis.len(), entry, self.settings.rank_tolerance);
         let particular = self.particular(&basis, &factor);
         if factor.is_regular() {
             let Some((z, _)) = particular else { return self.found.undecided += 1 };
@@ -254,7 +253,7 @@ impl Search<'_> {
     }
 
     /// A solution of `M_αα z_α = −q_α`, refined once, and by how much it fails; `None` when it overflows.
-    fn particular(&self, basis: &[usize], factor: &Factor) -> Option<(Vec<f64>, f64)> {
+    fn particular(&self, basis: &[usize], factor: &RankRevealingLu) -> Option<(Vec<f64>, f64)> {
         let mut z = vec![0.0; self.scaled.n];
         let mut inconsistency = 0.0;
         for _ in 0..2 {
@@ -285,7 +284,13 @@ impl Search<'_> {
 
     /// The solutions of a singular basis: z = particular + null space, where `z_α` and the other w are not
     /// negative.
-    fn keep_polyhedron(&mut self, basis: &[usize], basic: &[bool], factor: &Factor, particular: &[f64]) {
+    fn keep_polyhedron(
+        &mut self,
+        basis: &[usize],
+        basic: &[bool],
+        factor: &RankRevealingLu,
+        particular: &[f64],
+    ) {
         let n = self.scaled.n;
         let lines: Vec<Generator> = (0..factor.nullity())
             .map(|k| {

@@ -21,9 +21,10 @@ pub mod chain;
 pub mod condense;
 mod convex;
 pub mod enumerate;
+pub mod factor;
 pub mod lemke;
 mod local;
-mod lu;
+pub mod mode;
 mod newton;
 pub mod pointed;
 pub mod problem;
@@ -31,8 +32,8 @@ pub mod profile;
 pub mod proof;
 pub mod solution;
 pub mod solve;
-mod sparse;
 mod structured;
+mod task;
 pub mod threads;
 
 pub use certificate::{Candidate, Certificate, ContactResidual, certify, certify_motion};
@@ -40,7 +41,7 @@ pub use chain::{Chain, Trial};
 pub use condense::Condensed;
 pub use enumerate::{Enumerate, EnumerateError, Solutions};
 pub use lemke::{Basis, Lemke};
-pub use newton::ContactMode;
+pub use mode::{ContactMode, Mode};
 pub use pointed::Pointed;
 pub use problem::{
     Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow, Pair,

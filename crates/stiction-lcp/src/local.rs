@@ -1,134 +1,172 @@
-//! Problems in local form, by steps of bodies that have the contacts' velocities.
+//! Problems in local form, u = W r + q, as a sequence of step problems that the caller solves.
 //!
-//! The methods ask for a mass matrix, and W may be singular: hyperstatic contacts make it so. A step with
-//! M̃ = (W + ε)⁻¹ and q − ε r, r the impulses of the last one, has u = W r⁺ + q + ε (r⁺ − r). Where impulses no longer
-//! change nothing is left of ε, and the certificate is that of W and q themselves.
+//! The methods need a mass matrix, but W may be singular: hyperstatic contacts make it so. A step with M̃ = (W + ε)⁻¹ and
+//! q − ε r, with r the impulses of the last round, has u = W r⁺ + q + ε (r⁺ − r). Once the impulses no longer change, ε has
+//! no effect, and the certificate is that of W and q themselves.
 
 use crate::certificate::{Candidate, Judge, Storage};
 use crate::lemke::Basis;
-use crate::problem::{FrictionLaw, LocalProblem, Problem};
+use crate::problem::{FrictionLaw, LocalProblem, Problem, StepProblem};
 use crate::proof::Farkas;
 use crate::solution::{LcpError, Solution, Stage, WarmStart, Work};
-use crate::solve::{IDLE, Method, Solver, Workspace};
+use crate::task::AS_GIVEN_FRACTION;
 use std::sync::Arc;
 
-/// ε as a part of the mean of W's diagonal. Larger takes more rounds where W is close to singular, smaller loses digits
-/// to a condition of its inverse.
-const EPSILON: f64 = 1e-5;
+// Constants of the method.
 
-/// Rounds at most: what W bears at a part ε of its diagonal and more takes two or three.
-const ROUNDS: usize = 30;
+/// Proximal term ε relative to the mean of W's diagonal [-]. Sensible range 1e-8 to 1e-2: larger takes more rounds if W is
+/// nearly singular, smaller loses digits, because M̃ has the condition number of 1/ε.
+const LOCAL_PROXIMAL: f64 = 1e-5;
 
-/// Rounds after the first that passes, towards round-off: what is taken as it is at the next problem must be far better
-/// than the tolerance.
-const FURTHER: usize = 2;
+/// Maximum number of rounds. Eigenvalues of W above ε need two or three.
+const LOCAL_ROUNDS: usize = 30;
 
-/// Part of the tolerance that each step is solved to.
-const SHARE: f64 = 0.1;
+/// LocalRounds after the first one that passes, towards rounding: impulses that are kept in the next problem must be far
+/// better than the tolerance.
+const EXTRA_ROUNDS: usize = 2;
 
-/// Solves `problem` by `solver`'s method in `workspace`, and certifies the answer.
+/// Fraction of the tolerance that each step is solved to [-].
+const STEP_TOLERANCE_FRACTION: f64 = 0.1;
+
+/// Ratio of residuals above which a round counts as stuck [-].
+const STUCK_ROUND: f64 = 0.5;
+
+/// Solves a checked `problem` to `tolerance`. `solve_step` solves a step problem to a tolerance from a warm start;
+/// `solver` is its name in errors.
 pub(crate) fn solve(
     problem: &LocalProblem,
-    workspace: &mut Workspace,
-    solver: &Solver,
+    solver: &'static str,
+    tolerance: f64,
     warm_start: Option<&WarmStart>,
+    mut solve_step: impl FnMut(&StepProblem, f64, &WarmStart) -> Result<Solution, LcpError>,
 ) -> Result<Solution, LcpError> {
-    problem.check()?;
-    if let Method::Convex(_) = solver.method {
-        return Err(solver.method.unsupported("a problem in local form"));
-    }
     let mut judge = Judge::new(Problem::Local(problem), Arc::default(), Storage::default());
-    let mut step =
-        problem.step(EPSILON).ok_or_else(|| solver.method.unsupported("a matrix that is not definite"))?;
-    let epsilon = problem.shift(EPSILON);
-    let inner = Solver { tolerance: SHARE * solver.tolerance, ..*solver };
-    let mut z = warm_start.filter(|g| g.z.len() == problem.size()).map_or(Vec::new(), |g| g.z.clone());
-    let mut basis = warm_start.and_then(|g| g.basis.clone());
-    let stage = if z.is_empty() { Stage::Zero } else { Stage::WarmStart };
-    let mut work = Work { stage, ..Work::default() };
-    let given = judge.certify(&z, Candidate::default());
-    let mut best = match accepted(given, IDLE * solver.tolerance, &work, None) {
-        Ok(solution) => return Ok(solution),
-        Err(given) => given,
-    };
-    let mut failed = None;
-    let mut passed = 0;
-    for round in 0..ROUNDS {
-        let offset = &problem.q - epsilon * problem.impulses(&z);
+    let mut step = problem.step(LOCAL_PROXIMAL).ok_or_else(|| LcpError::Unsupported {
+        solver,
+        feature: "a matrix that is not definite".to_string(),
+    })?;
+    let mut rounds = LocalRounds::new(problem, tolerance, warm_start, &mut judge);
+    if rounds.best.certificate.passes(AS_GIVEN_FRACTION * tolerance) {
+        return rounds.finish(AS_GIVEN_FRACTION * tolerance, None);
+    }
+    let epsilon = problem.shift(LOCAL_PROXIMAL);
+    for round in 0..LOCAL_ROUNDS {
+        let offset = &problem.q - epsilon * problem.impulses(&rounds.z);
         step.contacts = problem.contacts(&offset);
-        // a step at rest with nothing to stop has no scale of its own
-        step.speed_scale = best.certificate.speed;
-        let warm_start = WarmStart { z: z.clone(), basis: basis.clone() };
-        let answer = workspace.solve(&step, &inner, Some(&warm_start));
-        let found = match &answer {
-            Ok(solution) => solution.z(),
-            Err(LcpError::Unsupported { .. }) => return answer,
-            // numbers whose inverses are none: the answer is not known
+        // a step at rest has no scale of its own
+        step.speed_scale = rounds.best.certificate.speed;
+        let start = WarmStart { z: rounds.z.clone(), basis: rounds.basis.clone() };
+        let result = solve_step(&step, STEP_TOLERANCE_FRACTION * tolerance, &start);
+        match &result {
+            Err(LcpError::Unsupported { .. }) => return result,
+            // entries whose inverses overflow: no step can be solved
             Err(LcpError::Malformed(_)) => break,
+            _ => {}
+        }
+        if rounds.take(round, result, &mut judge)? {
+            break;
+        }
+    }
+    let basis = rounds.basis.clone();
+    rounds.finish(tolerance, basis)
+}
+
+/// State between rounds.
+struct LocalRounds<'a> {
+    problem: &'a LocalProblem,
+    tolerance: f64,
+    z: Vec<f64>,
+    basis: Option<Basis>,
+    work: Work,
+    best: Candidate,
+    /// LocalRounds since the first one that passed.
+    passed: usize,
+    /// Error of the last step.
+    failed: Option<LcpError>,
+}
+
+impl<'a> LocalRounds<'a> {
+    fn new(
+        problem: &'a LocalProblem,
+        tolerance: f64,
+        warm_start: Option<&WarmStart>,
+        judge: &mut Judge,
+    ) -> Self {
+        let z = warm_start.filter(|w| w.z.len() == problem.size()).map_or(Vec::new(), |w| w.z.clone());
+        let basis = warm_start.and_then(|w| w.basis.clone());
+        let stage = if z.is_empty() { Stage::Zero } else { Stage::WarmStart };
+        let work = Work { stage, ..Work::default() };
+        let best = judge.certify(&z, Candidate::default());
+        Self { problem, tolerance, z, basis, work, best, passed: 0, failed: None }
+    }
+
+    /// Takes the result of a step and returns whether no further round is needed. The error is a proof that there is no
+    /// solution.
+    fn take(
+        &mut self,
+        round: usize,
+        result: Result<Solution, LcpError>,
+        judge: &mut Judge,
+    ) -> Result<bool, LcpError> {
+        let found = match &result {
+            Ok(solution) => solution.z(),
             Err(error) => error.best().map_or(&[][..], |best| &best.z),
         };
         let candidate = judge.certify(found, Candidate::default());
-        let moved = direction(problem, &candidate.z, &z);
-        z.clone_from(&candidate.z);
-        if let Ok(solution) = &answer {
-            basis = solution.basis().cloned().or(basis);
-            work = together(&work, solution.work(), round + 1);
+        let moved = normal_change(self.problem, &candidate.z, &self.z);
+        self.z.clone_from(&candidate.z);
+        if let Ok(solution) = &result {
+            self.basis = solution.basis().cloned().or(self.basis.take());
+            self.work = sum_of_work(&self.work, solution.work(), round + 1);
         }
-        failed = answer.err();
-        let (worst, before) = (candidate.certificate.worst(), best.certificate.worst());
-        // impulses that grow for ever grow along the proof that there is no solution
+        self.failed = result.err();
+        let (worst, before) = (candidate.certificate.worst(), self.best.certificate.worst());
+        // impulses that grow without bound grow along a proof of infeasibility
         if round > 0
-            && worst > solver.tolerance
-            && let Some(proof) = Farkas::check(problem, &moved)
+            && worst > self.tolerance
+            && let Some(proof) = Farkas::check(self.problem, &moved)
         {
             return Err(LcpError::Ray { ray: moved, proof: Some(proof), best: Box::new(candidate) });
         }
         if worst < before {
-            best = candidate;
+            self.best = candidate;
         }
-        passed += usize::from(best.certificate.passes(solver.tolerance));
-        let done = best.certificate.passes(IDLE * solver.tolerance) || passed > FURTHER;
-        let stuck = (failed.is_some() || passed > 0) && worst > 0.5 * before;
-        if done || stuck {
-            break;
-        }
+        self.passed += usize::from(self.best.certificate.passes(self.tolerance));
+        let done =
+            self.best.certificate.passes(AS_GIVEN_FRACTION * self.tolerance) || self.passed > EXTRA_ROUNDS;
+        let stuck = (self.failed.is_some() || self.passed > 0) && worst > STUCK_ROUND * before;
+        Ok(done || stuck)
     }
-    let best = match accepted(best, solver.tolerance, &work, basis) {
-        Ok(solution) => return Ok(solution),
-        Err(best) => best,
-    };
-    let best = Box::new(best);
-    Err(match failed {
-        Some(LcpError::Budget { spent, unit, .. }) => LcpError::Budget { spent, unit, best },
-        // that no basis of W + ε is a solution proves nothing of W
-        Some(LcpError::Exhausted { bases, .. }) => LcpError::Budget { spent: bases, unit: "bases", best },
-        Some(LcpError::Ray { ray, .. }) => LcpError::Ray { ray, proof: None, best },
-        Some(LcpError::Uncertified { .. }) => LcpError::Uncertified { tolerance: solver.tolerance, best },
-        Some(error) => error,
-        None => LcpError::Budget { spent: work.rounds, unit: "rounds", best },
-    })
+
+    /// Best candidate as a solution, or the error of the last step with it.
+    fn finish(self, tolerance: f64, basis: Option<Basis>) -> Result<Solution, LcpError> {
+        let rounds = self.work.rounds;
+        let best = match Solution::accept(self.best, tolerance, FrictionLaw::Coulomb, self.work, basis) {
+            Ok(solution) => return Ok(solution),
+            Err(best) => Box::new(best),
+        };
+        Err(match self.failed {
+            Some(LcpError::Budget { spent, unit, .. }) => LcpError::Budget { spent, unit, best },
+            // that no basis of W + ε is a solution proves nothing about W
+            Some(LcpError::Exhausted { bases, .. }) => LcpError::Budget { spent: bases, unit: "bases", best },
+            Some(LcpError::Ray { ray, .. }) => LcpError::Ray { ray, proof: None, best },
+            Some(LcpError::Uncertified { .. }) => LcpError::Uncertified { tolerance, best },
+            Some(error) => error,
+            None => LcpError::Budget { spent: rounds, unit: "rounds", best },
+        })
+    }
 }
 
-#[allow(clippy::result_large_err, reason = "the candidate comes back")]
-fn accepted(
-    candidate: Candidate,
-    tolerance: f64,
-    work: &Work,
-    basis: Option<Basis>,
-) -> Result<Solution, Candidate> {
-    Solution::accept(candidate, tolerance, FrictionLaw::Coulomb, work.clone(), basis)
-}
-
-/// How the normal impulses changed, as unknowns.
-fn direction(problem: &LocalProblem, z: &[f64], before: &[f64]) -> Vec<f64> {
+/// Change of the normal impulses, as unknowns.
+fn normal_change(problem: &LocalProblem, z: &[f64], before: &[f64]) -> Vec<f64> {
     let size = problem.unknowns();
-    let normal = |i: usize| i.is_multiple_of(size);
-    let change = |(i, z): (usize, &f64)| if normal(i) { z - before.get(i).unwrap_or(&0.0) } else { 0.0 };
+    let is_normal = |i: usize| i.is_multiple_of(size);
+    let change = |(i, z): (usize, &f64)| if is_normal(i) { z - before.get(i).unwrap_or(&0.0) } else { 0.0 };
     z.iter().enumerate().map(change).collect()
 }
 
-/// The work of all rounds so far; the stage is that of the last one that did any.
-fn together(before: &Work, last: &Work, rounds: usize) -> Work {
+/// Work of all rounds so far; the stage is that of the last round that did any.
+fn sum_of_work(before: &Work, last: &Work, rounds: usize) -> Work {
     let idle = last.factorizations == 0 && last.pivots == 0 && rounds > 1;
     let mut all = if idle { before.clone() } else { last.clone() };
     all.rounds = rounds;

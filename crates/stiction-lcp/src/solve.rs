@@ -1,55 +1,55 @@
-//! The dispatcher: cheap candidates first, then the solver, then the certificate.
+//! Dispatcher: warm start and zero first, then the method that was asked for, then the certificate.
 
-mod task;
+mod dispatch;
+mod pivoting;
 
-use crate::certificate::{self, Candidate, Judge};
+use crate::certificate::Candidate;
 use crate::chain::Chain;
 use crate::condense;
-use crate::convex;
 use crate::enumerate::Enumerate;
 use crate::lemke::{self, Lemke};
 use crate::local;
-use crate::newton::{self, ContactMode};
-use crate::problem::{FrictionLaw, Malformed, Prepared, Problem, StepProblem};
-use crate::profile::{Phase, Profile};
+use crate::mode::ContactMode;
+use crate::newton::ModeNewton;
+use crate::problem::{LocalProblem, Problem, StepProblem};
+use crate::profile::Profile;
 use crate::solution::{LcpError, Solution, WarmStart};
-use crate::structured;
+use crate::structured::StructuredWorkspace;
+use crate::task::{TaskStorage, Tolerances};
+use dispatch::Dispatch;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-pub(crate) use task::{IDLE, Task};
 
-/// How to solve, and how good the answer must be.
+/// Method and tolerance of a solve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Solver {
-    /// The method.
+    /// Method to use.
     pub method: Method,
-    /// Largest residual of a certified answer ([`crate::Certificate::worst`]). Default 1e-8; from 1e-12 (near
-    /// round-off of well-scaled problems: below it true solutions are refused) to 1e-6 (above it resting
-    /// bodies creep by this fraction of ‖g‖h every step).
+    /// Largest residual of a solution, relative to the problem's scales ([`crate::Certificate::worst`]). Default 1e-8.
+    /// Sensible range 1e-12 to 1e-6: below, rounding makes true solutions fail; above, resting bodies creep by this
+    /// fraction of ‖g‖h in every step.
     pub tolerance: f64,
-    /// Largest residual of an answer that is taken all the same where the structured methods do not reach the
-    /// tolerance; the solution says so ([`Fallback::Loose`](crate::Fallback::Loose)). By default none is.
+    /// Largest residual of a solution that is accepted if the structured methods do not reach the tolerance. The solution
+    /// says so ([`Fallback::Loose`](crate::Fallback::Loose)). Default 0: none is accepted.
     #[serde(default)]
     pub loosest: f64,
 }
 
-/// The methods.
+/// Method of a solve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(clippy::large_enum_variant, reason = "a box would take Copy from every scheme")]
 pub enum Method {
-    /// The structured methods in the space of velocities, island by island: any size, circular friction. Lemke's
-    /// method for what they do not know: friction polygons in space, rows over many bodies, dense problems.
+    /// Structured methods in the space of velocities, island by island: any size, circular friction. Lemke's method for
+    /// features they do not support: friction polygons in space, rows over many bodies, dense problems.
     Chain(Chain),
     /// Lemke's method on the dense problem.
     Lemke(Lemke),
     /// All complementary bases of the dense problem, up to [`Enumerate::LIMIT`] unknowns.
     Enumerate(Enumerate),
-    /// The convex relaxation of a step problem (Γ = 0), by Lemke's method: another problem with another
-    /// answer, certified against the convex law and marked so. AH04 (2.13)
+    /// Convex relaxation of a step problem (Γ = 0), by Lemke's method: another problem with another solution, certified
+    /// against the convex law and marked so. AH04 (2.13)
     Convex(Lemke),
-    /// Convex relaxations with Γ ← μλ until the answer satisfies Coulomb's law: no guarantee, at most this
-    /// many rounds.
+    /// Convex relaxations with Γ ← μλ until Coulomb's law holds: no guarantee of convergence, at most this many rounds.
     FixedPoint(usize),
 }
 
@@ -66,7 +66,7 @@ impl From<Method> for Solver {
 }
 
 impl Method {
-    /// The name users give.
+    /// Name of the method in files and on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Chain(_) => "chain",
@@ -82,10 +82,10 @@ impl Method {
     }
 }
 
-/// Solves `problem` and certifies the answer.
+/// Solves `problem` and certifies the solution.
 ///
-/// Zero and the warm start are tried first and taken if they pass; then the solver runs, and its answer passes the
-/// same certificate or is returned as an error with its residuals.
+/// The warm start and zero are tried first and accepted if their certificate passes. Otherwise the method runs. Its
+/// candidate passes the same certificate, or it is returned as an error with its residuals.
 pub fn solve<'a>(
     problem: impl Into<Problem<'a>>,
     solver: &Solver,
@@ -94,19 +94,22 @@ pub fn solve<'a>(
     Workspace::default().solve(problem, solver, warm_start)
 }
 
-/// Storage of solves. Problems of a size seen before are solved without allocating, once the solutions no
-/// longer needed are handed back with [`Workspace::recycle`].
+/// Storage of solves. Problems of a size seen before are solved without allocation, provided that old solutions are handed
+/// back with [`Workspace::recycle`].
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
-    prepared: Arc<Prepared>,
-    judge: certificate::Storage,
+    task: TaskStorage,
+    methods: MethodStorage,
+}
+
+/// Storage of each method.
+#[derive(Debug, Clone, Default)]
+struct MethodStorage {
     condense: condense::Storage,
     lemke: lemke::Workspace,
-    newton: newton::Storage,
-    structured: structured::Storage,
+    newton: ModeNewton,
+    structured: StructuredWorkspace,
     z: Vec<f64>,
-    spare: Vec<Candidate>,
-    profile: Profile,
 }
 
 impl Workspace {
@@ -118,116 +121,110 @@ impl Workspace {
         warm_start: Option<&WarmStart>,
     ) -> Result<Solution, LcpError> {
         let problem = problem.into();
-        if let Problem::Local(problem) = problem {
-            return local::solve(problem, self, solver, warm_start);
-        }
         match (solver.method, problem) {
+            (_, Problem::Local(local)) => self.solve_local(local, solver, warm_start),
             (Method::Convex(lemke), Problem::Step(step)) => {
                 let relaxed = step.relaxed(&[]);
-                self.run(Problem::Step(&relaxed), solver, warm_start, |task| task.lemke(&lemke, warm_start))
+                self.run(Problem::Step(&relaxed), solver, warm_start, |d| d.lemke(&lemke, warm_start))
             }
             (Method::FixedPoint(rounds), Problem::Step(step)) => {
-                self.run(Problem::Step(step), solver, warm_start, |task| {
-                    convex::fixed_point(step, task, None, rounds)
-                })
+                self.run(problem, solver, warm_start, |d| d.fixed_point(step, None, rounds))
             }
             (Method::Convex(_) | Method::FixedPoint(_), problem) => {
                 problem.check()?;
                 Err(solver.method.unsupported("a problem without bodies"))
             }
             (Method::Chain(chain), problem) => {
-                self.run(problem, solver, warm_start, |task| task.chain(&chain, warm_start))
+                self.run(problem, solver, warm_start, |d| d.chain(&chain, warm_start))
             }
             (Method::Lemke(lemke), problem) => {
-                self.run(problem, solver, warm_start, |task| task.pivoted(&lemke, warm_start))
+                self.run(problem, solver, warm_start, |d| d.pivot(&lemke, warm_start))
             }
+            // the solutions are asked for, not the cheapest one: no warm start
             (Method::Enumerate(enumerate), problem) => {
-                self.run(problem, solver, None, |task| task.enumerate(&enumerate))
+                self.with_dispatch(problem, solver, |d| d.enumerate(&enumerate))?
             }
         }
     }
 
-    /// The impulses with which every contact of a step does what its mode says and every joint holds, and their
-    /// certificate: no claim that signs and cones allow them, the certificate tells. Where rows are redundant they
-    /// are shared out by the least change.
+    /// Solves a problem in local form by a sequence of steps.
+    fn solve_local(
+        &mut self,
+        problem: &LocalProblem,
+        solver: &Solver,
+        warm_start: Option<&WarmStart>,
+    ) -> Result<Solution, LcpError> {
+        problem.check()?;
+        if let Method::Convex(_) = solver.method {
+            return Err(solver.method.unsupported("a problem in local form"));
+        }
+        let Solver { method, tolerance, .. } = *solver;
+        local::solve(problem, method.name(), tolerance, warm_start, |step, tolerance, warm_start| {
+            self.solve(step, &Solver { tolerance, ..*solver }, Some(warm_start))
+        })
+    }
+
+    /// Impulses with which every contact of a step follows its prescribed mode and every joint holds, with their
+    /// certificate. Nothing is claimed about signs and cones: the certificate shows them. If rows are redundant, the
+    /// impulses of least change are taken.
     pub fn solve_in_modes(
         &mut self,
         step: &StepProblem,
         modes: &[ContactMode],
     ) -> Result<Candidate, LcpError> {
         let solver = Solver::default();
-        Ok(self.with_task(Problem::Step(step), &solver, |task| newton::solve_in_modes(step, task, modes))?)
+        Ok(self.with_dispatch(Problem::Step(step), &solver, |d| d.solve_in_modes(step, modes))?)
     }
 
-    /// Where the time of solves goes, once it is started.
+    /// Profile of the solves, once it is started.
     pub fn profile(&mut self) -> &mut Profile {
-        &mut self.profile
+        &mut self.task.profile
     }
 
-    /// The answer of a solution with its residuals, without the claim; the rest is taken back.
+    /// Candidate of a solution, without the claim; the rest of its storage is taken back.
     pub fn candidate_of(&mut self, solution: Solution) -> Candidate {
         let (candidate, basis) = solution.into_parts();
         if let Some(basis) = basis {
-            self.lemke.recycle(basis);
+            self.methods.lemke.recycle(basis);
         }
         candidate
     }
 
-    /// Takes a candidate back.
+    /// Takes a candidate back for its storage.
     pub fn recycle_candidate(&mut self, candidate: Candidate) {
-        self.spare.push(candidate);
+        self.task.recycle(candidate);
     }
 
-    /// Takes a solution back, so that the next one needs no new storage.
+    /// Takes a solution back for its storage, so that the next one needs no allocation.
     pub fn recycle(&mut self, solution: Solution) {
         let candidate = self.candidate_of(solution);
-        self.spare.push(candidate);
+        self.task.recycle(candidate);
     }
 
-    /// Checks the problem, tries what is cheap, then `solver`.
-    fn run<'a>(
+    /// Checks the problem, tries warm start and zero, then `method`.
+    fn run(
         &mut self,
-        problem: Problem<'a>,
-        solver: &'a Solver,
+        problem: Problem,
+        solver: &Solver,
         warm_start: Option<&WarmStart>,
-        method: impl FnOnce(&mut Task<'a, '_>) -> Result<Solution, LcpError>,
+        method: impl FnOnce(&mut Dispatch) -> Result<Solution, LcpError>,
     ) -> Result<Solution, LcpError> {
-        self.with_task(problem, solver, |task| {
-            // enumeration is asked for the solutions, not for the cheapest one
-            let cheap =
-                if matches!(solver.method, Method::Enumerate(_)) { None } else { task.cheap(warm_start) };
-            cheap.map_or_else(|| method(task), Ok)
+        self.with_dispatch(problem, solver, |dispatch| match dispatch.cheap(warm_start) {
+            Some(solution) => Ok(solution),
+            None => method(dispatch),
         })?
     }
 
-    /// Checks the problem, and works on it.
-    fn with_task<'a, T>(
+    fn with_dispatch<R>(
         &mut self,
-        problem: Problem<'a>,
-        solver: &'a Solver,
-        work: impl FnOnce(&mut Task<'a, '_>) -> T,
-    ) -> Result<T, Malformed> {
-        let caller = self.profile.enter(Phase::Preparation);
-        let law = if let Problem::Step(step) = problem {
-            if let Some(prepared) = Arc::get_mut(&mut self.prepared) {
-                prepared.prepare(step)?;
-            } else {
-                let mut prepared = Prepared::default();
-                prepared.prepare(step)?;
-                self.prepared = Arc::new(prepared);
-            }
-            step.law
-        } else {
-            problem.check()?;
-            FrictionLaw::Coulomb
-        };
-        let judge = Judge::new(problem, self.prepared.clone(), std::mem::take(&mut self.judge));
-        self.profile.enter(Phase::Methods);
-        let mut task = Task { problem, solver, judge, law, workspace: self };
-        let result = work(&mut task);
-        let storage = task.judge.into_storage();
-        self.judge = storage;
-        self.profile.enter(caller);
+        problem: Problem,
+        solver: &Solver,
+        work: impl FnOnce(&mut Dispatch) -> R,
+    ) -> Result<R, LcpError> {
+        let Self { task: storage, methods } = self;
+        let tolerances = Tolerances { tolerance: solver.tolerance, loosest: solver.loosest };
+        let result =
+            storage.with_task(problem, tolerances, |task| work(&mut Dispatch { task, solver, methods }))?;
         Ok(result)
     }
 }

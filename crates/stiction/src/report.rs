@@ -4,6 +4,7 @@
 mod evidence;
 
 pub use evidence::{Evidence, IntegrationMethod, StabilizationPass, SubstepRecord};
+pub use stiction_lcp::Mode;
 
 use crate::reduce::Dropped;
 use crate::system::{ConstraintId, ContactId};
@@ -296,18 +297,6 @@ pub struct MomentReport {
     pub turn: [f64; 3],
     /// Mode of rolling friction: open, stick (it does not roll) or slip (it rolls); `None` without rolling friction.
     pub rolling: Option<Mode>,
-}
-
-/// What a contact does in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// No normal impulse.
-    Open,
-    /// A normal impulse and no slip.
-    Stick,
-    /// A normal impulse and slip.
-    Slip,
 }
 
 /// Impulse of a joint row.

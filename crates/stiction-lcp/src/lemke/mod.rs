@@ -11,7 +11,7 @@ mod settle;
 #[cfg(test)]
 mod tests;
 
-use crate::lu::Lu;
+use crate::factor::DenseLu;
 use crate::problem::Lcp;
 use dictionary::Dictionary;
 use path::{Cost, Outcome};
@@ -90,7 +90,7 @@ pub(crate) struct Run {
 pub(crate) struct Workspace {
     scaled: Scaled,
     d: Dictionary,
-    lu: Lu,
+    lu: DenseLu,
     /// The basis the path started from, in lexicographic order.
     origin: Vec<usize>,
     ties: Vec<usize>,

@@ -8,11 +8,11 @@ mod mass;
 mod row;
 mod step;
 
+pub use crate::factor::MassFactor;
 pub use dense::{Lcp, Mlcp};
 pub use file::{AnyProblem, Expected, ProblemFile};
 pub use friction::{FrictionLaw, FrictionSet};
 pub use local::LocalProblem;
-pub use mass::MassFactor;
 pub use row::{OffsetRow, Row, Term};
 pub(crate) use step::Prepared;
 pub use step::{Body, Contact, Joint, Layout, Pair, StepProblem};

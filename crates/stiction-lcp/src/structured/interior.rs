@@ -1,47 +1,67 @@
-//! An interior point method on the true, non-monotone problem: Mehrotra's predictor and corrector on
-//! c_n w_n = 0 and (μ c_n + κ, p_t) ∘ (λ, u_t) = 0 in the second-order cone, all of a contact eliminated into the
-//! space of velocities.
+//! Interior point method on the true, non-monotone problem: Mehrotra's predictor and corrector on c_n w_n = 0 and
+//! (μ c_n + κ, p_t) ∘ (λ, u_t) = 0 in the second-order cone, all unknowns of a contact eliminated into the space of
+//! velocities.
 //!
-//! Its own residual is no certificate: impulses come out of the elimination with what the velocities lose. The
-//! momentum residual is carried in every right-hand side, and the last digits are left to Newton's method.
+//! Its own residual is no certificate: impulses lose digits in the elimination. Every right-hand side carries the
+//! momentum residual, and the last digits are left to the semismooth Newton method.
 
-use super::equations::{Answer, Equations};
-use super::island::{Island, Lane, Touch, scaled, wide};
-use super::iterate::{Iterate, Local, length, product};
+mod cone;
+#[cfg(test)]
+mod tests;
 
-/// Part of the way to the boundary that is gone.
-const FRACTION: f64 = 0.995;
+use super::equations::{ContactStiffness, Equations};
+use super::island::{Island, Lane, add, scaled, wide};
+use super::iterate::{ContactVector, Iterate, length, product};
+use cone::ConeElimination;
+pub(super) use cone::{ConePair, ConeRhs, ContactScale, impulse};
 
-/// Farther than this no step goes.
-const FARTHEST: f64 = 2.0;
+// Constants of the method.
 
-/// Iterations that go less than this part of the way count as stalled; the third one ends the method.
-const STALL: f64 = 0.02;
+/// Fraction of the distance to the boundary of the cones that a step takes [-]. Sensible range 0.9 to 0.999: lower takes
+/// more iterations, higher runs into the boundary and stalls.
+const BOUNDARY_FRACTION: f64 = 0.995;
 
-/// Storage of the method.
+/// Upper bound of the distance to the boundary, in multiples of the Newton step [-]. At least 1/[`BOUNDARY_FRACTION`],
+/// so that a full step is possible; larger values cost precision of the distance.
+const MAX_DISTANCE: f64 = 2.0;
+
+/// Step length below which an iteration counts as stalled [-]. Sensible range 1e-3 to 0.1: lower wastes iterations on a
+/// path that turns back, higher gives up early.
+const STALLED_STEP: f64 = 0.02;
+
+/// Stalled iterations in a row that end the method.
+const MAX_STALLED: usize = 3;
+
+/// Exponent of Mehrotra's centering parameter σ = (μ_affine / μ)³ [-].
+const CENTERING_EXPONENT: i32 = 3;
+
+/// Unknowns, residuals and direction of the method. Storage is reused from problem to problem.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Storage<const T: usize> {
-    pub(super) scales: Vec<Scales>,
-    pub(super) pairs: Vec<Pair<T>>,
-    cones: Vec<Cone<T>>,
-    affine: Vec<Pair<T>>,
-    pub(super) step: Vec<Pair<T>>,
-    answers: Vec<Answer<T>>,
-    pub(super) errors: Errors<T>,
-    pub(super) rights: Vec<Right<T>>,
+pub(super) struct InteriorWorkspace<const T: usize> {
+    /// Unit of speeds [m/s].
+    speed: f64,
+    pub(super) scales: Vec<ContactScale>,
+    pub(super) pairs: Vec<ConePair<T>>,
+    eliminations: Vec<ConeElimination<T>>,
+    affine: Vec<ConePair<T>>,
+    /// Direction of the pairs, the velocities and the joint impulses.
+    pub(super) step: Vec<ConePair<T>>,
     pub(super) dv: Vec<Lane>,
     pub(super) dc: Vec<[f64; 6]>,
+    stiffness: Vec<ContactStiffness<T>>,
+    pub(super) errors: LinearErrors<T>,
+    pub(super) rhs: Vec<ConeRhs<T>>,
 }
 
-/// What is missing in the linear equations: momentum, joint rows, and speeds against the unknowns that stand for them.
+/// Residuals of the linear equations: momentum, joint rows, and contact speeds against the unknowns that stand for them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Errors<const T: usize> {
+pub(super) struct LinearErrors<const T: usize> {
     pub(super) momentum: Vec<Lane>,
     pub(super) joints: Vec<[f64; 6]>,
-    pub(super) gap: Vec<Local<T>>,
+    pub(super) gap: Vec<ContactVector<T>>,
 }
 
-impl<const T: usize> Errors<T> {
+impl<const T: usize> LinearErrors<T> {
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.momentum.clone_from(&other.momentum);
         self.joints.clone_from(&other.joints);
@@ -49,106 +69,98 @@ impl<const T: usize> Errors<T> {
     }
 }
 
-/// The pairs of a contact in units of the speed scale: c with w, x = (m c + k, x_t) with y = (λ, y_t).
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pair<const T: usize> {
-    pub(super) c: f64,
-    pub(super) w: f64,
-    pub(super) x: [f64; T],
-    pub(super) l: f64,
-    pub(super) y: [f64; T],
+/// Run of the method; the last iterate is left in `at`.
+pub(super) struct InteriorPoint<'a, const T: usize> {
+    pub(super) island: &'a Island<T>,
+    pub(super) equations: &'a mut Equations,
+    pub(super) workspace: &'a mut InteriorWorkspace<T>,
+    pub(super) at: &'a mut Iterate<T>,
 }
 
-/// A contact's data in those units.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Scales {
-    pub(super) m: f64,
-    pub(super) k: f64,
-}
-
-fn scales<const T: usize>(touch: &Touch<T>, speed: f64) -> Scales {
-    Scales { m: touch.mu * touch.w_t * touch.over_n, k: touch.kappa * touch.w_t / speed }
-}
-
-/// From a cold start towards a residual of `target` [m/s], in units of `speed`; returns the iterations.
-pub(super) fn run<const T: usize>(
-    island: &Island<T>,
-    equations: &mut Equations,
-    storage: &mut Storage<T>,
-    at: &mut Iterate<T>,
-    (speed, size): (f64, f64),
-    (target, iterations): (f64, usize),
-) -> usize {
-    storage.begin(island, at, speed, size);
-    let mut stalled = 0;
-    // what is left of the errors of the linear equations: a step takes its part of all of them
-    let mut left = 1.0;
-    for iteration in 0..iterations {
-        storage.errors(island, at, speed);
-        if left * speed <= target && storage.residual(island, at) <= target {
-            return iteration;
+impl<const T: usize> InteriorPoint<'_, T> {
+    /// Runs from a cold start of size one in units of `speed` [m/s], towards a residual of `target` [m/s]. Returns the
+    /// number of iterations.
+    pub(super) fn run(mut self, speed: f64, target: f64, iterations: usize) -> usize {
+        self.workspace.begin(self.island, self.at, speed, 1.0);
+        let mut stalled = 0;
+        // factor by which the linear errors have fallen: a step removes its fraction of all of them
+        let mut remaining = 1.0;
+        for iteration in 0..iterations {
+            self.workspace.find_errors(self.island, self.at);
+            if remaining * speed <= target && self.workspace.residual(self.island, self.at) <= target {
+                return iteration;
+            }
+            if !self.workspace.factor(self.island, self.equations) {
+                return iteration + 1;
+            }
+            let (mu, sigma) = self.predict();
+            let alpha = self.correct(sigma * mu);
+            if !(alpha > 0.0) {
+                return iteration + 1;
+            }
+            self.workspace.advance(self.island, self.at, alpha);
+            remaining *= 1.0 - alpha;
+            stalled = if alpha < STALLED_STEP { stalled + 1 } else { 0 };
+            if stalled == MAX_STALLED {
+                return iteration + 1;
+            }
         }
-        if !storage.factor(island, equations) {
-            return iteration + 1;
-        }
-        let (mu, count) = storage.centrality(island, 0.0);
-        let mu = mu / count;
-        storage.aim(0.0, false);
-        storage.direction(island, equations, speed);
-        let reach = storage.reach(island).min(1.0);
-        let (affine, _) = storage.centrality(island, reach);
-        let sigma = (affine / count / mu).clamp(0.0, 1.0).powi(3);
-        std::mem::swap(&mut storage.affine, &mut storage.step);
-        storage.aim(sigma * mu, true);
-        storage.direction(island, equations, speed);
-        let alpha = (FRACTION * storage.reach(island)).min(1.0);
-        if !(alpha > 0.0) {
-            return iteration + 1;
-        }
-        storage.advance(island, at, speed, alpha);
-        left *= 1.0 - alpha;
-        stalled = if alpha < STALL { stalled + 1 } else { 0 };
-        if stalled == 3 {
-            return iteration + 1;
-        }
+        iterations
     }
-    iterations
+
+    /// Affine step towards products of zero. Returns the mean product μ and the centering parameter σ.
+    fn predict(&mut self) -> (f64, f64) {
+        let Self { island, equations, workspace, .. } = self;
+        let (mu, count) = workspace.products(island, 0.0);
+        let mu = mu / count;
+        workspace.aim(0.0, false);
+        workspace.solve(island, equations);
+        let alpha = workspace.distance_to_boundary(island).min(1.0);
+        let (affine, _) = workspace.products(island, alpha);
+        let sigma = (affine / count / mu).clamp(0.0, 1.0).powi(CENTERING_EXPONENT);
+        std::mem::swap(&mut workspace.affine, &mut workspace.step);
+        (mu, sigma)
+    }
+
+    /// Corrector step towards products of `center`. Returns the step length.
+    fn correct(&mut self, center: f64) -> f64 {
+        let Self { island, equations, workspace, .. } = self;
+        workspace.aim(center, true);
+        workspace.solve(island, equations);
+        (BOUNDARY_FRACTION * workspace.distance_to_boundary(island)).min(1.0)
+    }
 }
 
-#[inline(always)]
-pub(super) fn impulse<const T: usize>(touch: &Touch<T>, pair: &Pair<T>, speed: f64) -> Local<T> {
-    Local { n: pair.c * speed * touch.over_n, t: pair.x.map(|x| x * speed * touch.over_t) }
-}
-
-impl<const T: usize> Storage<T> {
-    /// All pairs at `size`, without velocities; but contacts without friction that are open as far as they are: one at
-    /// 100 that begins at 1 would keep all others from moving. With friction that is worth nothing.
+impl<const T: usize> InteriorWorkspace<T> {
+    /// Cold start: all pairs at `size` in units of `speed`, no velocities. Open contacts without friction start at their
+    /// own speed: at 1, a contact that opens at 100 would keep all others from moving. With friction that is of no use.
     pub(super) fn begin(&mut self, island: &Island<T>, at: &mut Iterate<T>, speed: f64, size: f64) {
+        self.speed = speed;
         at.reset(island);
         self.scales.clear();
-        self.scales.extend(island.touches.iter().map(|touch| scales(touch, speed)));
+        self.scales.extend(island.contacts.iter().map(|contact| ContactScale::new(contact, speed)));
         self.pairs.clear();
-        for (touch, r) in island.touches.iter().zip(&mut at.r) {
-            let w = if touch.has_friction { size } else { size.max(touch.offset / speed) };
-            let pair = Pair { c: size, w, x: [0.0; T], l: size, y: [0.0; T] };
+        for (contact, r) in island.contacts.iter().zip(&mut at.r) {
+            let w = if contact.has_friction { size } else { size.max(contact.offset / speed) };
+            let pair = ConePair { c: size, w, x: [0.0; T], l: size, y: [0.0; T] };
             self.pairs.push(pair);
-            *r = impulse(touch, &pair, speed);
+            *r = impulse(contact, &pair, speed);
         }
     }
 
-    /// The errors of the linear equations.
-    pub(super) fn errors(&mut self, island: &Island<T>, at: &Iterate<T>, speed: f64) {
-        let Errors { momentum, joints, gap } = &mut self.errors;
+    /// Residuals of the linear equations.
+    pub(super) fn find_errors(&mut self, island: &Island<T>, at: &Iterate<T>) {
+        let LinearErrors { momentum, joints, gap } = &mut self.errors;
         at.momentum_error(island, momentum);
         at.joint_errors(island, joints);
         gap.clear();
-        let over = 1.0 / speed;
+        let over = 1.0 / self.speed;
         wide(
             #[inline(always)]
             || {
-                for (touch, pair) in island.touches.iter().zip(&self.pairs) {
-                    let u = touch.speeds(&at.v);
-                    gap.push(Local {
+                for (contact, pair) in island.contacts.iter().zip(&self.pairs) {
+                    let u = contact.speeds(&at.v);
+                    gap.push(ContactVector {
                         n: u.n * over - pair.w,
                         t: std::array::from_fn(|k| u.t[k] * over - pair.y[k]),
                     });
@@ -157,12 +169,12 @@ impl<const T: usize> Storage<T> {
         );
     }
 
-    /// The residual of speeds and impulses, after [`Self::errors`] [m/s].
+    /// Residual of speeds and impulses, after [`Self::find_errors`] [m/s].
     pub(super) fn residual(&self, island: &Island<T>, at: &Iterate<T>) -> f64 {
         let mut worst: f64 = 0.0;
         let mut take = |x: f64| worst = if x.is_nan() { f64::INFINITY } else { worst.max(x.abs()) };
-        for (touch, r) in island.touches.iter().zip(&at.r) {
-            let map = touch.natural_map(r, &touch.speeds(&at.v));
+        for (contact, r) in island.contacts.iter().zip(&at.r) {
+            let map = contact.natural_map(r, &contact.speeds(&at.v));
             take(map.n);
             take(length(&map.t));
         }
@@ -170,262 +182,122 @@ impl<const T: usize> Storage<T> {
         worst
     }
 
-    /// The answers of the impulses, from the pairs.
-    #[inline(always)]
-    fn linearize(&mut self, island: &Island<T>) {
-        self.answers.clear();
-        self.cones.clear();
-        for ((touch, pair), scales) in island.touches.iter().zip(&self.pairs).zip(&self.scales) {
-            let mut s = Answer::default();
-            let cone = Cone::new(touch, scales, pair);
-            let Cone { g, turn, x0, over_w, over_l, .. } = &cone;
-            let ratio = if touch.has_normal { pair.c * over_w } else { 0.0 };
-            s.nn = ratio * touch.over_n;
-            if touch.has_friction {
-                let across = over_l * touch.over_t;
-                for i in 0..T {
-                    s.tn[i] = (pair.x[i] * turn - scales.m * pair.y[i]) * ratio * across;
-                    for j in 0..T {
-                        let unit = if i == j { *x0 } else { 0.0 };
-                        s.tt[i][j] = (unit - pair.x[i] * g[j]) * across;
-                    }
-                }
-            }
-            self.answers.push(s);
-            self.cones.push(cone);
-        }
-    }
-
-    /// The sum of all products at `alpha` times the step, and how many there are.
-    fn centrality(&self, island: &Island<T>, alpha: f64) -> (f64, f64) {
+    /// Sum of all complementarity products at `alpha` times the step, and their number.
+    fn products(&self, island: &Island<T>, alpha: f64) -> (f64, f64) {
         let (mut sum, mut count) = (0.0, 0.0);
-        for (i, touch) in island.touches.iter().enumerate() {
+        for (i, contact) in island.contacts.iter().enumerate() {
             let p = if alpha == 0.0 { self.pairs[i] } else { self.pairs[i].along(alpha, &self.step[i]) };
-            if touch.has_normal {
+            if contact.has_normal {
                 sum += p.c * p.w;
                 count += 1.0;
             }
-            if touch.has_friction {
-                let Scales { m, k } = self.scales[i];
-                sum += (m * p.c + k) * p.l + product(&p.x, &p.y);
+            if contact.has_friction {
+                sum += self.scales[i].bound(p.c) * p.l + product(&p.x, &p.y);
                 count += 1.0;
             }
         }
         (sum, f64::max(count, 1.0))
     }
 
-    /// Right-hand sides towards products of `center`, with the second-order terms of the affine step if `corrected`.
+    /// Right-hand sides towards products of `center`; if `corrected`, with the second-order terms of the affine step.
     fn aim(&mut self, center: f64, corrected: bool) {
-        self.rights.clear();
-        for (i, Scales { m, k }) in self.scales.iter().enumerate() {
-            let mut right = self.pairs[i].missing(*m, *k, center, center);
+        self.rhs.clear();
+        for (i, scale) in self.scales.iter().enumerate() {
+            let mut rhs = self.pairs[i].missing(scale, center, center);
             if corrected {
-                let d = &self.affine[i];
-                right.n -= d.c * d.w;
-                right.s -= m * d.c * d.l + product(&d.x, &d.y);
-                for k in 0..T {
-                    right.t[k] -= m * d.c * d.y[k] + d.l * d.x[k];
-                }
+                rhs.subtract_second_order(scale.m, &self.affine[i]);
             }
-            self.rights.push(right);
+            self.rhs.push(rhs);
         }
     }
 
-    /// The factors of the equations at the pairs.
+    /// Factors the Newton matrix at the pairs.
     pub(super) fn factor(&mut self, island: &Island<T>, equations: &mut Equations) -> bool {
         wide(
             #[inline(always)]
-            || self.linearize(island),
+            || {
+                self.stiffness.clear();
+                self.eliminations.clear();
+                for ((contact, pair), scale) in island.contacts.iter().zip(&self.pairs).zip(&self.scales) {
+                    let elimination = ConeElimination::new(contact, scale, pair);
+                    self.stiffness.push(elimination.stiffness(contact, scale, pair));
+                    self.eliminations.push(elimination);
+                }
+            },
         );
-        equations.factor(island, &self.answers)
+        equations.factor(island, &self.stiffness)
     }
 
-    /// The step that removes the errors and fills the right-hand sides.
-    pub(super) fn direction(&mut self, island: &Island<T>, equations: &mut Equations, speed: f64) {
+    /// Newton step that removes the linear errors and fills the right-hand sides.
+    pub(super) fn solve(&mut self, island: &Island<T>, equations: &mut Equations) {
         wide(
             #[inline(always)]
-            || self.right_hand_side(island, speed),
+            || self.assemble_rhs(island),
         );
         equations.solve(island, &mut self.dv, &mut self.dc);
         wide(
             #[inline(always)]
-            || self.complete(island, speed),
+            || self.recover_pairs(island),
         );
     }
 
     #[inline(always)]
-    fn right_hand_side(&mut self, island: &Island<T>, speed: f64) {
+    fn assemble_rhs(&mut self, island: &Island<T>) {
+        let speed = self.speed;
         self.dv.clear();
         self.dv.extend(self.errors.momentum.iter().map(|e| scaled(-1.0, e)));
-        for (i, touch) in island.touches.iter().enumerate() {
-            let p = self.cones[i].constant(touch, self.scales[i].m, &self.pairs[i], &self.rights[i], speed);
-            let (s, gap) = (&self.answers[i], &self.errors.gap[i]);
-            let push = Local {
+        for (i, contact) in island.contacts.iter().enumerate() {
+            let elimination = &self.eliminations[i];
+            let p = elimination.constant(contact, self.scales[i].m, &self.pairs[i], &self.rhs[i], speed);
+            let (s, gap) = (&self.stiffness[i], &self.errors.gap[i]);
+            let push = ContactVector {
                 n: p.n - s.nn * gap.n * speed,
                 t: std::array::from_fn(|k| p.t[k] - (s.tn[k] * gap.n + product(&s.tt[k], &gap.t)) * speed),
             };
-            touch.push(&push, &mut self.dv);
+            contact.push(&push, &mut self.dv);
         }
         self.dc.clear();
         self.dc.extend(self.errors.joints.iter().map(|e| e.map(|e| -e)));
     }
 
-    /// The pairs' part of the step, from dv.
+    /// Direction of the pairs, from dv.
     #[inline(always)]
-    fn complete(&mut self, island: &Island<T>, speed: f64) {
+    fn recover_pairs(&mut self, island: &Island<T>) {
         self.step.clear();
-        let over = 1.0 / speed;
-        for (i, touch) in island.touches.iter().enumerate() {
-            let moved = touch.speeds(&self.dv);
-            let (pair, gap) = (&self.pairs[i], &self.errors.gap[i]);
-            let w = if touch.has_normal { (moved.n - touch.offset) * over + gap.n } else { 0.0 };
-            let y: [f64; T] = std::array::from_fn(|k| {
-                if touch.has_friction { (moved.t[k] - touch.slip[k]) * over + gap.t[k] } else { 0.0 }
-            });
-            let Right { n: r1, s: r2, t: r3 } = &self.rights[i];
-            let Cone { g, turn, x0, over_w, over_l, over_d } = &self.cones[i];
-            let c = if touch.has_normal { (r1 - pair.c * w) * over_w } else { 0.0 };
-            let (mut l, mut x) = (0.0, [0.0; T]);
-            if touch.has_friction {
-                let m = self.scales[i].m;
-                l = (r2 - product(&pair.y, r3) * over_l) * over_d - product(g, &y) - turn * c;
-                x = std::array::from_fn(|j| (r3[j] - pair.y[j] * m * c - x0 * y[j] - pair.x[j] * l) * over_l);
-            }
-            self.step.push(Pair { c, w, x, l, y });
+        let over = 1.0 / self.speed;
+        for (i, contact) in island.contacts.iter().enumerate() {
+            let du = contact.speed_change(&self.dv);
+            let gap = &self.errors.gap[i];
+            let w = if contact.has_normal { du.n * over + gap.n } else { 0.0 };
+            let y: [f64; T] =
+                std::array::from_fn(|k| if contact.has_friction { du.t[k] * over + gap.t[k] } else { 0.0 });
+            let step =
+                self.eliminations[i].recover(contact, self.scales[i].m, &self.pairs[i], &self.rhs[i], w, y);
+            self.step.push(step);
         }
     }
 
-    /// How far the step may go before a pair leaves its cone, at most [`FARTHEST`].
-    pub(super) fn reach(&self, island: &Island<T>) -> f64 {
-        let mut reach = FARTHEST;
-        for ((touch, scales), (p, d)) in
-            island.touches.iter().zip(&self.scales).zip(self.pairs.iter().zip(&self.step))
+    /// Multiple of the step at which the first pair reaches the boundary of its cone, at most [`MAX_DISTANCE`].
+    pub(super) fn distance_to_boundary(&self, island: &Island<T>) -> f64 {
+        let mut distance = MAX_DISTANCE;
+        for ((contact, scale), (p, d)) in
+            island.contacts.iter().zip(&self.scales).zip(self.pairs.iter().zip(&self.step))
         {
-            if touch.has_normal {
-                for (x, dx) in [(p.c, d.c), (p.w, d.w)] {
-                    if x + reach * dx < 0.0 {
-                        reach = -x / dx;
-                    }
-                }
-            }
-            if touch.has_friction {
-                let Scales { m, k } = scales;
-                reach = to_boundary(m * p.c + k, &p.x, m * d.c, &d.x, reach);
-                reach = to_boundary(p.l, &p.y, d.l, &d.y, reach);
-            }
+            distance = p.distance_to_boundary(d, contact, scale, distance);
         }
-        reach
+        distance
     }
 
-    fn advance(&mut self, island: &Island<T>, at: &mut Iterate<T>, speed: f64, alpha: f64) {
+    fn advance(&mut self, island: &Island<T>, at: &mut Iterate<T>, alpha: f64) {
         for (v, dv) in at.v.iter_mut().zip(&self.dv) {
-            super::island::add(v, alpha, dv);
+            add(v, alpha, dv);
         }
         for (c, dc) in at.c.iter_mut().zip(&self.dc) {
             (0..6).for_each(|k| c[k] += alpha * dc[k]);
         }
-        for (i, touch) in island.touches.iter().enumerate() {
+        for (i, contact) in island.contacts.iter().enumerate() {
             self.pairs[i] = self.pairs[i].along(alpha, &self.step[i]);
-            at.r[i] = impulse(touch, &self.pairs[i], speed);
+            at.r[i] = impulse(contact, &self.pairs[i], self.speed);
         }
     }
-}
-
-impl<const T: usize> Pair<T> {
-    /// What its products lack of `normal` and `friction`.
-    #[inline(always)]
-    pub(super) fn missing(&self, m: f64, k: f64, normal: f64, friction: f64) -> Right<T> {
-        let Self { c, w, x, l, y } = self;
-        let x0 = m * c + k;
-        Right {
-            n: normal - c * w,
-            s: friction - x0 * l - product(x, y),
-            t: std::array::from_fn(|k| -x0 * y[k] - l * x[k]),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn along(&self, alpha: f64, d: &Self) -> Self {
-        Self {
-            c: self.c + alpha * d.c,
-            w: self.w + alpha * d.w,
-            x: std::array::from_fn(|k| self.x[k] + alpha * d.x[k]),
-            l: self.l + alpha * d.l,
-            y: std::array::from_fn(|k| self.y[k] + alpha * d.y[k]),
-        }
-    }
-}
-
-/// Right-hand sides of a contact's complementarity equations.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Right<const T: usize> {
-    pub(super) n: f64,
-    pub(super) s: f64,
-    pub(super) t: [f64; T],
-}
-
-/// What the elimination of a contact needs: dλ = … − g·dy − turn dc, and one over what is divided by.
-#[derive(Debug, Clone, Copy)]
-struct Cone<const T: usize> {
-    g: [f64; T],
-    turn: f64,
-    x0: f64,
-    over_w: f64,
-    over_l: f64,
-    over_d: f64,
-}
-
-impl<const T: usize> Cone<T> {
-    #[inline(always)]
-    fn new(touch: &Touch<T>, &Scales { m, k }: &Scales, pair: &Pair<T>) -> Self {
-        let Pair { c, w, x, l, y } = pair;
-        let x0 = if touch.has_friction { m * c + k } else { 1.0 };
-        let (over_w, over_l) = (1.0 / w, 1.0 / l);
-        let yl = y.map(|y| y * over_l);
-        let over_d = 1.0 / (x0 - product(x, &yl));
-        Self {
-            g: std::array::from_fn(|k| (x[k] - x0 * yl[k]) * over_d),
-            turn: m * (l - product(y, &yl)) * over_d,
-            x0,
-            over_w,
-            over_l,
-            over_d,
-        }
-    }
-
-    /// p0 of dr = p0 − S du, in N s.
-    #[inline(always)]
-    fn constant(&self, touch: &Touch<T>, m: f64, pair: &Pair<T>, right: &Right<T>, speed: f64) -> Local<T> {
-        let Right { n: r1, s: r2, t: r3 } = right;
-        let Self { turn, over_w, over_l, over_d, .. } = self;
-        let c = if touch.has_normal { r1 * over_w } else { 0.0 };
-        let l0 = (r2 - product(&pair.y, r3) * over_l) * over_d;
-        let across = over_l * speed * touch.over_t;
-        Local {
-            n: c * speed * touch.over_n,
-            t: std::array::from_fn(|j| {
-                (r3[j] - pair.x[j] * l0 + (pair.x[j] * turn - m * pair.y[j]) * c) * across
-            }),
-        }
-    }
-}
-
-/// How far (x0, x) may go along (d0, d) inside the second-order cone, at most `reach`.
-#[inline(always)]
-fn to_boundary<const T: usize>(x0: f64, x: &[f64; T], d0: f64, d: &[f64; T], reach: f64) -> f64 {
-    let end: [f64; T] = std::array::from_fn(|k| x[k] + reach * d[k]);
-    let far = x0 + reach * d0;
-    // the cone is convex: what ends inside stays inside
-    if far >= 0.0 && far * far >= product(&end, &end) {
-        return reach;
-    }
-    let a = d0 * d0 - product(d, d);
-    let b = x0 * d0 - product(x, d);
-    let c = (x0 * x0 - product(x, x)).max(0.0);
-    let discriminant = b * b - a * c;
-    if discriminant < 0.0 {
-        return reach;
-    }
-    let denominator = discriminant.sqrt() - b;
-    if denominator > 0.0 { reach.min(c / denominator) } else { reach }
 }

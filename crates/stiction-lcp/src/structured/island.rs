@@ -1,70 +1,83 @@
-//! Part of a step problem that neither joint nor contact connects to the rest, laid out for the structured methods:
-//! rows as whole registers, the contacts of two bodies side by side, friction sets stretched to balls.
+//! Island of a step problem: bodies, contacts and joints that are connected with each other and with nothing else, laid
+//! out for the structured methods. Rows are whole registers, contacts of the same two bodies are consecutive, friction
+//! ellipses are stretched to balls.
 
 use crate::certificate::Mobility;
 use crate::problem::{Contact, FrictionLaw, FrictionSet, OffsetRow, Prepared, Row, StepProblem};
 
-/// The velocities of a body, or its part of a row: six numbers, and zeros that fill a register.
+/// Velocities of a body, or its entries of a row: six numbers, padded with zeros to a register.
 pub(super) type Lane = [f64; 8];
 
-/// No body: the world.
+/// Index that stands for the world instead of a body.
 pub(super) const WORLD: u32 = u32::MAX;
 
-/// No other touch: a touch rests on itself.
+/// Index that stands for the contact itself where the contact that bounds its friction is asked for.
 pub(super) const OWN: u32 = u32::MAX;
 
-/// The number of a body or joint in an island: their blocks fill the memory long before numbers end.
+/// Index of a body or joint in an island: blocks fill the memory long before `u32` overflows.
 #[allow(clippy::cast_possible_truncation, reason = "see above")]
 pub(super) fn number(i: usize) -> u32 {
     i as u32
 }
 
-/// Rows of a joint node at most.
-pub(super) const ROWS: usize = 6;
+/// Largest number of rows in a joint block.
+pub(super) const JOINT_ROWS: usize = 6;
 
-/// An island with at most `T` tangent rows per contact.
+/// Bodies, joints, contacts and pairs of one island, as indices of the problem.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IslandMembers<'a> {
+    pub(super) bodies: &'a [usize],
+    pub(super) joints: &'a [usize],
+    pub(super) contacts: &'a [usize],
+    pub(super) pairs: &'a [usize],
+}
+
+/// Island with at most `T` tangent rows per contact.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Island<const T: usize> {
-    /// The bodies, as the problem numbers them.
+    /// Bodies, as indices of the problem.
     pub(super) bodies: Vec<usize>,
-    /// Where each body's velocities begin among those of the island, and one more entry.
+    /// First velocity of each body in the island, and the number of velocities.
     pub(super) start: Vec<usize>,
-    pub(super) touches: Vec<Touch<T>>,
-    pub(super) holds: Vec<Hold>,
-    /// M̃ as blocks: (row body, column body, block by rows).
+    pub(super) contacts: Vec<IslandContact<T>>,
+    pub(super) joint_blocks: Vec<JointBlock>,
+    /// M̃ as blocks: (row body, column body, rows of the block).
     pub(super) mass: Vec<(u32, u32, [Lane; 6])>,
     pub(super) momentum: Vec<Lane>,
-    /// Whether there are contacts, and no two of them between the same bodies, as among balls.
+    /// `true` if there are contacts and no two of them are between the same bodies, as among balls.
     pub(super) is_simple: bool,
-    /// Room for responses.
+    /// Scratch vector for responses, zero between uses.
     room: Vec<f64>,
 }
 
-/// A contact, or friction without one.
+/// Contact of an island, or friction without a contact.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Touch<const T: usize> {
-    /// Which contact of the problem.
-    pub(super) contact: usize,
+pub(super) struct IslandContact<const T: usize> {
+    /// Index of the contact in the problem.
+    pub(super) index: usize,
     pub(super) bodies: [u32; 2],
-    /// `false`: a drive, whose bound does not depend on a normal impulse.
+    /// `false` for a drive, whose friction bound does not depend on a normal impulse.
     pub(super) has_normal: bool,
-    /// The touch whose normal impulse this one's friction is bounded by, or [`OWN`]. One that rests on another carries
-    /// the normal row and impulse of that one, which do the same in every step, and pushes along its tangents alone.
+    /// Contact whose normal impulse bounds this one's friction, or [`OWN`]. A contact bounded by another carries a copy
+    /// of that contact's normal row and impulse, which change alike in every step, and acts along its tangents alone.
     pub(super) bound_by: u32,
-    /// `false`: nothing acts along the tangents.
+    /// `false` if nothing acts along the tangents.
     pub(super) has_friction: bool,
-    /// The normal row's part of each body.
+    /// Normal row, entries of each body.
     pub(super) n: [Lane; 2],
-    /// The tangent rows' parts, stretched so that the friction set is a ball.
+    /// Tangent rows, entries of each body, stretched so that the friction set is a ball.
     pub(super) t: [[Lane; 2]; T],
-    /// Δ and τ [m/s].
+    /// Offset Δ of the normal row [m/s].
     pub(super) offset: f64,
+    /// Offsets τ of the tangent rows [m/s].
     pub(super) slip: [f64; T],
-    /// The speed that one unit of impulse causes along the normal, and along a tangent in the mean.
+    /// Speed that one unit of impulse causes along the normal [m/s per N s].
     pub(super) w_n: f64,
+    /// Mean speed that one unit of impulse causes along a tangent [m/s per N s].
     pub(super) w_t: f64,
-    /// One over these; 0 where there is no normal, or no friction.
+    /// Reciprocal of `w_n`; 0 without a normal row.
     pub(super) over_n: f64,
+    /// Reciprocal of `w_t`; 0 without friction.
     pub(super) over_t: f64,
     pub(super) mu: f64,
     pub(super) kappa: f64,
@@ -72,29 +85,30 @@ pub(super) struct Touch<const T: usize> {
     pub(super) axes: [f64; T],
 }
 
-impl<const T: usize> Touch<T> {
-    /// Whether its normal impulse is that of another.
+impl<const T: usize> IslandContact<T> {
+    /// `true` if the normal impulse is that of another contact.
     #[inline(always)]
-    pub(super) fn rests(&self) -> bool {
+    pub(super) fn is_bound_by_other(&self) -> bool {
         self.bound_by != OWN
     }
 }
 
-/// Rows of joints between the same bodies.
+/// Consecutive joint rows between the same bodies.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hold {
-    /// The first of the problem's joint rows, and how many.
-    pub(super) joint: usize,
+pub(super) struct JointBlock {
+    /// First of the problem's joint rows.
+    pub(super) first_row: usize,
+    /// Number of rows.
     pub(super) rows: usize,
     pub(super) bodies: [u32; 2],
-    pub(super) j: [[Lane; 2]; ROWS],
-    pub(super) offset: [f64; ROWS],
-    pub(super) compliance: [f64; ROWS],
-    /// The speed that one unit of impulse causes along each row.
-    pub(super) w: [f64; ROWS],
+    pub(super) j: [[Lane; 2]; JOINT_ROWS],
+    pub(super) offset: [f64; JOINT_ROWS],
+    pub(super) compliance: [f64; JOINT_ROWS],
+    /// Speed that one unit of impulse causes along each row [m/s per N s].
+    pub(super) w: [f64; JOINT_ROWS],
 }
 
-/// Runs loops with the widest registers there are: what they call must be inlined into them.
+/// Runs a loop with the widest registers of the processor; functions it calls must be inlined into it.
 #[inline(always)]
 pub(super) fn wide<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
@@ -124,7 +138,7 @@ pub(super) fn add(y: &mut Lane, c: f64, x: &Lane) {
     }
 }
 
-/// The speed of a row.
+/// Speed of a row, J v.
 #[inline(always)]
 pub(super) fn speed(rows: &[Lane; 2], bodies: [u32; 2], v: &[Lane]) -> f64 {
     let first = dot(&rows[0], &v[bodies[0] as usize]);
@@ -140,8 +154,8 @@ pub(super) fn push(rows: &[Lane; 2], bodies: [u32; 2], c: f64, momentum: &mut [L
     }
 }
 
-/// Whether the structured methods know the problem; if not, what they do not know.
-pub(crate) fn unknown_feature(problem: &StepProblem) -> Option<&'static str> {
+/// Feature of a problem that the structured methods do not support, if there is one.
+pub(crate) fn unsupported_feature(problem: &StepProblem) -> Option<&'static str> {
     if problem.law == FrictionLaw::Convex {
         return Some("the convex relaxation");
     }
@@ -165,30 +179,51 @@ pub(crate) fn unknown_feature(problem: &StepProblem) -> Option<&'static str> {
         bound_by.is_some_and(|bound_by| bodies_of(problem, bound_by) != bodies_of(problem, c))
     };
     if problem.contacts.iter().any(elsewhere) {
-        return Some("friction that rests on a contact of other bodies");
+        return Some("friction bounded by a contact of other bodies");
     }
     let polygon = |c: &Contact| c.tangents.len() > 1 && matches!(c.set, FrictionSet::Polygon(_));
     problem.contacts.iter().any(polygon).then_some("friction polygons")
 }
 
 impl<const T: usize> Island<T> {
-    /// Takes the `bodies`, `joints` and `contacts` of a problem; `local` are the numbers of the bodies here.
-    pub(super) fn take(
+    /// Reads the members of an island; `local` is the index of each body in its island.
+    pub(super) fn read(
         &mut self,
         problem: &StepProblem,
         prepared: &Prepared,
         mobilities: &[Mobility],
-        (bodies, joints, contacts, pairs): (&[usize], &[usize], &[usize], &[usize]),
+        members: IslandMembers,
         local: &[u32],
     ) {
+        self.read_bodies(problem, members, local);
+        self.read_joints(problem, prepared, members.joints, local);
+        self.contacts.clear();
+        for &c in members.contacts {
+            self.contacts.push(island_contact(problem, mobilities, c, local));
+        }
+        // consecutive contacts of the same two bodies are one block of the matrix
+        self.contacts.sort_unstable_by_key(|c| (c.bodies, c.index));
+        let is_own = |c: &IslandContact<T>| problem.contacts[c.index].bound_by.is_none();
+        let apart = |c: &[IslandContact<T>]| c[0].bodies != c[1].bodies || !(is_own(&c[0]) && is_own(&c[1]));
+        self.is_simple = !self.contacts.is_empty() && self.contacts.windows(2).all(apart);
+        for i in 0..self.contacts.len() {
+            let IslandContact { index, bodies, .. } = self.contacts[i];
+            if let Some(bound_by) = problem.contacts[index].bound_by {
+                let found = self.contacts.binary_search_by_key(&(bodies, bound_by), |c| (c.bodies, c.index));
+                self.contacts[i].bound_by = found.map_or(OWN, number);
+            }
+        }
+    }
+
+    fn read_bodies(&mut self, problem: &StepProblem, members: IslandMembers, local: &[u32]) {
         self.bodies.clear();
-        self.bodies.extend_from_slice(bodies);
+        self.bodies.extend_from_slice(members.bodies);
         self.start.clear();
         self.start.push(0);
         self.mass.clear();
         self.momentum.clear();
         let mut at = 0;
-        for (i, &b) in bodies.iter().enumerate() {
+        for (i, &b) in members.bodies.iter().enumerate() {
             let body = &problem.bodies[b];
             let i = number(i);
             at += body.velocities;
@@ -198,65 +233,49 @@ impl<const T: usize> Island<T> {
             p[..6].copy_from_slice(body.momentum.as_slice());
             self.momentum.push(p);
         }
-        for &p in pairs {
+        for &p in members.pairs {
             let pair = &problem.pairs[p];
             let (a, b) = (local[pair.a], local[pair.b]);
             self.mass.push((a, b, block(&pair.ab)));
             self.mass.push((b, a, block(&pair.ba)));
         }
-        self.take_joints(problem, prepared, joints, local);
-        self.touches.clear();
-        for &c in contacts {
-            self.touches.push(touch(problem, mobilities, c, local));
-        }
-        // side by side, the contacts of two bodies are one block of the matrix
-        self.touches.sort_unstable_by_key(|t| (t.bodies, t.contact));
-        let bearing = |t: &Touch<T>| problem.contacts[t.contact].bound_by.is_none();
-        let apart = |t: &[Touch<T>]| t[0].bodies != t[1].bodies || !(bearing(&t[0]) && bearing(&t[1]));
-        self.is_simple = !self.touches.is_empty() && self.touches.windows(2).all(apart);
-        for i in 0..self.touches.len() {
-            let Touch { contact, bodies, .. } = self.touches[i];
-            if let Some(bound_by) = problem.contacts[contact].bound_by {
-                let found = self.touches.binary_search_by_key(&(bodies, bound_by), |t| (t.bodies, t.contact));
-                self.touches[i].bound_by = found.map_or(OWN, number);
-            }
-        }
     }
 
-    fn take_joints(&mut self, problem: &StepProblem, prepared: &Prepared, joints: &[usize], local: &[u32]) {
-        self.holds.clear();
-        // only where bodies are coupled is there something to put into it
+    fn read_joints(&mut self, problem: &StepProblem, prepared: &Prepared, joints: &[usize], local: &[u32]) {
+        self.joint_blocks.clear();
+        // only coupled bodies need room for the response of a row
         self.room.clear();
         self.room.resize(if problem.pairs.is_empty() { 0 } else { prepared.layout.velocities() }, 0.0);
         for &j in joints {
             let joint = &problem.joints[j];
             let (bodies, parts) = parts(&joint.row.row, local);
-            let goes_on = |h: &Hold| h.bodies == bodies && h.rows < ROWS && h.joint + h.rows == j;
-            if !self.holds.last().is_some_and(goes_on) {
-                self.holds.push(Hold {
-                    joint: j,
+            let continues =
+                |b: &JointBlock| b.bodies == bodies && b.rows < JOINT_ROWS && b.first_row + b.rows == j;
+            if !self.joint_blocks.last().is_some_and(continues) {
+                self.joint_blocks.push(JointBlock {
+                    first_row: j,
                     rows: 0,
                     bodies,
-                    j: [[[0.0; 8]; 2]; ROWS],
-                    offset: [0.0; ROWS],
-                    compliance: [0.0; ROWS],
-                    w: [0.0; ROWS],
+                    j: [[[0.0; 8]; 2]; JOINT_ROWS],
+                    offset: [0.0; JOINT_ROWS],
+                    compliance: [0.0; JOINT_ROWS],
+                    w: [0.0; JOINT_ROWS],
                 });
             }
-            let Some(hold) = self.holds.last_mut() else { continue };
-            let k = hold.rows;
-            hold.j[k] = parts;
-            hold.offset[k] = joint.row.offset;
-            hold.compliance[k] = joint.compliance;
-            hold.w[k] = prepared.mobility(&joint.row.row, &mut self.room);
-            hold.rows += 1;
+            let Some(block) = self.joint_blocks.last_mut() else { continue };
+            let k = block.rows;
+            block.j[k] = parts;
+            block.offset[k] = joint.row.offset;
+            block.compliance[k] = joint.compliance;
+            block.w[k] = prepared.mobility(&joint.row.row, &mut self.room);
+            block.rows += 1;
         }
     }
 
-    /// Whether Newton finds its way without a warm start: joints alone are linear, without friction the problem is convex,
-    /// and what touches in one point each is soon sorted out.
-    pub(super) fn is_tame(&self) -> bool {
-        self.is_simple || !self.touches.iter().any(|t| t.has_friction)
+    /// `true` if Newton's method is expected to converge from a cold start: joints alone are linear, without friction the
+    /// problem is convex, and single contact points between bodies settle within a few sweeps.
+    pub(super) fn is_easy(&self) -> bool {
+        self.is_simple || !self.contacts.iter().any(|c| c.has_friction)
     }
 
     /// Number of velocities.
@@ -282,19 +301,19 @@ impl<const T: usize> Island<T> {
     }
 }
 
-fn touch<const T: usize>(
+fn island_contact<const T: usize>(
     problem: &StepProblem,
     mobilities: &[Mobility],
-    contact: usize,
+    index: usize,
     local: &[u32],
-) -> Touch<T> {
-    let c = &problem.contacts[contact];
+) -> IslandContact<T> {
+    let c = &problem.contacts[index];
     let bodies = bodies_of(problem, c).map(|b| b.map_or(WORLD, |b| local[b]));
-    let bound_by = problem.bound_by(contact);
+    let bound_by = problem.bound_by(index);
     let normal = bound_by.and_then(|bound_by| problem.contacts[bound_by].normal.as_ref());
     let has_friction = !c.tangents.is_empty() && (c.kappa > 0.0 || (c.mu > 0.0 && normal.is_some()));
-    let mut touch = Touch {
-        contact,
+    let mut contact = IslandContact {
+        index,
         bodies,
         has_normal: normal.is_some(),
         bound_by: OWN,
@@ -312,29 +331,29 @@ fn touch<const T: usize>(
         axes: [1.0; T],
     };
     if let Some(normal) = normal {
-        touch.n = in_order(parts(&normal.row, local), bodies);
-        touch.offset = normal.offset;
-        touch.w_n = bound_by.map_or(0.0, |bound_by| mobilities[bound_by].normal);
+        contact.n = in_order(parts(&normal.row, local), bodies);
+        contact.offset = normal.offset;
+        contact.w_n = bound_by.map_or(0.0, |bound_by| mobilities[bound_by].normal);
     }
     for (k, tangent) in c.tangents.iter().enumerate().filter(|_| has_friction) {
         let axis = match &c.set {
             FrictionSet::Ellipse(axes) => axes[k],
             FrictionSet::Polygon(generators) => generators.iter().fold(0.0, |m: f64, g| m.max(g[0])),
         };
-        touch.axes[k] = axis;
-        touch.t[k] = in_order(parts(&tangent.row, local), bodies).map(|part| part.map(|x| axis * x));
-        touch.slip[k] = axis * tangent.offset;
-        touch.w_t += axis * axis * mobilities[contact].tangent[k][k] / c.tangents.len() as f64;
+        contact.axes[k] = axis;
+        contact.t[k] = in_order(parts(&tangent.row, local), bodies).map(|part| part.map(|x| axis * x));
+        contact.slip[k] = axis * tangent.offset;
+        contact.w_t += axis * axis * mobilities[index].tangent[k][k] / c.tangents.len() as f64;
     }
-    if touch.w_t == 0.0 {
-        touch.w_t = touch.w_n;
+    if contact.w_t == 0.0 {
+        contact.w_t = contact.w_n;
     }
-    touch.over_n = if touch.has_normal { 1.0 / touch.w_n } else { 0.0 };
-    touch.over_t = if touch.has_friction { 1.0 / touch.w_t } else { 0.0 };
-    touch
+    contact.over_n = if contact.has_normal { 1.0 / contact.w_n } else { 0.0 };
+    contact.over_t = if contact.has_friction { 1.0 / contact.w_t } else { 0.0 };
+    contact
 }
 
-/// The bodies of a row, and its part of each.
+/// Bodies of a row, and its entries for each.
 fn parts(row: &Row, local: &[u32]) -> ([u32; 2], [Lane; 2]) {
     let (mut bodies, mut parts) = ([WORLD; 2], [[0.0; 8]; 2]);
     if let Row::Bodies(terms) = row {
@@ -346,13 +365,13 @@ fn parts(row: &Row, local: &[u32]) -> ([u32; 2], [Lane; 2]) {
     (bodies, parts)
 }
 
-/// The parts in the order of `bodies`.
+/// Entries in the order of `bodies`.
 fn in_order((own, parts): ([u32; 2], [Lane; 2]), bodies: [u32; 2]) -> [Lane; 2] {
     if own[0] == bodies[0] { parts } else { [parts[1], parts[0]] }
 }
 
-/// The bodies that the rows of a contact touch, those of its bound_by first, in the order they are named; the first two
-/// if there are more.
+/// Bodies that the rows of a contact reach, those of the contact that bounds its friction first, in the order of their
+/// terms; the first two if there are more.
 pub(super) fn bodies_of(problem: &StepProblem, contact: &Contact) -> [Option<usize>; 2] {
     let mut bodies = [None; 2];
     let bound_by = contact.bound_by.map(|i| &problem.contacts[i]);

@@ -1,13 +1,15 @@
-//! Islands: bodies that joints, contacts and springs connect. The world connects nothing.
+//! Partition of a step problem into islands: sets of bodies connected by joints, contacts and pairs. The world connects
+//! nothing.
 
-use super::island::bodies_of;
+use super::island::{IslandMembers, bodies_of};
+use crate::factor::find_root;
 use crate::problem::{Row, StepProblem};
 
-/// Bodies, joints, contacts and pairs of a problem, island after island.
+/// Bodies, joints, contacts and pairs of a problem, sorted by island.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Partition {
     parent: Vec<usize>,
-    /// The island of each body; `NONE` where nothing touches it.
+    /// Island of each body; `NO_ISLAND` if no joint or contact reaches it.
     island: Vec<usize>,
     count: usize,
     bodies: Groups,
@@ -23,7 +25,7 @@ struct Groups {
     members: Vec<usize>,
 }
 
-const NONE: usize = usize::MAX;
+const NO_ISLAND: usize = usize::MAX;
 
 impl Partition {
     /// Number of islands.
@@ -31,9 +33,14 @@ impl Partition {
         self.count
     }
 
-    /// Bodies, joints, contacts and pairs of an island, each in ascending order.
-    pub(super) fn island(&self, i: usize) -> (&[usize], &[usize], &[usize], &[usize]) {
-        (self.bodies.of(i), self.joints.of(i), self.contacts.of(i), self.pairs.of(i))
+    /// Members of an island, each list in ascending order.
+    pub(super) fn island(&self, i: usize) -> IslandMembers<'_> {
+        IslandMembers {
+            bodies: self.bodies.of(i),
+            joints: self.joints.of(i),
+            contacts: self.contacts.of(i),
+            pairs: self.pairs.of(i),
+        }
     }
 
     /// Splits a problem; islands are in the order of their first bodies.
@@ -41,7 +48,7 @@ impl Partition {
         self.parent.clear();
         self.parent.extend(0..problem.bodies.len());
         self.island.clear();
-        self.island.resize(problem.bodies.len(), NONE);
+        self.island.resize(problem.bodies.len(), NO_ISLAND);
         let joint = |j: usize| ends(&problem.joints[j].row.row);
         let contact = |c: usize| bodies_of(problem, &problem.contacts[c]);
         let pair = |p: usize| [Some(problem.pairs[p].a), Some(problem.pairs[p].b)];
@@ -52,21 +59,21 @@ impl Partition {
         ] {
             for i in 0..count {
                 if let [Some(a), Some(b)] = ends(i) {
-                    let (a, b) = (self.root(a), self.root(b));
+                    let (a, b) = (find_root(&mut self.parent, a), find_root(&mut self.parent, b));
                     self.parent[a.max(b)] = a.min(b);
                 }
             }
         }
-        // only what joints or contacts hold is an island
+        // bodies without joints and contacts belong to no island
         for ends in (0..problem.joints.len()).map(joint).chain((0..problem.contacts.len()).map(contact)) {
             for body in ends.into_iter().flatten() {
-                let root = self.root(body);
+                let root = find_root(&mut self.parent, body);
                 self.island[root] = 0;
             }
         }
         self.count = 0;
         for body in 0..problem.bodies.len() {
-            let root = self.root(body);
+            let root = find_root(&mut self.parent, body);
             if root != body {
                 self.island[body] = self.island[root];
             } else if self.island[body] == 0 {
@@ -74,23 +81,15 @@ impl Partition {
                 self.count += 1;
             }
         }
-        let island = |ends: [Option<usize>; 2]| ends[0].map_or(NONE, |b| self.island[b]);
+        let island = |ends: [Option<usize>; 2]| ends[0].map_or(NO_ISLAND, |b| self.island[b]);
         self.bodies.sort(self.count, problem.bodies.len(), |b| self.island[b]);
         self.joints.sort(self.count, problem.joints.len(), |j| island(joint(j)));
         self.contacts.sort(self.count, problem.contacts.len(), |c| island(contact(c)));
         self.pairs.sort(self.count, problem.pairs.len(), |p| island(pair(p)));
     }
-
-    fn root(&mut self, mut i: usize) -> usize {
-        while self.parent[i] != i {
-            self.parent[i] = self.parent[self.parent[i]];
-            i = self.parent[i];
-        }
-        i
-    }
 }
 
-/// The bodies of a row.
+/// Bodies of a row.
 fn ends(row: &Row) -> [Option<usize>; 2] {
     match row {
         Row::Bodies(terms) => std::array::from_fn(|k| terms.get(k).map(|t| t.body)),
@@ -107,7 +106,7 @@ impl Groups {
     fn sort(&mut self, groups: usize, count: usize, group: impl Fn(usize) -> usize) {
         self.start.clear();
         self.start.resize(groups + 1, 0);
-        for i in (0..count).map(&group).filter(|&g| g != NONE) {
+        for i in (0..count).map(&group).filter(|&g| g != NO_ISLAND) {
             self.start[i + 1] += 1;
         }
         for g in 0..groups {
@@ -117,7 +116,7 @@ impl Groups {
         self.members.resize(self.start[groups], 0);
         for i in 0..count {
             let g = group(i);
-            if g != NONE {
+            if g != NO_ISLAND {
                 self.members[self.start[g]] = i;
                 self.start[g] += 1;
             }

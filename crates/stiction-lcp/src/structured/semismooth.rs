@@ -1,457 +1,309 @@
-//! Semismooth Newton on the projections of Alart and Curnier, in the space of velocities.
+//! Semismooth Newton method on the projections of Alart and Curnier, in the space of velocities.
 //!
-//! Modes are chosen where W r − u lies; the equations of those modes are solved with a proximal term ε = W/κ that
-//! makes them regular where contacts are redundant. The momentum balance is linear and stays exact, so a line search
-//! costs natural maps only.
+//! Each contact is taken to be open, to stick or to slip by the sign and size of W r − u. The equations of those modes
+//! are solved with a proximal term ε = W/κ, which makes them regular if contacts are redundant. The momentum balance is
+//! linear and stays exact, so a line search costs evaluations of the natural map only.
 
-use super::equations::{Answer, Equations};
-use super::island::{Island, Lane, Touch, wide};
-use super::iterate::{Iterate, Local, length, product};
-use super::sweep::Storage as Masses;
+mod step;
+#[cfg(test)]
+mod tests;
 
-/// Where κ starts, and the least and the largest: below, heavy bodies on light ones crawl; above, impulses are noise.
-const KAPPA: (f64, f64, f64) = (1e1, 1e4, 1e6);
+use super::equations::Equations;
+use super::island::{Island, Lane};
+use super::iterate::Iterate;
+use super::sweep::GaussSeidel;
+pub(super) use step::NewtonStep;
 
-/// The stiffness of an impulse against turning where nothing else helps: contacts that creep at 1e-8 of the speed scale
-/// with all their friction turn at nothing less.
-const TURN: f64 = 1e9;
+// Constants of the method. Stiffnesses are relative to the mobility W of a contact.
 
-/// Radians that an impulse turns by at most in such a step: Newton gets back to the modes from there.
-const TURNS: f64 = 0.3;
+/// Initial proximal stiffness κ: contact impulses respond with κ/W to an error in speed [-]. Sensible range 1e3 to 1e5:
+/// lower takes more steps, higher loses digits before the modes are right.
+const INITIAL_STIFFNESS: f64 = 1e4;
 
-/// Part of the residual that is left where a further step is not worth it.
-const SLOW: f64 = 0.3;
+/// Lower bound of κ [-]. Sensible range 1 to 1e2: below, heavy bodies on light ones converge slowly; above, a singular
+/// matrix cannot be regularized.
+const MIN_STIFFNESS: f64 = 1e1;
 
-/// Part of the residual that is left where modes repeat and nothing moves. Redundant contacts that contradict each
-/// other a little do that: the load has to go from one to the others until it opens, whatever the natural map says.
-const STUCK: f64 = 0.7;
+/// Upper bound of κ [-]. Sensible range 1e5 to 1e8: below, redundant contacts keep a visible proximal error; above,
+/// impulses are dominated by rounding errors of the velocities.
+const MAX_STIFFNESS: f64 = 1e6;
 
-/// Steps that a load is moved by at once, at most: beyond, its direction is round-off.
-const LONGEST: f64 = 1e6;
+/// Factor by which κ rises after a full step without a change of modes and falls after a short step [-]. Sensible range
+/// 3 to 100.
+const STIFFNESS_FACTOR: f64 = 10.0;
 
-/// Part of the residual that round-off may be.
-const NOISE: f64 = 0.01;
+/// Upper bound on the rotational stiffness of the friction direction when friction is turned along its circle [-].
+/// Contacts that creep at 1e-8 of the speed scale with friction at its bound need this much: with less they do not turn;
+/// with more the matrix is singular to rounding.
+const TURN_STIFFNESS: f64 = 1e9;
 
-/// Storage of the method.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Storage<const T: usize> {
-    answers: Vec<Answer<T>>,
-    constant: Vec<Local<T>>,
-    modes: Vec<Mode>,
-    previous: Vec<Mode>,
-    u: Vec<Local<T>>,
-    du: Vec<Local<T>>,
-    dr: Vec<Local<T>>,
-    dv: Vec<Lane>,
-    dc: Vec<[f64; 6]>,
-    joints: Vec<[f64; 6]>,
-    djoints: Vec<[f64; 6]>,
-    turned: Iterate<T>,
-}
+/// Maximum rotation of a friction impulse in one turning step [rad]. Sensible range 0.1 to 1: from farther away Newton's
+/// method does not return to the modes; less takes more steps.
+const MAX_TURN: f64 = 0.3;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Open,
-    Stick,
-    Slip,
-}
+/// Ratio of residuals above which a step counts as slow [-]: after a slow step an iterate that is good enough is
+/// accepted. Sensible range 0.1 to 0.9: lower stops with a larger residual, higher factors once more for nothing.
+const SLOW_RATIO: f64 = 0.3;
 
-/// When to stop.
+/// Ratio of residuals above which a step with unchanged modes counts as stuck [-]. Redundant contacts that contradict
+/// each other slightly are stuck: load has to move from one to the others until it opens, whatever the natural map says.
+/// Sensible range 0.5 to 0.95: lower leaves Newton's method too early, higher waits for several useless steps.
+const STUCK_RATIO: f64 = 0.7;
+
+/// Maximum multiple of the Newton direction by which load is transferred at once [-]: beyond, the direction is rounding
+/// error.
+const MAX_TRANSFER: f64 = 1e6;
+
+/// Fraction of the residual that rounding may account for: κ ε max|v| ≤ NOISE_FRACTION · residual [-]. Sensible range
+/// 1e-3 to 0.1: lower slows convergence near rounding, higher makes impulses noise.
+const NOISE_FRACTION: f64 = 0.01;
+
+/// Iterations of the nonmonotone line search whose merit is remembered.
+const MERIT_WINDOW: usize = 3;
+
+/// Step lengths that the line search tries: 1, 1/2, …, 1/32.
+const LINE_SEARCH_TRIALS: usize = 6;
+
+/// Sufficient decrease: merit < (1 − SUFFICIENT_DECREASE α) · largest merit of the window [-]. Armijo's constant; range
+/// 1e-6 to 1e-2.
+const SUFFICIENT_DECREASE: f64 = 1e-4;
+
+/// Step length below which κ is lowered [-].
+const SHORT_STEP: f64 = 0.2;
+
+/// Early exits of a warm start: (iteration, fraction of the first residual that must be reached by then). Tighter
+/// values give up warm starts that would converge; looser ones pay for hopeless ones.
+const EARLY_EXITS: [(usize, f64); 2] = [(3, 0.3), (7, 0.01)];
+
+/// Stopping rules.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    /// Residual [m/s] to go for.
+pub(super) struct NewtonLimits {
+    /// Residual to reach [m/s].
     pub(super) target: f64,
-    /// Residual [m/s] that is small enough where steps no longer make it smaller.
+    /// Residual that is accepted after a slow step [m/s].
     pub(super) good: f64,
-    /// Factorizations at most.
+    /// Maximum number of factorizations.
     pub(super) factorizations: usize,
-    /// Whether to give up early where progress is poor.
+    /// Whether to stop early if progress is poor.
     pub(super) impatient: bool,
-    /// Whether the velocities follow from the impulses at the start.
+    /// Whether the velocities at the start satisfy the momentum balance with the impulses.
     pub(super) exact: bool,
 }
 
-/// What was reached: the residual [m/s], and the factorizations it took.
+/// Result of a run: smallest residual [m/s] and the number of factorizations.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reached {
+pub(super) struct NewtonResult {
     pub(super) residual: f64,
     pub(super) factorizations: usize,
 }
 
-/// Goes on from the impulses and velocities of `at`, and leaves the best iterate there. `modes_from`: velocities to
-/// choose the first modes by, if not those of `at`.
-#[allow(clippy::too_many_arguments)]
-pub(super) fn run<const T: usize>(
-    island: &Island<T>,
-    equations: &mut Equations,
-    storage: &mut Storage<T>,
-    at: &mut Iterate<T>,
-    best: &mut Iterate<T>,
-    masses: &mut Masses<T>,
-    modes_from: Option<&[Lane]>,
-    limits: Limits,
-) -> Reached {
-    let mut kappa = KAPPA.1;
-    let mut window = [f64::INFINITY; 3];
-    storage.previous.clear();
-    storage.speeds(island, &at.v);
-    at.joint_errors(island, &mut storage.joints);
-    let (mut residual, mut merit) = storage.measure(island, at, 0.0);
-    let first = residual;
-    let (mut before, mut same, mut turning) = (f64::INFINITY, false, false);
-    // what is left of an error in the momentum: a step takes its part of it, and only a whole one all
-    let mut exact = limits.exact;
-    let mut reached = Reached { residual: if exact { residual } else { f64::INFINITY }, factorizations: 0 };
-    best.copy_from(at);
-    for round in 0..limits.factorizations {
-        let (slow, stuck) = (residual > SLOW * before, same && residual > STUCK * before);
-        before = residual;
-        if (exact && residual <= limits.target) || (reached.residual <= limits.good && slow) {
-            break;
+/// Run of the method from the iterate `at`; the best iterate is left in `best`.
+pub(super) struct SemismoothNewton<'a, const T: usize> {
+    island: &'a Island<T>,
+    equations: &'a mut Equations,
+    step: &'a mut NewtonStep<T>,
+    masses: &'a mut GaussSeidel<T>,
+    at: &'a mut Iterate<T>,
+    best: &'a mut Iterate<T>,
+    limits: NewtonLimits,
+    result: NewtonResult,
+    /// Residual [m/s] and sum of squares of the natural map at `at`.
+    residual: f64,
+    merit: f64,
+    first_residual: f64,
+    previous_residual: f64,
+    /// Merits of the last iterations.
+    window: [f64; MERIT_WINDOW],
+    /// Proximal stiffness κ.
+    stiffness: f64,
+    /// Whether the last two iterations had the same modes.
+    same_modes: bool,
+    slow: bool,
+    stuck: bool,
+    /// Whether friction may be turned along its circle in this iteration.
+    turning: bool,
+    /// Whether the momentum balance holds: a step reduces its error by its length, and only a full step removes it.
+    exact: bool,
+}
+
+impl<'a, const T: usize> SemismoothNewton<'a, T> {
+    /// Prepares a run from the impulses and velocities of `at`.
+    pub(super) fn new(
+        island: &'a Island<T>,
+        equations: &'a mut Equations,
+        step: &'a mut NewtonStep<T>,
+        masses: &'a mut GaussSeidel<T>,
+        at: &'a mut Iterate<T>,
+        best: &'a mut Iterate<T>,
+        limits: NewtonLimits,
+    ) -> Self {
+        let (residual, merit) = step.begin(island, at);
+        best.copy_from(at);
+        let exact = limits.exact;
+        let reached = if exact { residual } else { f64::INFINITY };
+        Self {
+            island,
+            equations,
+            step,
+            masses,
+            at,
+            best,
+            limits,
+            result: NewtonResult { residual: reached, factorizations: 0 },
+            residual,
+            merit,
+            first_residual: residual,
+            previous_residual: f64::INFINITY,
+            window: [f64::INFINITY; MERIT_WINDOW],
+            stiffness: INITIAL_STIFFNESS,
+            same_modes: false,
+            slow: false,
+            stuck: false,
+            turning: false,
+            exact,
         }
-        let poor =
-            (round == 3 && reached.residual > 0.3 * first) || (round == 7 && reached.residual > 0.01 * first);
-        if limits.impatient && poor {
-            break;
-        }
-        if stuck {
-            kappa = KAPPA.2;
-        }
-        // an impulse that turns by much turns along the circle, where the momentum is no longer linear in the step
-        turning = stuck && !turning;
-        // impulses carry κ round-offs of the velocities: little of the residual must be that
-        let noise = f64::EPSILON * at.v.iter().flatten().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs()));
-        kappa = kappa.min(NOISE * residual / noise).max(KAPPA.0);
-        let turn = if turning { TURN } else { kappa };
-        wide(
-            #[inline(always)]
-            || storage.choose(island, at, (kappa, turn), modes_from.filter(|_| round == 0)),
-        );
-        same = storage.modes == storage.previous;
-        std::mem::swap(&mut storage.modes, &mut storage.previous);
-        // without contacts the equations stay as they are, and further steps only take the proximal term back
-        let factored = island.touches.is_empty() && round > 0;
-        reached.factorizations += usize::from(!factored);
-        if !(factored || equations.factor(island, &storage.answers)) {
-            kappa = (kappa / 10.0).max(KAPPA.0);
-            continue;
-        }
-        storage.direction(island, equations, at);
-        if turning && let Some(found) = storage.turn(island, at, masses) {
-            (residual, merit) = found;
-            exact = true;
-            if residual < reached.residual {
-                reached.residual = residual;
-                best.copy_from(at);
+    }
+
+    /// Runs the method. `modes_from`: velocities that choose the first modes, if not those of the iterate.
+    pub(super) fn run(mut self, modes_from: Option<&[Lane]>) -> NewtonResult {
+        for round in 0..self.limits.factorizations {
+            self.observe_progress();
+            if self.is_done() || self.is_hopeless(round) {
+                break;
             }
-            continue;
-        }
-        // where speeds stay as they are and load goes from one redundant contact to the others, it goes at once
-        if stuck
-            && exact
-            && let Some(alpha) = storage.load_ends(island, at)
-        {
-            storage.advance(at, alpha);
-            (residual, merit) = wide(
-                #[inline(always)]
-                || storage.measure(island, at, 0.0),
-            );
-            if residual < reached.residual {
-                reached.residual = residual;
-                best.copy_from(at);
+            self.choose_stiffness();
+            self.choose_modes(modes_from.filter(|_| round == 0));
+            if !self.factor(round) {
+                self.soften();
+                continue;
             }
-            continue;
+            self.step.solve(self.island, self.equations, self.at);
+            if self.turn_friction() || self.transfer_load() {
+                continue;
+            }
+            let Some(alpha) = self.line_search(round) else { break };
+            self.advance(alpha);
+            self.adapt_stiffness(alpha);
         }
-        // steps along which the natural map does not fall are taken shorter
-        window[round % 3] = merit;
-        let worst = window.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::max);
+        self.result
+    }
+
+    fn observe_progress(&mut self) {
+        self.slow = self.residual > SLOW_RATIO * self.previous_residual;
+        self.stuck = self.same_modes && self.residual > STUCK_RATIO * self.previous_residual;
+        self.previous_residual = self.residual;
+    }
+
+    fn is_done(&self) -> bool {
+        (self.exact && self.residual <= self.limits.target)
+            || (self.result.residual <= self.limits.good && self.slow)
+    }
+
+    fn is_hopeless(&self, round: usize) -> bool {
+        let poor = |(at, fraction)| round == at && self.result.residual > fraction * self.first_residual;
+        self.limits.impatient && EARLY_EXITS.into_iter().any(poor)
+    }
+
+    /// κ of this iteration: the largest when stuck, and never so large that rounding errors dominate the impulses.
+    fn choose_stiffness(&mut self) {
+        if self.stuck {
+            self.stiffness = MAX_STIFFNESS;
+        }
+        // every second stuck iteration: a turn along the circle breaks the linearity of the momentum in the step
+        self.turning = self.stuck && !self.turning;
+        // impulses carry κ rounding errors of the velocities
+        let noise = f64::EPSILON * self.at.v.iter().flatten().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs()));
+        self.stiffness = self.stiffness.min(NOISE_FRACTION * self.residual / noise).max(MIN_STIFFNESS);
+    }
+
+    fn choose_modes(&mut self, modes_from: Option<&[Lane]>) {
+        let turn = if self.turning { TURN_STIFFNESS } else { self.stiffness };
+        self.same_modes = self.step.linearize(self.island, self.at, self.stiffness, turn, modes_from);
+    }
+
+    /// Factors the Newton matrix; `false` if it is singular. Without contacts the matrix does not change, and further
+    /// steps only remove the proximal term.
+    fn factor(&mut self, round: usize) -> bool {
+        if self.island.contacts.is_empty() && round > 0 {
+            return true;
+        }
+        self.result.factorizations += 1;
+        self.equations.factor(self.island, &self.step.stiffness)
+    }
+
+    fn soften(&mut self) {
+        self.stiffness = (self.stiffness / STIFFNESS_FACTOR).max(MIN_STIFFNESS);
+    }
+
+    /// Takes the step with slipping impulses turned along their circles, if it is time for that.
+    fn turn_friction(&mut self) -> bool {
+        if !self.turning {
+            return false;
+        }
+        let Some(measured) = self.step.turn(self.island, self.at, self.masses) else { return false };
+        (self.residual, self.merit) = measured;
+        self.exact = true;
+        self.record_best();
+        true
+    }
+
+    /// Moves load between redundant contacts until the first of them opens or slips. Speeds do not change, so the
+    /// natural map would allow only small steps.
+    fn transfer_load(&mut self) -> bool {
+        if !(self.stuck && self.exact) {
+            return false;
+        }
+        let Some(alpha) = self.step.first_mode_change(self.island, self.at) else { return false };
+        self.step.advance(self.at, alpha);
+        (self.residual, self.merit) = self.step.measure(self.island, self.at, 0.0);
+        self.record_best();
+        true
+    }
+
+    /// Nonmonotone backtracking on the sum of squares of the natural map; a stuck iteration takes the full step. Sets
+    /// residual and merit, and returns the step length; `None` if no trial is finite.
+    fn line_search(&mut self, round: usize) -> Option<f64> {
+        self.window[round % MERIT_WINDOW] = self.merit;
+        let reference = self.window.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::max);
         let mut alpha = 1.0;
-        let mut shortest = (f64::INFINITY, 0.0, 1.0);
-        for _ in 0..6 {
-            let (r, m) = wide(
-                #[inline(always)]
-                || storage.measure(island, at, alpha),
-            );
-            if m < shortest.0 {
-                shortest = (m, r, alpha);
+        let (mut least, mut residual, mut chosen) = (f64::INFINITY, 0.0, 1.0);
+        for _ in 0..LINE_SEARCH_TRIALS {
+            let (r, merit) = self.step.measure(self.island, self.at, alpha);
+            if merit < least {
+                (least, residual, chosen) = (merit, r, alpha);
             }
-            if stuck || m < (1.0 - 1e-4 * alpha) * worst {
+            if self.stuck || merit < (1.0 - SUFFICIENT_DECREASE * alpha) * reference {
                 break;
             }
             alpha *= 0.5;
         }
-        if !shortest.0.is_finite() {
-            break;
-        }
-        (merit, residual, alpha) = shortest;
-        storage.advance(at, alpha);
-        exact |= alpha == 1.0;
-        if exact && residual < reached.residual {
-            reached.residual = residual;
-            best.copy_from(at);
-        }
-        if alpha < 0.2 {
-            kappa = (kappa / 10.0).max(KAPPA.0);
-        } else if same && alpha == 1.0 {
-            kappa = (kappa * 10.0).min(KAPPA.2);
-        }
-    }
-    reached
-}
-
-impl<const T: usize> Storage<T> {
-    /// Takes the step with the impulses that slip moved back to their bounds, and the velocities that follow, whatever
-    /// the natural map says; no impulse turns by more than [`TURNS`]. Residual and sum of squares.
-    fn turn(
-        &mut self,
-        island: &Island<T>,
-        at: &mut Iterate<T>,
-        masses: &mut Masses<T>,
-    ) -> Option<(f64, f64)> {
-        let mut share: f64 = 1.0;
-        for (i, touch) in island.touches.iter().enumerate() {
-            if touch.has_friction && self.previous[i] == Mode::Slip {
-                share = share.min(TURNS * length(&at.r[i].t) / length(&self.dr[i].t));
-            }
-        }
-        let turned = &mut self.turned;
-        turned.copy_from(at);
-        for (i, touch) in island.touches.iter().enumerate() {
-            let r = &mut turned.r[i];
-            *r = along(r, share, &self.dr[i]);
-            if touch.has_friction && self.previous[i] == Mode::Slip {
-                let shrink = touch.bound(r.n) / length(&r.t).max(f64::MIN_POSITIVE);
-                r.t = r.t.map(|x| shrink * x);
-            }
-        }
-        for (c, dc) in turned.c.iter_mut().flatten().zip(self.dc.iter().flatten()) {
-            *c += share * dc;
-        }
-        if !(share > 0.0 && masses.velocities(island, turned)) {
+        if !least.is_finite() {
             return None;
         }
-        std::mem::swap(&mut self.turned, at);
-        self.speeds(island, &at.v);
-        at.joint_errors(island, &mut self.joints);
-        Some(wide(
-            #[inline(always)]
-            || self.measure(island, at, 0.0),
-        ))
+        (self.merit, self.residual) = (least, residual);
+        Some(chosen)
     }
 
-    /// How many times the direction it takes for the first contact that bears to let go, or the first that sticks to
-    /// use all its friction, where that is more than once.
-    fn load_ends(&self, island: &Island<T>, at: &Iterate<T>) -> Option<f64> {
-        let mut first = f64::INFINITY;
-        for (i, touch) in island.touches.iter().enumerate() {
-            let (r, dr) = (&at.r[i], &self.dr[i]);
-            if touch.has_normal && self.previous[i] != Mode::Open && dr.n < 0.0 {
-                first = first.min(-r.n / dr.n);
-            }
-            if touch.has_friction && self.previous[i] == Mode::Stick {
-                // |r_t + α dr_t| = μ (r_n + α dr_n) + κ
-                let (bound, rise) = (touch.bound(r.n), touch.mu * dr.n);
-                let a = product(&dr.t, &dr.t) - rise * rise;
-                let b = product(&r.t, &dr.t) - bound * rise;
-                let c = product(&r.t, &r.t) - bound * bound;
-                let root = (b * b - a * c).sqrt() - b;
-                if c < 0.0 && a > 0.0 && root > 0.0 {
-                    first = first.min(root / a);
-                }
-            }
-        }
-        (first > 1.0 && first < LONGEST).then_some(first)
-    }
-
-    /// The residual of an iterate whose velocities follow from its impulses [m/s].
-    pub(super) fn residual(&mut self, island: &Island<T>, at: &Iterate<T>) -> f64 {
-        self.speeds(island, &at.v);
-        at.joint_errors(island, &mut self.joints);
-        self.measure(island, at, 0.0).0
-    }
-
-    /// The speeds of all contacts.
-    fn speeds(&mut self, island: &Island<T>, v: &[Lane]) {
-        wide(
-            #[inline(always)]
-            || {
-                self.u.clear();
-                self.u.extend(island.touches.iter().map(|t| t.speeds(v)));
-            },
-        );
-    }
-
-    /// Largest natural map and sum of squares at `at` + `alpha` times the direction.
-    #[inline(always)]
-    fn measure(&self, island: &Island<T>, at: &Iterate<T>, alpha: f64) -> (f64, f64) {
-        let (mut largest, mut sum) = (0.0, 0.0);
-        let mut take = |x: f64| {
-            if !(x.abs() <= largest) {
-                largest = x.abs();
-            }
-            sum += x * x;
-        };
-        for (i, touch) in island.touches.iter().enumerate() {
-            let (r, u) = if alpha == 0.0 {
-                (at.r[i], self.u[i])
-            } else {
-                (along(&at.r[i], alpha, &self.dr[i]), along(&self.u[i], alpha, &self.du[i]))
-            };
-            let map = touch.natural_map(&r, &u);
-            take(map.n);
-            take(length(&map.t));
-        }
-        for (i, hold) in island.holds.iter().enumerate() {
-            for k in 0..hold.rows {
-                let change = if alpha == 0.0 { 0.0 } else { alpha * self.djoints[i][k] };
-                take(self.joints[i][k] + change);
-            }
-        }
-        (largest, sum)
-    }
-
-    /// Modes, by the speeds at `modes_from` if given, and how the impulses answer in them.
-    #[inline(always)]
-    fn choose(
-        &mut self,
-        island: &Island<T>,
-        at: &Iterate<T>,
-        stiff: (f64, f64),
-        modes_from: Option<&[Lane]>,
-    ) {
-        self.modes.clear();
-        self.answers.clear();
-        self.constant.clear();
-        for (i, touch) in island.touches.iter().enumerate() {
-            let seen = modes_from.map_or(self.u[i], |v| touch.speeds(v));
-            let (mode, answer, constant) = answer(touch, &at.r[i], &self.u[i], &seen, stiff);
-            self.modes.push(mode);
-            self.answers.push(answer);
-            self.constant.push(constant);
+    fn advance(&mut self, alpha: f64) {
+        self.step.advance(self.at, alpha);
+        self.exact |= alpha == 1.0;
+        if self.exact {
+            self.record_best();
         }
     }
 
-    /// The Newton direction from the equations as they are factored.
-    fn direction(&mut self, island: &Island<T>, equations: &mut Equations, at: &Iterate<T>) {
-        at.momentum_error(island, &mut self.dv);
-        self.dv.iter_mut().flatten().for_each(|x| *x = -*x);
-        wide(
-            #[inline(always)]
-            || {
-                for (touch, constant) in island.touches.iter().zip(&self.constant) {
-                    touch.push(constant, &mut self.dv);
-                }
-            },
-        );
-        self.dc.clear();
-        self.dc.extend(self.joints.iter().map(|e| e.map(|e| -e)));
-        equations.solve(island, &mut self.dv, &mut self.dc);
-        wide(
-            #[inline(always)]
-            || self.answer_all(island),
-        );
-        self.djoints.clear();
-        for (hold, dc) in island.holds.iter().zip(&self.dc) {
-            self.djoints.push(std::array::from_fn(|k| {
-                if k < hold.rows {
-                    super::island::speed(&hold.j[k], hold.bodies, &self.dv) + hold.compliance[k] * dc[k]
-                } else {
-                    0.0
-                }
-            }));
+    fn record_best(&mut self) {
+        if self.residual < self.result.residual {
+            self.result.residual = self.residual;
+            self.best.copy_from(self.at);
         }
     }
 
-    /// Changes of speeds and impulses, from dv.
-    #[inline(always)]
-    fn answer_all(&mut self, island: &Island<T>) {
-        self.du.clear();
-        self.dr.clear();
-        for (i, touch) in island.touches.iter().enumerate() {
-            let moved = touch.speeds(&self.dv);
-            let du = Local {
-                n: if touch.has_normal { moved.n - touch.offset } else { 0.0 },
-                t: std::array::from_fn(|k| if touch.has_friction { moved.t[k] - touch.slip[k] } else { 0.0 }),
-            };
-            let (s, p) = (&self.answers[i], &self.constant[i]);
-            self.dr.push(Local {
-                n: p.n - s.nn * du.n,
-                t: std::array::from_fn(|k| p.t[k] - s.tn[k] * du.n - product(&s.tt[k], &du.t)),
-            });
-            self.du.push(du);
+    fn adapt_stiffness(&mut self, alpha: f64) {
+        if alpha < SHORT_STEP {
+            self.soften();
+        } else if self.same_modes && alpha == 1.0 {
+            self.stiffness = (self.stiffness * STIFFNESS_FACTOR).min(MAX_STIFFNESS);
         }
     }
-
-    fn advance(&mut self, at: &mut Iterate<T>, alpha: f64) {
-        for (v, dv) in at.v.iter_mut().zip(&self.dv) {
-            super::island::add(v, alpha, dv);
-        }
-        for i in 0..at.r.len() {
-            at.r[i] = along(&at.r[i], alpha, &self.dr[i]);
-            self.u[i] = along(&self.u[i], alpha, &self.du[i]);
-        }
-        for i in 0..at.c.len() {
-            for k in 0..6 {
-                at.c[i][k] += alpha * self.dc[i][k];
-                self.joints[i][k] += alpha * self.djoints[i][k];
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn along<const T: usize>(x: &Local<T>, alpha: f64, dx: &Local<T>) -> Local<T> {
-    Local { n: x.n + alpha * dx.n, t: std::array::from_fn(|k| x.t[k] + alpha * dx.t[k]) }
-}
-
-/// The mode of a contact by the speeds `seen`, how its impulse answers to its speeds in it, and what it does at once.
-#[inline(always)]
-fn answer<const T: usize>(
-    touch: &Touch<T>,
-    r: &Local<T>,
-    u: &Local<T>,
-    seen: &Local<T>,
-    (kappa, most): (f64, f64),
-) -> (Mode, Answer<T>, Local<T>) {
-    let mut s = Answer::default();
-    let mut p = Local { n: -r.n, t: r.t.map(|x| -x) };
-    let x_n = touch.w_n * r.n - seen.n;
-    if touch.has_normal {
-        if !(x_n > 0.0) {
-            return (Mode::Open, s, p);
-        }
-        s.nn = kappa * touch.over_n;
-        p.n = -s.nn * u.n;
-    }
-    if !touch.has_friction {
-        return (Mode::Stick, s, p);
-    }
-    let x: [f64; T] = std::array::from_fn(|k| touch.w_t * r.t[k] - seen.t[k]);
-    let size = length(&x);
-    // a radius from x_n would be that of a contact about to be hit harder, not of the impulse it has
-    let normal = if touch.has_normal { r.n.max(0.1 * x_n * touch.over_n) } else { 0.0 };
-    let bound = touch.bound(normal);
-    let over = 1.0 / size;
-    let (a, stiff) = (touch.w_t * bound * over, kappa * touch.over_t);
-    if !(a < 1.0) {
-        for k in 0..T {
-            s.tt[k][k] = stiff;
-            p.t[k] = -stiff * u.t[k];
-        }
-        return (Mode::Stick, s, p);
-    }
-    let e = x.map(|x| x * over);
-    // across the slip the impulse turns with it: exact up to the proximal term
-    let turn = (a / (1.0 - a)).min(most);
-    let back = if a > 0.0 { turn / a } else { 1.0 };
-    let along = product(&e, &r.t);
-    for k in 0..T {
-        s.tn[k] = touch.mu * e[k] * s.nn;
-        p.t[k] = e[k] * (touch.bound(r.n) - along + touch.mu * p.n) - back * (r.t[k] - along * e[k]);
-        for l in 0..T {
-            let unit = if k == l { 1.0 } else { 0.0 };
-            s.tt[k][l] = turn * touch.over_t * (unit - e[k] * e[l]);
-        }
-    }
-    (Mode::Slip, s, p)
 }

@@ -1,50 +1,46 @@
-//! Projected Gauss–Seidel over the contacts and joints: slow, but it always goes on.
+//! Projected Gauss–Seidel sweeps over the contacts and joints of an island: slow, but without a way to fail.
 
-use super::island::{Island, Lane, ROWS, WORLD, dot, push, speed, wide};
-use super::iterate::{Iterate, length};
+use super::island::{Island, JOINT_ROWS, Lane, WORLD, dot, push, speed, wide};
+use super::iterate::{Iterate, shrink_to_ball};
 
-/// Storage of the method.
+/// Inverse masses and responses of the method. Storage is reused from problem to problem.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Storage<const T: usize> {
+pub(super) struct GaussSeidel<const T: usize> {
     /// M̃⁻¹ of each body.
     inverse: Vec<[Lane; 6]>,
     momentum: Vec<Lane>,
-    touches: Vec<Response<T>>,
+    contacts: Vec<ContactResponse<T>>,
     /// M̃⁻¹ Jᵀ of joint rows.
-    holds: Vec<[[Lane; 2]; ROWS]>,
+    joint_blocks: Vec<[[Lane; 2]; JOINT_ROWS]>,
 }
 
-/// What the impulse of a contact does to its bodies.
+/// M̃⁻¹ Jᵀ of a contact's rows.
 #[derive(Debug, Clone, Copy)]
-struct Response<const T: usize> {
+struct ContactResponse<const T: usize> {
     n: [Lane; 2],
     t: [[Lane; 2]; T],
 }
 
-/// Sweeps from the impulses of `at`; its velocities follow. `false` where springs couple bodies, which it does not know.
-pub(super) fn run<const T: usize>(
-    island: &Island<T>,
-    storage: &mut Storage<T>,
-    at: &mut Iterate<T>,
-    sweeps: usize,
-) -> bool {
-    if !storage.velocities(island, at) {
-        return false;
+impl<const T: usize> GaussSeidel<T> {
+    /// Sweeps from the impulses of `at`; its velocities follow. Returns `false` if pairs couple bodies, which the method
+    /// does not support.
+    pub(super) fn run(&mut self, island: &Island<T>, at: &mut Iterate<T>, sweeps: usize) -> bool {
+        if !self.velocities(island, at) {
+            return false;
+        }
+        wide(
+            #[inline(always)]
+            || {
+                self.respond(island);
+                for _ in 0..sweeps {
+                    self.sweep(island, at);
+                }
+            },
+        );
+        true
     }
-    wide(
-        #[inline(always)]
-        || {
-            storage.respond(island);
-            for _ in 0..sweeps {
-                storage.sweep(island, at);
-            }
-        },
-    );
-    true
-}
 
-impl<const T: usize> Storage<T> {
-    /// The responses of all rows.
+    /// Responses of all rows.
     #[inline(always)]
     fn respond(&mut self, island: &Island<T>) {
         let respond = |rows: &[Lane; 2], bodies: [u32; 2]| {
@@ -57,54 +53,56 @@ impl<const T: usize> Storage<T> {
                 y
             })
         };
-        self.touches.clear();
-        self.touches.extend(island.touches.iter().map(|touch| Response {
-            n: respond(&touch.n, touch.bodies),
-            t: std::array::from_fn(|k| respond(&touch.t[k], touch.bodies)),
+        self.contacts.clear();
+        self.contacts.extend(island.contacts.iter().map(|contact| ContactResponse {
+            n: respond(&contact.n, contact.bodies),
+            t: std::array::from_fn(|k| respond(&contact.t[k], contact.bodies)),
         }));
-        self.holds.clear();
-        self.holds.extend(island.holds.iter().map(|h| h.j.map(|rows| respond(&rows, h.bodies))));
+        self.joint_blocks.clear();
+        self.joint_blocks
+            .extend(island.joint_blocks.iter().map(|h| h.j.map(|rows| respond(&rows, h.bodies))));
     }
 
-    /// One after the other takes what makes its own equations true.
+    /// One sweep: each row in turn takes the impulse that satisfies its own equation.
     #[inline(always)]
     fn sweep(&self, island: &Island<T>, at: &mut Iterate<T>) {
-        for (i, (hold, response)) in island.holds.iter().zip(&self.holds).enumerate() {
-            for k in 0..hold.rows {
-                let error =
-                    speed(&hold.j[k], hold.bodies, &at.v) + hold.offset[k] + hold.compliance[k] * at.c[i][k];
-                let change = -error / (hold.w[k] + hold.compliance[k]);
+        for (i, (joint, response)) in island.joint_blocks.iter().zip(&self.joint_blocks).enumerate() {
+            for k in 0..joint.rows {
+                let error = speed(&joint.j[k], joint.bodies, &at.v)
+                    + joint.offset[k]
+                    + joint.compliance[k] * at.c[i][k];
+                let change = -error / (joint.w[k] + joint.compliance[k]);
                 at.c[i][k] += change;
-                push(&response[k], hold.bodies, change, &mut at.v);
+                push(&response[k], joint.bodies, change, &mut at.v);
             }
         }
-        for (i, (touch, response)) in island.touches.iter().zip(&self.touches).enumerate() {
+        for (i, (contact, response)) in island.contacts.iter().zip(&self.contacts).enumerate() {
             let old = at.r[i];
             let mut new = old;
-            if touch.rests() {
-                new.n = at.r[touch.bound_by as usize].n;
-            } else if touch.has_normal {
-                let u = speed(&touch.n, touch.bodies, &at.v) + touch.offset;
-                new.n = (old.n - u * touch.over_n).max(0.0);
-                push(&response.n, touch.bodies, new.n - old.n, &mut at.v);
+            if contact.is_bound_by_other() {
+                new.n = at.r[contact.bound_by as usize].n;
+            } else if contact.has_normal {
+                let u = speed(&contact.n, contact.bodies, &at.v) + contact.offset;
+                new.n = (old.n - u * contact.over_n).max(0.0);
+                push(&response.n, contact.bodies, new.n - old.n, &mut at.v);
             }
-            if touch.has_friction {
-                let bound = touch.bound(new.n);
+            if contact.has_friction {
+                let bound = contact.bound(new.n);
                 let x: [f64; T] = std::array::from_fn(|k| {
-                    let u = speed(&touch.t[k], touch.bodies, &at.v) + touch.slip[k];
-                    old.t[k] - u * touch.over_t
+                    let u = speed(&contact.t[k], contact.bodies, &at.v) + contact.slip[k];
+                    old.t[k] - u * contact.over_t
                 });
-                let size = length(&x);
-                let shrink = if size > bound { bound / size } else { 1.0 };
+                let shrink = shrink_to_ball(&x, bound);
                 new.t = x.map(|x| shrink * x);
                 for k in 0..T {
-                    push(&response.t[k], touch.bodies, new.t[k] - old.t[k], &mut at.v);
+                    push(&response.t[k], contact.bodies, new.t[k] - old.t[k], &mut at.v);
                 }
             }
             at.r[i] = new;
         }
     }
 
+    /// Inverts the masses of the bodies.
     fn invert(&mut self, island: &Island<T>) -> bool {
         self.inverse.clear();
         for (i, (_, _, block)) in island.mass.iter().take(island.bodies.len()).enumerate() {
@@ -125,7 +123,7 @@ impl<const T: usize> Storage<T> {
         true
     }
 
-    /// Velocities from the impulses; `false` where springs couple bodies.
+    /// Velocities from the impulses; `false` if pairs couple bodies.
     pub(super) fn velocities(&mut self, island: &Island<T>, at: &mut Iterate<T>) -> bool {
         if island.mass.len() > island.bodies.len() || !self.invert(island) {
             return false;

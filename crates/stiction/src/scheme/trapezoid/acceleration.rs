@@ -10,7 +10,7 @@ use super::constants::{
 };
 use super::context::{Configuration, SolveContext, dot, mobility, set_bodies, velocity_offsets};
 use super::rows::ConstraintRows;
-use super::schur::Schur;
+use super::schur::RigidJoints;
 use crate::assemble::{self, Offsets, RowMap};
 use crate::error::StepError;
 use crate::scheme::Scheme;
@@ -33,7 +33,7 @@ pub(super) struct AccelerationProblem {
     forces: Forces,
     pub(super) modes: Vec<ContactMode>,
     q: Vec<f64>,
-    schur: Schur,
+    schur: RigidJoints,
     /// d/dt of the speeds of joint rows at constant v.
     joint_rates: Vec<f64>,
     /// d/dt of the speeds of contact rows at constant v: normal and tangents.
@@ -72,7 +72,7 @@ impl AccelerationProblem {
         let mut a = Vec::with_capacity(v.len());
         self.schur.respond(&self.forces.k, &mut a);
         self.schur.correct(|k| self.joint_rates[k], &mut a);
-        a.iter().all(|a| a.is_finite()).then_some((&self.schur.acted, a))
+        a.iter().all(|a| a.is_finite()).then_some((self.schur.impulses(), a))
     }
 
     /// Assembles bodies and applied forces at a state, and reads the rows.

@@ -2,7 +2,7 @@
 
 use super::context::mobility;
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Candidate, Certificate, ContactMode, OffsetRow, StepProblem};
+use stiction_lcp::{Candidate, Certificate, ContactMode, Mode, OffsetRow, StepProblem};
 
 /// Certificate of an answer in given modes. Momentum and joints are as certified for complementarity problems. Rows that
 /// hold in these modes must have no speed, slipping contacts the friction of their mode, open ones no impulse. Whether
@@ -29,16 +29,19 @@ pub(super) fn in_modes(
         let (normal, friction) = own.split_at(usize::from(contact.normal.is_some()));
         let normal = normal.first().copied().unwrap_or(0.0);
         let across = contact.tangents.iter().zip(contact.tangent_impulse(friction));
-        match modes.get(i).copied().unwrap_or(ContactMode::Open) {
-            ContactMode::Open => {
+        let mode = modes.get(i).copied().unwrap_or(ContactMode::OPEN);
+        match mode.mode {
+            Mode::Open => {
                 contact.normal.iter().for_each(|row| check_impulse(row, normal));
                 across.for_each(|(row, p)| check_impulse(row, p));
             }
-            ContactMode::Stick => contact.normal.iter().chain(&contact.tangents).for_each(&mut check_speed),
-            ContactMode::Slip(along) => {
+            Mode::Stick => contact.normal.iter().chain(&contact.tangents).for_each(&mut check_speed),
+            Mode::Slip => {
                 contact.normal.iter().for_each(&mut check_speed);
                 let bound = contact.mu * normal + contact.kappa;
-                across.zip(along).for_each(|((row, p), along)| check_impulse(row, p - bound * along));
+                across
+                    .zip(mode.direction)
+                    .for_each(|((row, p), along)| check_impulse(row, p - bound * along));
             }
         }
     }
@@ -92,23 +95,23 @@ mod tests {
     #[test]
     fn correct_answers_pass_in_their_modes() {
         // friction takes 2 of the 3 N s; sticking takes all, beyond the cone, which the event functions see
-        assert!(certificate(ContactMode::Slip([-1.0, 0.0]), &[4.0, 0.0, 2.0]).passes(1e-15));
-        assert!(certificate(ContactMode::Stick, &[4.0, 0.0, 3.0]).passes(1e-15));
-        assert!(certificate(ContactMode::Open, &[0.0; 3]).passes(1e-15));
+        assert!(certificate(ContactMode::slip([-1.0, 0.0]), &[4.0, 0.0, 2.0]).passes(1e-15));
+        assert!(certificate(ContactMode::STICK, &[4.0, 0.0, 3.0]).passes(1e-15));
+        assert!(certificate(ContactMode::OPEN, &[0.0; 3]).passes(1e-15));
     }
 
     #[test]
     fn wrong_answers_do_not_pass() {
-        let slip = ContactMode::Slip([-1.0, 0.0]);
+        let slip = ContactMode::slip([-1.0, 0.0]);
         // V₀ is the 2 m/s at which the floor is met; errors of 1e-6 N s are 5e-7 m/s
         for (mode, z) in [
             (slip, [4.0 + 1e-6, 0.0, 2.0 + 5e-7]),
             (slip, [4.0, 0.0, 2.0 + 1e-6]),
             (slip, [4.0, 0.0, 0.0]),
-            (ContactMode::Stick, [4.0, 0.0, 3.0 + 1e-6]),
-            (ContactMode::Stick, [4.0, 0.0, 2.0]),
-            (ContactMode::Open, [1e-6, 0.0, 0.0]),
-            (ContactMode::Open, [0.0, 0.0, f64::NAN]),
+            (ContactMode::STICK, [4.0, 0.0, 3.0 + 1e-6]),
+            (ContactMode::STICK, [4.0, 0.0, 2.0]),
+            (ContactMode::OPEN, [1e-6, 0.0, 0.0]),
+            (ContactMode::OPEN, [0.0, 0.0, f64::NAN]),
         ] {
             let worst = certificate(mode, &z).worst();
             assert!(worst > 2e-7, "{mode:?} {z:?}: {worst}");

@@ -9,7 +9,7 @@ use super::constants::{
 use super::max_min::MaxMinProgram;
 use crate::state::ActiveConstraint;
 use nalgebra::{DMatrix, DVector};
-use stiction_lcp::ContactMode;
+use stiction_lcp::Mode;
 
 /// Contacts whose forces are not unique.
 #[derive(Debug)]
@@ -69,16 +69,16 @@ impl AccelerationProblem {
         let mut unknowns = Vec::new();
         for (contact, (own, mode)) in self.problem.contacts.iter().zip(&self.modes).enumerate() {
             let normal = own.normal.as_ref().map(|n| &n.row);
-            let (normal, tangents) = match mode {
-                ContactMode::Open => continue,
-                ContactMode::Stick => {
+            let (normal, tangents) = match mode.mode {
+                Mode::Open => continue,
+                Mode::Stick => {
                     let normal = normal.map(|row| add(&[(row, 1.0)]));
                     (normal, own.tangents.iter().map(|t| add(&[(&t.row, 1.0)])).collect())
                 }
-                ContactMode::Slip(along) => {
+                Mode::Slip => {
                     let Some(row) = normal else { continue };
                     let mut parts = vec![(row, 1.0)];
-                    parts.extend(own.tangents.iter().zip(along).map(|(t, d)| (&t.row, own.mu * d)));
+                    parts.extend(own.tangents.iter().zip(mode.direction).map(|(t, d)| (&t.row, own.mu * d)));
                     (Some(add(&parts)), Vec::new())
                 }
             };

@@ -27,7 +27,6 @@ mod root;
 mod rows;
 mod schur;
 mod slip_path;
-mod sparsity;
 pub(crate) mod step_size;
 mod substep;
 mod workspace;

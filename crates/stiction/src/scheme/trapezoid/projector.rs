@@ -13,7 +13,7 @@ use super::context::{
     speed_scale,
 };
 use super::rows::ConstraintRows;
-use super::schur::Schur;
+use super::schur::RigidJoints;
 use super::substep::SubstepProblem;
 use crate::assemble::{self, Offsets, RowMap};
 use crate::error::StepError;
@@ -32,7 +32,7 @@ pub(super) struct Projector {
     places: RowMap,
     rows: ConstraintRows,
     modes: Vec<ContactMode>,
-    schur: Schur,
+    schur: RigidJoints,
     offsets: Vec<usize>,
     /// Displacement of each pass of the last projection, if a verifier is to see them.
     pub(super) displacements: Option<Vec<Vec<f64>>>,
@@ -214,7 +214,7 @@ impl Projector {
             }
             let (joints, at) = (&self.rows.joints, (state.t, &state.q[..]));
             let factored = if near {
-                self.schur.go_on(system, at, joints)
+                self.schur.update(system, at, joints)
             } else {
                 self.schur.factor(system, at, joints)
             };
@@ -289,7 +289,7 @@ impl Projector {
         problem.lay_out(layout);
         problem.speed_scale = system.size();
         modes.clear();
-        modes.resize(problem.contacts.len(), ContactMode::Stick);
+        modes.resize(problem.contacts.len(), ContactMode::STICK);
     }
 
     /// Projects a velocity: v ← v − M⁻¹G (R M⁻¹G)⁻¹ (R v + ∂/∂t), with G = n + μ f for slipping contacts.

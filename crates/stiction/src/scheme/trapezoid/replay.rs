@@ -26,7 +26,7 @@ use crate::scheme::{Midpoint, Scheme, Trapezoidal};
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, System};
 use residual::{is_admissible, velocity_residual};
-use stiction_lcp::{Certificate, ContactMode, certify_motion};
+use stiction_lcp::{Certificate, ContactMode, Mode, certify_motion};
 
 /// Replay of a recorded step.
 pub(crate) struct StepReplay<'a, S: System + ?Sized> {
@@ -170,10 +170,11 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
             for &(i, along) in record.slips {
                 match modes.get_mut(i) {
                     // a slip that turns has less friction in the mean
-                    Some(mode @ ContactMode::Slip(_))
-                        if along[0].hypot(along[1]) <= 1.0 + VERIFIED_FRICTION_RELATIVE =>
+                    Some(mode)
+                        if mode.mode == Mode::Slip
+                            && along[0].hypot(along[1]) <= 1.0 + VERIFIED_FRICTION_RELATIVE =>
                     {
-                        *mode = ContactMode::Slip(along);
+                        *mode = ContactMode::slip(along);
                     }
                     _ => return Err("friction that no mode has".to_string()),
                 }

@@ -123,8 +123,8 @@ impl ConstraintRows {
             let own = active.iter().find(|c| c.constraint == ConstraintId::Joint(row));
             match (joint.kind, own.and_then(ActiveConstraint::slip_direction)) {
                 (RowKind::Rigid(_), _) => {}
-                (RowKind::Drive { .. }, Some([sign, ..])) => modes.push(ContactMode::Slip([sign, 0.0])),
-                _ => modes.push(ContactMode::Stick),
+                (RowKind::Drive { .. }, Some([sign, ..])) => modes.push(ContactMode::slip([sign, 0.0])),
+                _ => modes.push(ContactMode::STICK),
             }
         }
         let active = active.iter().filter(|c| c.is_contact());
@@ -133,9 +133,9 @@ impl ConstraintRows {
                 let [x, y] = row.tangent_directions.map(|t| dot(t, direction));
                 let length = if row.tangents.len() == 1 { x.abs() } else { x.hypot(y) };
                 let y = if row.tangents.len() == 1 { 0.0 } else { y };
-                ContactMode::Slip([x / length, y / length])
+                ContactMode::slip([x / length, y / length])
             }
-            _ => ContactMode::Stick,
+            _ => ContactMode::STICK,
         }));
     }
 }

@@ -108,12 +108,12 @@ impl SlipPath {
             let across = Vector2::new(-along.y, along.x);
             let mut columns = [Vec::new(), Vec::new()];
             for (column, tried) in columns.iter_mut().zip([Vector2::zeros(), along + across]) {
-                substep.modes[first + k] = ContactMode::Slip(tried.into());
+                substep.modes[first + k] = ContactMode::slip(tried.into());
                 let other = solve.solve_in_modes(t, &substep.problem, &substep.modes)?;
                 *column = self.end_slips(substep, mean, &other.velocity);
                 solve.lcp.recycle_candidate(other);
             }
-            substep.modes[first + k] = ContactMode::Slip(along.into());
+            substep.modes[first + k] = ContactMode::slip(along.into());
             // (along, across) is a rotation
             let back = Matrix2::from_columns(&[along, across]).transpose();
             for (i, response) in self.response.iter_mut().enumerate() {
@@ -187,7 +187,7 @@ pub(super) fn solve_with_turning_slip(
 
     let mut turned = active.to_vec();
     for (&k, [in_mean, last]) in path.contacts.iter().zip(&path.integrate()) {
-        substep.modes[first + k] = ContactMode::Slip((*in_mean).into());
+        substep.modes[first + k] = ContactMode::slip((*in_mean).into());
         let [x, y] = substep.middle.contacts[k].tangent_directions;
         let along = std::array::from_fn(|c| last.x * x[c] + last.y * y[c]);
         if let Some(c) = turned.iter_mut().filter(|c| c.is_contact()).nth(k) {
@@ -219,8 +219,5 @@ fn start_slip(substep: &SubstepProblem, k: usize, v: &[f64]) -> Vector2<f64> {
 
 /// Friction of a slipping mode over its bound.
 fn slip_mode(mode: ContactMode) -> Vector2<f64> {
-    match mode {
-        ContactMode::Slip(along) => along.into(),
-        _ => Vector2::zeros(),
-    }
+    mode.slip_direction().map_or_else(Vector2::zeros, Into::into)
 }

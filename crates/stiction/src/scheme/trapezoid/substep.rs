@@ -300,10 +300,7 @@ impl SubstepProblem {
         candidate: &Candidate,
     ) -> SubstepRecord {
         let in_modes = from.active.in_modes;
-        let slip = |(i, mode): (usize, &ContactMode)| match *mode {
-            ContactMode::Slip(along) => Some((i, along)),
-            _ => None,
-        };
+        let slip = |(i, mode): (usize, &ContactMode)| Some((i, mode.slip_direction()?));
         let slips = || self.modes.iter().enumerate().filter_map(slip).collect();
         SubstepRecord::Substep {
             size,

@@ -7,7 +7,7 @@ use super::super::constants::{
 use super::super::projector::AssembledProjection;
 use nalgebra::{DMatrix, DVector};
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Candidate, ContactMode, OffsetRow, Row, StepProblem};
+use stiction_lcp::{Candidate, ContactMode, Mode, OffsetRow, Row, StepProblem};
 
 /// Residual of a projected velocity: the part of M(v⁺ − v) that no impulse in the modes gives, relative to it, and the
 /// speeds of the rows at v⁺, relative to the speed scale; the larger.
@@ -35,18 +35,20 @@ pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: 
         check_speed(&joint.row.row, joint.row.offset);
     }
     for (contact, mode) in problem.contacts.iter().zip(modes) {
-        match mode {
-            ContactMode::Open => {}
-            ContactMode::Stick => {
+        match mode.mode {
+            Mode::Open => {}
+            Mode::Stick => {
                 for row in contact.rows() {
                     columns.push(column(&[(&row.row, 1.0)]));
                     check_speed(&row.row, row.offset);
                 }
             }
-            ContactMode::Slip(along) => {
+            Mode::Slip => {
                 let Some(normal) = &contact.normal else { continue };
                 let mut parts = vec![(&normal.row, 1.0)];
-                parts.extend(contact.tangents.iter().zip(along).map(|(t, a)| (&t.row, contact.mu * a)));
+                parts.extend(
+                    contact.tangents.iter().zip(mode.direction).map(|(t, a)| (&t.row, contact.mu * a)),
+                );
                 columns.push(column(&parts));
                 check_speed(&normal.row, normal.offset);
             }
@@ -92,13 +94,10 @@ pub(super) fn is_admissible(
     let speed = candidate.certificate.speed;
     let contacts = problem.contacts.iter().zip(modes).zip(&candidate.certificate.contacts);
     contacts.into_iter().all(|((contact, mode), own)| {
-        let against = match mode {
-            ContactMode::Slip(along) => {
-                let slips = contact.tangents.iter().zip(along);
-                slips.map(|(t, a)| a * slip(t)).sum::<f64>() <= VERIFIED_SLIP_RELATIVE * speed
-            }
-            _ => true,
-        };
+        let against = mode.slip_direction().is_none_or(|along| {
+            let slips = contact.tangents.iter().zip(along);
+            slips.map(|(t, a)| a * slip(t)).sum::<f64>() <= VERIFIED_SLIP_RELATIVE * speed
+        });
         own.cone <= tolerance && against
     })
 }

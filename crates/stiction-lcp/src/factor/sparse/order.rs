@@ -1,52 +1,54 @@
-//! In which order nodes are eliminated: minimum degree on the quotient graph, with joints held back.
+//! Order of elimination: minimum degree on the quotient graph, with joints held back until their blocks are regular.
 //!
-//! Amestoy, Davis and Duff's approximate minimum degree, weighted by the rows of the nodes. What is eliminated
-//! together is an *element*: its members are the nodes it couples. Degrees of nodes are bounded by the weights
-//! of the elements they belong to, so that no fill is ever stored.
+//! Approximate minimum degree of Amestoy, Davis and Duff, weighted by the rows of the nodes. Eliminated nodes form
+//! *elements*, whose members are the nodes they couple. Degrees are bounded by the weights of the elements a node belongs
+//! to, so that no fill is stored.
 
 use super::Node;
+use crate::factor::find_root;
 
-/// No node, no place.
+/// Index of no node and no place.
 const NONE: usize = usize::MAX;
 
-/// What is left free in a group: in what was eliminated and hangs together by joints that were eliminated.
+/// Remaining freedom of a group: eliminated bodies connected by eliminated joints.
 ///
-/// The block of a joint on its turn is what its rows are worth on the bodies eliminated before it. That is
-/// regular as long as its group can still move as one rigid body, which a tree of joints leaves to it and each
-/// further joint may take. To count rows alone is not enough: five hinges have the five rows, but with
-/// parallel axes not the rank.
+/// The diagonal block of a joint, when it is eliminated, is the mobility of its rows on the bodies eliminated before it.
+/// That is regular as long as its group can still move as one rigid body. A tree of joints leaves this freedom; each
+/// further joint may remove it. Counting rows alone is not enough: five hinges have the five rows, but with parallel axes
+/// not the rank.
 #[derive(Debug, Clone, Copy, Default)]
-struct Rank {
+struct GroupFreedom {
     /// Bodies less joints.
     bodies: isize,
     /// Rows of bodies less rows of joints.
     rows: isize,
-    /// Bodies that are not eliminated, at joints of the group: each frees it a little.
+    /// Bodies not yet eliminated at joints of the group: each adds freedom.
     open: isize,
 }
 
-impl Rank {
+impl GroupFreedom {
     fn add(&mut self, other: Self) {
         self.bodies += other.bodies;
         self.rows += other.rows;
         self.open += other.open;
     }
 
-    /// Whether a joint of so many rows finds a regular block.
+    /// `true` if a joint with this many rows has a regular block.
     fn has_room(self, rows: usize) -> bool {
         self.bodies > 0 && usize::try_from(self.rows).is_ok_and(|free| free >= rows)
     }
 }
 
-/// The lists of the quotient graph, kept between uses.
+/// Lists of the quotient graph. Storage is reused.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Order {
-    /// The nodes as they are eliminated.
+pub(super) struct MinimumDegree {
+    /// Nodes in the order of elimination.
     pub(super) sequence: Vec<usize>,
     /// Elements and then neighbours of a node, or the members of an element.
     list: Vec<usize>,
-    /// Where the list of a node or element begins, and how long it is.
+    /// First entry of the list of a node or element.
     start: Vec<usize>,
+    /// Length of the list.
     length: Vec<usize>,
     /// How many of a node's list are elements.
     elements: Vec<usize>,
@@ -66,15 +68,15 @@ pub(super) struct Order {
     /// Nodes of one hash, and the hash of each.
     bucket: Vec<usize>,
     hash: Vec<usize>,
-    /// Nodes that cannot be told from each other are merged: the next one of the same, and the last of them.
+    /// Indistinguishable nodes are merged: the next node of a merged set, and the last.
     same: Vec<usize>,
     last: Vec<usize>,
     saddle: Vec<bool>,
     held: Vec<bool>,
     /// The group of each node, by a node of it that stands for more; what is left free in it; what a node adds.
     group: Vec<usize>,
-    rank: Vec<Rank>,
-    own: Vec<Rank>,
+    rank: Vec<GroupFreedom>,
+    own: Vec<GroupFreedom>,
     done: Vec<bool>,
     /// The least degree that may be listed, the next stamp, the largest element, rows eliminated and all rows.
     least: usize,
@@ -91,7 +93,7 @@ fn refill<T: Clone>(list: &mut Vec<T>, length: usize, value: T) {
     list.resize(length, value);
 }
 
-impl Order {
+impl MinimumDegree {
     /// Orders the nodes of a graph given by `neighbours[starts[i]..starts[i + 1]]`, without duplicates; those
     /// that come `last` are left to the end, in that order.
     pub(super) fn find(&mut self, nodes: &[Node], starts: &[usize], neighbours: &[usize], last: &[usize]) {
@@ -134,12 +136,12 @@ impl Order {
         for list in [&mut self.is_element, &mut self.member, &mut self.listed, &mut self.done] {
             refill(list, n, false);
         }
-        refill(&mut self.rank, n, Rank::default());
+        refill(&mut self.rank, n, GroupFreedom::default());
         self.own.clear();
         self.own.extend(nodes.iter().map(|node| {
             let rows = isize::try_from(node.size).unwrap_or(isize::MAX);
             let sign = if node.saddle { -1 } else { 1 };
-            Rank { bodies: sign, rows: sign * rows, open: 0 }
+            GroupFreedom { bodies: sign, rows: sign * rows, open: 0 }
         }));
         refill(&mut self.stamp, n, 1);
         refill(&mut self.first, self.total + 1, NONE);
@@ -195,13 +197,9 @@ impl Order {
         self.forced
     }
 
-    /// The node that stands for the group of a node.
-    fn group(&mut self, mut i: usize) -> usize {
-        while self.group[i] != i {
-            self.group[i] = self.group[self.group[i]];
-            i = self.group[i];
-        }
-        i
+    /// Representative of the group of a node.
+    fn group(&mut self, i: usize) -> usize {
+        find_root(&mut self.group, i)
     }
 
     /// Puts a node and those merged with it into the sequence, and each into the group that its joints make.
@@ -237,12 +235,12 @@ impl Order {
         }
     }
 
-    /// Whether a node may be eliminated now: a joint has to find bodies that can bear it.
+    /// `true` if a node may be eliminated now: a joint needs eliminated bodies with enough freedom.
     fn is_free(&mut self, i: usize, around: &[usize]) -> bool {
         if self.held[i] || !self.saddle[i] {
             return !self.held[i];
         }
-        let (mut rank, mut open) = (Rank::default(), false);
+        let (mut rank, mut open) = (GroupFreedom::default(), false);
         for (k, &body) in around.iter().enumerate() {
             open |= !self.done[body] && !self.saddle[body];
             if self.done[body] && !self.saddle[body] {
@@ -253,7 +251,7 @@ impl Order {
                 }
             }
         }
-        // where no body is left to wait for, waiting would only add fill: a redundant joint has no better time
+        // if no body is left to wait for, waiting only adds fill: a redundant joint has no better time
         rank.has_room(self.weight[i]) || (!open && rank.open == 0)
     }
 

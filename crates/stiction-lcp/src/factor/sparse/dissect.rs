@@ -1,20 +1,20 @@
-//! Nested dissection: a layer of bodies that parts a pile in two is eliminated after both halves.
+//! Nested dissection: a layer of bodies that separates a pile in two is eliminated after both halves.
 //!
 //! Layers are the levels of a breadth-first search from a body at an end of the pile. With minimum degree between
 //! the layers, a factorization of 10 × 10 × 10 boxes takes a fifth to a third less work than with minimum degree
 //! alone; a wall takes the same.
 
-/// No node.
+/// Index of no node.
 const NONE: usize = usize::MAX;
 
-/// Parts of at most so many nodes are left to minimum degree, which orders them as well: from 100 to 300 the work
-/// on piles of 1,000 bodies differs by 5 %.
-const SMALLEST: usize = 200;
+/// Number of nodes up to which a part is not divided: minimum degree orders it as well. From 100 to 300 the work on piles
+/// of 1,000 bodies differs by 5 %.
+const MIN_DISSECTED_NODES: usize = 200;
 
-/// Searches of each part, from different ends.
-const SWEEPS: usize = 7;
+/// Number of breadth-first searches of each part, from different ends.
+const END_SEARCHES: usize = 7;
 
-/// The lists of a dissection, kept between uses.
+/// Lists of a dissection. Storage is reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dissection {
     /// The nodes of the layers, those of inner layers first.
@@ -51,7 +51,7 @@ impl Dissection {
         self.open.push((0, n));
         self.parts = 0;
         while let Some((begin, end)) = self.open.pop() {
-            if end - begin > SMALLEST {
+            if end - begin > MIN_DISSECTED_NODES {
                 self.divide(begin, end, &around);
             }
         }
@@ -71,7 +71,7 @@ impl Dissection {
         }
         // from any node to a farthest one: an end of the pile; then to ends that are far from all before
         let (mut root, mut best) = (self.nodes[begin], None);
-        for sweep in 0..SWEEPS {
+        for sweep in 0..END_SEARCHES {
             self.search(root, own, around);
             if self.queue.len() < end - begin {
                 break;
@@ -93,7 +93,7 @@ impl Dissection {
         let (level, part) = (&self.level, &self.part);
         let behind = |i: usize, l| around(i).iter().any(|&j| part[j] == own && level[j] == l + 1);
         let side = |&i: &usize| match layer {
-            // what was not reached is another pile
+            // nodes that were not reached are another pile
             None => (usize::from(level[i] == NONE), i),
             // nodes of the layer that touch nothing behind it stay before it
             Some(l) if level[i] == l => (if behind(i, l) { 2 } else { 0 }, i),

@@ -1,32 +1,34 @@
-//! Which joints act on which: the blocks of S = N M⁻¹ Nᵀ that are not zero, and an order of elimination that keeps
-//! them few. Chains and trees stay as they are.
+//! JointPattern pattern of S = N M⁻¹ Nᵀ: the nonzero blocks, found from the bodies of the joint rows, and an order of
+//! elimination with little fill, for the block factorization of `joint_schur`. Chains and trees have no fill.
 
-use crate::system::{JointRow, RowKind};
+use arrayvec::ArrayVec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use stiction_lcp::Row;
 
-/// Rows in a group, at most: those of a joint that leaves nothing free, and as many as a body has velocities.
-pub(super) const WIDEST: usize = 6;
+/// Largest number of rows in a group: those of a joint that leaves no freedom, as many as a body has velocities.
+pub(super) const GROUP_ROWS: usize = 6;
 
-/// Consecutive rows on the same bodies: mostly those of a joint.
+/// Joint row over one or two bodies: each body with the six entries of the row for its velocities.
+pub type JointTerms<'a> = ArrayVec<(usize, &'a [f64; 6]), 2>;
+
+/// Consecutive rows on the same bodies: mostly those of one joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Group {
+pub(super) struct JointGroup {
     pub(super) first: usize,
     pub(super) rows: usize,
-    /// How many bodies they are on, one or two,
+    /// Number of bodies, one or two.
     pub(super) sides: usize,
-    /// and which; the second is the first where there is one alone.
+    /// Indices of the bodies; with one body the second index repeats the first.
     pub(super) bodies: [usize; 2],
 }
 
-impl Group {
+impl JointGroup {
     fn bodies(&self) -> &[usize] {
         &self.bodies[..self.sides]
     }
 }
 
-/// Two groups that share a body.
+/// Two groups that share a body, and the block of S they fill.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Coupling {
     pub(super) block: usize,
@@ -35,10 +37,10 @@ pub(super) struct Coupling {
     pub(super) sides: [usize; 2],
 }
 
-/// The blocks that are not zero. A block beside the diagonal stands in the row of the group that is eliminated first.
+/// Nonzero blocks of S. An off-diagonal block belongs to the row of the group that is eliminated first.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sparsity {
-    pub(super) groups: Vec<Group>,
+pub(super) struct JointPattern {
+    pub(super) groups: Vec<JointGroup>,
     /// The groups in the order of their elimination.
     pub(super) order: Vec<usize>,
     /// The blocks in the row of each group, in the order in which those they couple it with are eliminated.
@@ -46,33 +48,33 @@ pub(super) struct Sparsity {
     /// The group that each block couples another with.
     pub(super) with: Vec<usize>,
     pub(super) couplings: Vec<Coupling>,
-    /// The blocks that elimination changes, in the order in which it does: for each group, those of each two of the
-    /// groups it is coupled with.
+    /// Blocks that elimination changes, in the order in which it does: for each group, the blocks between each two of
+    /// the groups it is coupled with.
     pub(super) changed: Vec<usize>,
-    read: Vec<Group>,
+    read: Vec<JointGroup>,
 }
 
-impl Sparsity {
-    /// Reads how rows are grouped; whether that is new, or `None` if they are not all rigid and of bodies.
-    pub(super) fn read(&mut self, joints: &[JointRow]) -> Option<bool> {
+impl JointPattern {
+    /// Reads the grouping of `count` rows and returns whether it has changed; `None` if a row is none of one or two
+    /// different bodies.
+    pub(super) fn read<'a>(
+        &mut self,
+        count: usize,
+        row: impl Fn(usize) -> Option<JointTerms<'a>>,
+    ) -> Option<bool> {
         self.read.clear();
-        for (k, joint) in joints.iter().enumerate() {
-            let (RowKind::Rigid(compliance), Row::Bodies(terms)) = (joint.kind, &joint.row) else {
-                return None;
-            };
-            let (sides, bodies) = match &terms[..] {
-                [of_one] => (1, [of_one.body; 2]),
-                [a, b] if a.body != b.body => (2, [a.body, b.body]),
+        for k in 0..count {
+            let terms = row(k)?;
+            let (sides, bodies) = match terms[..] {
+                [(body, _)] => (1, [body; 2]),
+                [(a, _), (b, _)] if a != b => (2, [a, b]),
                 _ => return None,
             };
-            if compliance > 0.0 {
-                return None;
-            }
             match self.read.last_mut() {
-                Some(group) if (group.sides, group.bodies) == (sides, bodies) && group.rows < WIDEST => {
+                Some(group) if (group.sides, group.bodies) == (sides, bodies) && group.rows < GROUP_ROWS => {
                     group.rows += 1;
                 }
-                _ => self.read.push(Group { first: k, rows: 1, sides, bodies }),
+                _ => self.read.push(JointGroup { first: k, rows: 1, sides, bodies }),
             }
         }
         if self.read == self.groups {
@@ -84,7 +86,7 @@ impl Sparsity {
     }
 
     fn lay_out(&mut self) {
-        let (order, later) = eliminated(&self.groups);
+        let (order, later) = minimum_degree_order(&self.groups);
         self.beside.clear();
         self.beside.resize(self.groups.len(), 0..0);
         self.with.clear();
@@ -114,9 +116,8 @@ impl Sparsity {
     }
 }
 
-/// The groups in the order of their elimination, always one of those that are coupled with the fewest others, and for
-/// each those eliminated later that it is coupled with by then.
-fn eliminated(groups: &[Group]) -> (Vec<usize>, Vec<Vec<usize>>) {
+/// Minimum-degree order of the groups, and for each group the later ones that it is coupled with when eliminated.
+fn minimum_degree_order(groups: &[JointGroup]) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut on: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, group) in groups.iter().enumerate() {
         group.bodies().iter().for_each(|&body| on.entry(body).or_default().push(k));
@@ -149,32 +150,34 @@ fn eliminated(groups: &[Group]) -> (Vec<usize>, Vec<Vec<usize>>) {
 mod tests {
     use super::*;
 
-    fn groups(joined: &[[usize; 2]]) -> Vec<Group> {
-        let group = |(k, &bodies): (usize, &[usize; 2])| Group { first: k, rows: 1, sides: 2, bodies };
+    fn groups(joined: &[[usize; 2]]) -> Vec<JointGroup> {
+        let group = |(k, &bodies): (usize, &[usize; 2])| JointGroup { first: k, rows: 1, sides: 2, bodies };
         joined.iter().enumerate().map(group).collect()
     }
 
-    /// A hub with arms of two joints each, numbered from the hub: eliminated in this order, each end of an arm would be
-    /// coupled with all other arms.
+    /// A hub with arms of two joints each, numbered from the hub. In the order of their numbers, elimination would
+    /// couple each end of an arm with all other arms.
     #[test]
     fn trees_have_no_fill() {
         let arms = 5;
         let inner = (1..=arms).map(|arm| [0, arm]);
         let outer = (1..=arms).map(|arm| [arm, arms + arm]);
-        let mut sparsity =
-            Sparsity { groups: groups(&inner.chain(outer).collect::<Vec<_>>()), ..Sparsity::default() };
-        sparsity.lay_out();
+        let mut pattern = JointPattern {
+            groups: groups(&inner.chain(outer).collect::<Vec<_>>()),
+            ..JointPattern::default()
+        };
+        pattern.lay_out();
         // each two of the inner joints share the hub, and each outer one shares a body with its inner one
-        assert_eq!(sparsity.with.len(), arms * (arms - 1) / 2 + arms);
-        assert_eq!(sparsity.couplings.len(), sparsity.with.len());
+        assert_eq!(pattern.with.len(), arms * (arms - 1) / 2 + arms);
+        assert_eq!(pattern.couplings.len(), pattern.with.len());
     }
 
     #[test]
     fn loops_have_the_fill_they_need() {
         let around = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]];
-        let mut sparsity = Sparsity { groups: groups(&around), ..Sparsity::default() };
-        sparsity.lay_out();
+        let mut pattern = JointPattern { groups: groups(&around), ..JointPattern::default() };
+        pattern.lay_out();
         // five couplings, and one more whenever two neighbours of an eliminated joint are not yet coupled
-        assert_eq!((sparsity.couplings.len(), sparsity.with.len()), (5, 7));
+        assert_eq!((pattern.couplings.len(), pattern.with.len()), (5, 7));
     }
 }

@@ -1,11 +1,11 @@
-//! The arithmetic of blocks, whole registers at a time.
+//! Arithmetic of blocks on vector registers.
 //!
-//! A block has C columns of P numbers each, P / R in a register. Below the diagonal columns are columns; above
-//! it blocks are stored transposed, so that the two sides are treated alike: L and Uᵀ.
+//! A block has C columns of P numbers each, P / R in a register. Above the diagonal blocks are stored transposed, so that
+//! L and Uᵀ are treated alike.
 
 use pulp::Simd;
 
-/// A padded block, on cache lines: registers loaded across lines take twice as long.
+/// Padded block, aligned to cache lines: loads across lines take twice as long.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Block<const C: usize, const P: usize>(pub(super) [[f64; P]; C]);
@@ -14,16 +14,16 @@ impl<const C: usize, const P: usize> Block<C, P> {
     pub(super) const ZERO: Self = Self([[0.0; P]; C]);
 }
 
-/// The part of a vector that belongs to a node.
+/// Entries of a vector that belong to a node, padded.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Part<const P: usize>(pub(super) [f64; P]);
+pub(super) struct NodeVector<const P: usize>(pub(super) [f64; P]);
 
-impl<const P: usize> Part<P> {
+impl<const P: usize> NodeVector<P> {
     pub(super) const ZERO: Self = Self([0.0; P]);
 }
 
-/// What the LU factors of a diagonal block need beside it: 1 / u_jj and the row that became row j.
+/// Pivots of a diagonal block: 1 / u_jj, and the row that became row j.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pivots<const C: usize> {
     pub(super) reciprocal: [f64; C],
@@ -34,7 +34,7 @@ impl<const C: usize> Pivots<C> {
     pub(super) const NONE: Self = Self { reciprocal: [0.0; C], row: [0; C] };
 }
 
-/// A block in registers.
+/// Block in registers.
 type Columns<S, const R: usize, const C: usize> = [[<S as Simd>::f64s; R]; C];
 
 #[inline(always)]
@@ -177,9 +177,9 @@ pub(super) fn divide_upper<S: Simd, const R: usize, const C: usize, const P: usi
     }
 }
 
-/// A pivot on the diagonal is taken where it is not below this part of what is under it: looking for larger ones takes
-/// as long as all the rest.
-const LARGE: f64 = 0.1;
+/// Ratio to the largest entry below it above which a diagonal entry is taken as pivot [-]: a search for larger pivots
+/// takes as long as the rest of the factorization. Sensible range 0.01 to 1: lower loses digits, higher searches often.
+const DIAGONAL_PIVOT_RATIO: f64 = 0.1;
 
 /// `P A = L U` of a diagonal block with its first `size` rows and columns; `None` if it is singular.
 #[inline(always)]
@@ -200,7 +200,7 @@ pub(super) fn factor<S: Simd, const R: usize, const C: usize, const P: usize>(
     factor_pivoting::<S, R, C, P>(simd, block)
 }
 
-/// The same with the pivots on the diagonal; `None` where one of them is small, and the block is spoiled.
+/// Factorization with the pivots on the diagonal; `None` if one of them is small, and then the block is overwritten.
 #[inline(always)]
 fn factor_straight<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
@@ -218,7 +218,8 @@ fn factor_straight<S: Simd, const R: usize, const C: usize, const P: usize>(
             greatest = simd.max_f64s(greatest, simd.abs_f64s(under[r]));
         }
         let pivot = a[j][j];
-        let least = (LARGE * simd.reduce_max_f64s(greatest)).max(f64::EPSILON * simd.reduce_max_f64s(all));
+        let least = (DIAGONAL_PIVOT_RATIO * simd.reduce_max_f64s(greatest))
+            .max(f64::EPSILON * simd.reduce_max_f64s(all));
         // written so that NaN is refused
         if !(pivot.abs() > least && pivot.is_finite()) {
             return None;
@@ -313,7 +314,7 @@ fn factor_pivoting<S: Simd, const R: usize, const C: usize, const P: usize>(
 pub(super) fn forward<const C: usize, const P: usize>(
     diagonal: &Block<C, P>,
     pivots: &Pivots<C>,
-    x: &mut Part<P>,
+    x: &mut NodeVector<P>,
 ) {
     let mut y = [0.0; C];
     for j in 0..C {
@@ -332,7 +333,7 @@ pub(super) fn forward<const C: usize, const P: usize>(
 pub(super) fn backward<const C: usize, const P: usize>(
     diagonal: &Block<C, P>,
     pivots: &Pivots<C>,
-    x: &mut Part<P>,
+    x: &mut NodeVector<P>,
 ) {
     for j in (0..C).rev() {
         x.0[j] *= pivots.reciprocal[j];
@@ -346,9 +347,9 @@ pub(super) fn backward<const C: usize, const P: usize>(
 #[inline(always)]
 pub(super) fn subtract_lower<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
-    y: &mut Part<P>,
+    y: &mut NodeVector<P>,
     blocks: &[Block<C, P>],
-    x: &[Part<P>],
+    x: &[NodeVector<P>],
 ) {
     let zero = [simd.splat_f64s(0.0); R];
     // two sums: one would wait for itself
@@ -369,8 +370,8 @@ pub(super) fn subtract_lower<S: Simd, const R: usize, const C: usize, const P: u
 #[inline(always)]
 pub(super) fn subtract_upper<'a, S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
-    y: &mut Part<P>,
-    terms: impl Iterator<Item = (&'a Block<C, P>, &'a Part<P>)>,
+    y: &mut NodeVector<P>,
+    terms: impl Iterator<Item = (&'a Block<C, P>, &'a NodeVector<P>)>,
 ) {
     let mut sums = [[simd.splat_f64s(0.0); R]; C];
     for (block, x) in terms {

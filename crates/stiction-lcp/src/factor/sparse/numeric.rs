@@ -1,26 +1,26 @@
-//! Factors and solutions, panel by panel.
+//! Numeric factorization and solution, panel by panel.
 
 use super::Product;
 use super::kernels::{
-    Block, Part, Pivots, add_products, backward, divide_lower, divide_upper, factor, forward, subtract,
+    Block, NodeVector, Pivots, add_products, backward, divide_lower, divide_upper, factor, forward, subtract,
     subtract_lower, subtract_upper,
 };
 use super::symbolic::{Panel, Symbolic};
 use pulp::{Arch, Scalar, Simd, WithSimd};
 
-/// The entries of a matrix, then its factors: blocks of up to C rows and columns, padded to P.
+/// Entries of a matrix, then its factors: blocks of up to C rows and columns, padded to P.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Numeric<const C: usize, const P: usize> {
-    /// L, and the diagonal with it.
+    /// L with the diagonal blocks.
     pub(super) lower: Vec<Block<C, P>>,
-    /// Uᵀ at the places of L; nothing on the diagonal.
+    /// Uᵀ in the places of L; zero on the diagonal.
     pub(super) upper: Vec<Block<C, P>>,
     pub(super) pivots: Vec<Pivots<C>>,
-    x: Vec<Part<P>>,
+    x: Vec<NodeVector<P>>,
 }
 
 impl<const C: usize, const P: usize> Numeric<C, P> {
-    /// Makes room, all zero.
+    /// Allocates all blocks, zero.
     pub(super) fn lay_out(&mut self, symbolic: &Symbolic) {
         self.lower.clear();
         self.lower.resize(symbolic.blocks, Block::ZERO);
@@ -28,7 +28,7 @@ impl<const C: usize, const P: usize> Numeric<C, P> {
         self.upper.resize(symbolic.blocks, Block::ZERO);
         self.pivots.resize(symbolic.node.len(), Pivots::NONE);
         self.x.clear();
-        self.x.resize(symbolic.node.len(), Part::ZERO);
+        self.x.resize(symbolic.node.len(), NodeVector::ZERO);
     }
 
     pub(super) fn clear(&mut self) {
@@ -43,37 +43,37 @@ impl<const C: usize, const P: usize> Numeric<C, P> {
 
     /// Factors panels whose predecessors are factored.
     pub(super) fn factor_panels(&mut self, symbolic: &Symbolic, panels: std::ops::Range<usize>) -> bool {
-        dispatch::<P, _>(Factor { numeric: self, symbolic, panels })
+        dispatch::<P, _>(FactorPanels { numeric: self, symbolic, panels })
     }
 
-    /// x ← A⁻¹ x; `starts` says where each node's part of x begins.
+    /// x ← A⁻¹ x; `starts` is the first entry of each node in x.
     pub(super) fn solve(&mut self, symbolic: &Symbolic, starts: &[usize], x: &mut [f64]) {
         for ((part, &i), &size) in self.x.iter_mut().zip(&symbolic.node).zip(&symbolic.sizes) {
-            *part = Part::ZERO;
+            *part = NodeVector::ZERO;
             part.0[..size].copy_from_slice(&x[starts[i]..starts[i] + size]);
         }
-        dispatch::<P, _>(Solve { numeric: self, symbolic });
+        dispatch::<P, _>(SolvePanels { numeric: self, symbolic });
         for ((part, &i), &size) in self.x.iter().zip(&symbolic.node).zip(&symbolic.sizes) {
             x[starts[i]..starts[i] + size].copy_from_slice(&part.0[..size]);
         }
     }
 }
 
-/// What runs on registers, R of them for a padded column of P numbers.
-pub(super) trait Run<const P: usize> {
+/// Task on vector registers, R of them for a padded column of P numbers.
+pub(super) trait SimdTask<const P: usize> {
     type Output;
 
     fn run<S: Simd, const R: usize>(self, simd: S) -> Self::Output;
 }
 
-/// Runs on the widest registers there are, as one dispatch.
-pub(super) fn dispatch<const P: usize, K: Run<P>>(task: K) -> K::Output {
-    Arch::new().dispatch(Dispatched::<K, P>(task))
+/// Runs a task with the widest registers of the processor, in one dispatch.
+pub(super) fn dispatch<const P: usize, K: SimdTask<P>>(task: K) -> K::Output {
+    Arch::new().dispatch(DispatchedTask::<K, P>(task))
 }
 
-struct Dispatched<K, const P: usize>(K);
+struct DispatchedTask<K, const P: usize>(K);
 
-impl<K: Run<P>, const P: usize> WithSimd for Dispatched<K, P> {
+impl<K: SimdTask<P>, const P: usize> WithSimd for DispatchedTask<K, P> {
     type Output = K::Output;
 
     #[inline(always)]
@@ -88,7 +88,7 @@ impl<K: Run<P>, const P: usize> WithSimd for Dispatched<K, P> {
     }
 }
 
-/// [`Numeric::add_products`] as one dispatch.
+/// [`Numeric::add_products`] in one dispatch.
 struct AddProducts<'a, const C: usize, const P: usize> {
     numeric: &'a mut Numeric<C, P>,
     products: &'a [Product],
@@ -96,7 +96,7 @@ struct AddProducts<'a, const C: usize, const P: usize> {
     columns: &'a [[f64; 8]],
 }
 
-impl<const C: usize, const P: usize> Run<P> for AddProducts<'_, C, P> {
+impl<const C: usize, const P: usize> SimdTask<P> for AddProducts<'_, C, P> {
     type Output = ();
 
     #[inline(always)]
@@ -114,14 +114,14 @@ impl<const C: usize, const P: usize> Run<P> for AddProducts<'_, C, P> {
     }
 }
 
-/// [`Numeric::factor_panels`] as one dispatch.
-struct Factor<'a, const C: usize, const P: usize> {
+/// [`Numeric::factor_panels`] in one dispatch.
+struct FactorPanels<'a, const C: usize, const P: usize> {
     numeric: &'a mut Numeric<C, P>,
     symbolic: &'a Symbolic,
     panels: std::ops::Range<usize>,
 }
 
-impl<const C: usize, const P: usize> Run<P> for Factor<'_, C, P> {
+impl<const C: usize, const P: usize> SimdTask<P> for FactorPanels<'_, C, P> {
     type Output = bool;
 
     #[inline(always)]
@@ -130,42 +130,42 @@ impl<const C: usize, const P: usize> Run<P> for Factor<'_, C, P> {
         for panel in &symbolic.panels[panels] {
             let (done_lower, lower) = lower.split_at_mut(panel.base);
             let (done_upper, upper) = upper.split_at_mut(panel.base);
-            let done = Sides { lower: &*done_lower, upper: &*done_upper };
+            let done = LowerUpper { lower: &*done_lower, upper: &*done_upper };
             let (lower, upper) = (&mut lower[..panel.blocks()], &mut upper[..panel.blocks()]);
-            let mut own = Sides { lower: &mut *lower, upper: &mut *upper };
+            let mut own = LowerUpper { lower: &mut *lower, upper: &mut *upper };
             update::<S, R, C, P>(simd, symbolic, panel, done, None, &mut own);
             let nodes = panel.first..panel.first + panel.width;
             let (pivots, sizes) = (&mut pivots[nodes.clone()], &symbolic.sizes[nodes]);
             let (square_lower, below_lower) = lower.split_at_mut(panel.width * panel.width);
             let (square_upper, below_upper) = upper.split_at_mut(panel.width * panel.width);
-            let mut square = Sides { lower: &mut *square_lower, upper: &mut *square_upper };
+            let mut square = LowerUpper { lower: &mut *square_lower, upper: &mut *square_upper };
             if !eliminate::<S, R, C, P>(simd, &mut square, pivots, sizes) {
                 return false;
             }
-            let square = Sides { lower: &*square_lower, upper: &*square_upper };
-            let mut below = Sides { lower: below_lower, upper: below_upper };
+            let square = LowerUpper { lower: &*square_lower, upper: &*square_upper };
+            let mut below = LowerUpper { lower: below_lower, upper: below_upper };
             divide::<S, R, C, P>(simd, square, pivots, &mut below);
         }
         true
     }
 }
 
-/// L and Uᵀ of a panel or of rows of it.
+/// Blocks of L and Uᵀ, of a panel or of some of its rows.
 #[derive(Clone, Copy)]
-pub(super) struct Sides<T> {
+pub(super) struct LowerUpper<T> {
     pub(super) lower: T,
     pub(super) upper: T,
 }
 
-/// Subtracts what earlier panels couple from a panel, or from some of its rows.
+/// Subtracts the products of earlier panels from a panel, or from some of its rows.
 #[inline(always)]
 pub(super) fn update<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
     symbolic: &Symbolic,
     panel: &Panel,
-    done: Sides<&[Block<C, P>]>,
+    done: LowerUpper<&[Block<C, P>]>,
     some: Option<&std::ops::Range<usize>>,
-    own: &mut Sides<&mut [Block<C, P>]>,
+    own: &mut LowerUpper<&mut [Block<C, P>]>,
 ) {
     let width = panel.width;
     let skipped = some.map_or(0, |rows| rows.start);
@@ -177,7 +177,7 @@ pub(super) fn update<S: Simd, const R: usize, const C: usize, const P: usize>(
         let blocks = begin..begin + count * source.width;
         let (l, u) = (&done.lower[blocks.clone()], &done.upper[blocks]);
         let row = |i: usize| i * source.width..(i + 1) * source.width;
-        // row by row: one row of the source and the few that are columns here stay in the caches
+        // row by row: one row of the source and its few columns here stay in the caches
         let rows = match some {
             None => 0..count,
             Some(rows) => {
@@ -199,11 +199,11 @@ pub(super) fn update<S: Simd, const R: usize, const C: usize, const P: usize>(
     }
 }
 
-/// Factors the square of a panel that has received all updates.
+/// Factors the square of a panel after all updates.
 #[inline(always)]
 pub(super) fn eliminate<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
-    square: &mut Sides<&mut [Block<C, P>]>,
+    square: &mut LowerUpper<&mut [Block<C, P>]>,
     pivots: &mut [Pivots<C>],
     sizes: &[usize],
 ) -> bool {
@@ -221,25 +221,25 @@ pub(super) fn eliminate<S: Simd, const R: usize, const C: usize, const P: usize>
         if c + 1 == width {
             break;
         }
-        let column = Sides { lower: &*l_c, upper: u_c };
+        let column = LowerUpper { lower: &*l_c, upper: u_c };
         for (l, u) in below_lower.chunks_exact_mut(width).zip(below_upper.chunks_exact_mut(width)) {
-            divide_row::<S, R, C, P>(simd, column, diagonal, &pivot, &mut Sides { lower: l, upper: u });
+            divide_row::<S, R, C, P>(simd, column, diagonal, &pivot, &mut LowerUpper { lower: l, upper: u });
         }
     }
     true
 }
 
-/// Divides rows below the square by it, a few at a time: they stay in the first cache, and none waits for itself.
+/// Divides rows below the square by it, four at a time: they stay in the first cache and do not depend on each other.
 #[inline(always)]
 pub(super) fn divide<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
-    square: Sides<&[Block<C, P>]>,
+    square: LowerUpper<&[Block<C, P>]>,
     pivots: &[Pivots<C>],
-    below: &mut Sides<&mut [Block<C, P>]>,
+    below: &mut LowerUpper<&mut [Block<C, P>]>,
 ) {
     let width = pivots.len();
     if let ([diagonal], [pivots]) = (square.lower, pivots) {
-        // as in chains, where counting rows would take as long as dividing them
+        // chains have panels of one column: the general loop would double their time
         for (lower, upper) in below.lower.iter_mut().zip(&mut *below.upper) {
             divide_lower::<S, R, C, P>(simd, lower, diagonal, pivots);
             divide_upper::<S, R, C, P>(simd, upper, diagonal, pivots);
@@ -250,7 +250,7 @@ pub(super) fn divide<S: Simd, const R: usize, const C: usize, const P: usize>(
     for (lower, upper) in below.lower.chunks_mut(few).zip(below.upper.chunks_mut(few)) {
         for c in 0..width {
             let upto = c * width..c * width + c;
-            let column = Sides { lower: &square.lower[upto.clone()], upper: &square.upper[upto] };
+            let column = LowerUpper { lower: &square.lower[upto.clone()], upper: &square.upper[upto] };
             let diagonal = &square.lower[c * width + c];
             for (l, u) in lower.chunks_exact_mut(width).zip(upper.chunks_exact_mut(width)) {
                 divide_row::<S, R, C, P>(
@@ -258,21 +258,21 @@ pub(super) fn divide<S: Simd, const R: usize, const C: usize, const P: usize>(
                     column,
                     diagonal,
                     &pivots[c],
-                    &mut Sides { lower: l, upper: u },
+                    &mut LowerUpper { lower: l, upper: u },
                 );
             }
         }
     }
 }
 
-/// The entry of a row in one column of its panel, whose entries before that column are known.
+/// Block of a row in one column of its panel; the blocks before that column are known.
 #[inline(always)]
 fn divide_row<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
-    column: Sides<&[Block<C, P>]>,
+    column: LowerUpper<&[Block<C, P>]>,
     diagonal: &Block<C, P>,
     pivots: &Pivots<C>,
-    row: &mut Sides<&mut [Block<C, P>]>,
+    row: &mut LowerUpper<&mut [Block<C, P>]>,
 ) {
     let c = column.lower.len();
     let (left, block) = row.lower.split_at_mut(c);
@@ -287,13 +287,13 @@ fn divide_row<S: Simd, const R: usize, const C: usize, const P: usize>(
     divide_upper::<S, R, C, P>(simd, &mut block[0], diagonal, pivots);
 }
 
-/// [`Numeric::solve`] as one dispatch.
-struct Solve<'a, const C: usize, const P: usize> {
+/// [`Numeric::solve`] in one dispatch.
+struct SolvePanels<'a, const C: usize, const P: usize> {
     numeric: &'a mut Numeric<C, P>,
     symbolic: &'a Symbolic,
 }
 
-impl<const C: usize, const P: usize> Run<P> for Solve<'_, C, P> {
+impl<const C: usize, const P: usize> SimdTask<P> for SolvePanels<'_, C, P> {
     type Output = ();
 
     #[inline(always)]

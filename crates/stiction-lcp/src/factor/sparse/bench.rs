@@ -1,5 +1,5 @@
 //! Times of factorizations and solves:
-//! `cargo nextest run --release -p stiction-lcp --run-ignored only --no-capture sparse::bench`
+//! `cargo nextest run --release -p stiction-lcp --run-ignored only --no-capture factor::sparse::bench`
 
 use super::{BlockMatrix, Node};
 use std::hint::black_box;
@@ -136,14 +136,16 @@ fn times() {
         let mut filled = matrix.clone();
         // a copy takes as long as a part of the factorization: it is measured and taken off
         let copy = least(|| filled.copy_entries(black_box(&matrix)));
-        let factor = least(|| {
-            filled.copy_entries(&matrix);
-            assert!(filled.factor());
-        }) - copy;
-        let shared = least(|| {
-            filled.copy_entries(&matrix);
-            assert!(filled.factor_on(2));
-        }) - copy;
+        let mut factor_on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                least(|| {
+                    filled.copy_entries(&matrix);
+                    assert!(filled.factor());
+                })
+            }) - copy
+        };
+        let (factor, shared) = (factor_on(1), factor_on(2));
         let mut x = vec![1.0; nodes.iter().map(|node| node.size).sum()];
         let solve = least(|| {
             filled.solve(black_box(&mut x));

@@ -1,7 +1,9 @@
-//! LU with full pivoting that reveals rank and null space.
+//! LU factorization with full pivoting, which reveals the rank and the null space: bases of the enumeration.
 
-/// P A Q = L U, with U's rows below the rank left out.
-pub(super) struct Factor {
+use super::triangular::{backward, eliminate_column};
+
+/// `P A Q = L U`, row-major; rows of U below the rank are left out.
+pub(crate) struct RankRevealingLu {
     n: usize,
     rank: usize,
     /// L below the diagonal, U on and above it, by rows.
@@ -10,14 +12,14 @@ pub(super) struct Factor {
     column: Vec<usize>,
 }
 
-impl Factor {
+impl RankRevealingLu {
     /// Factors an n × n matrix; pivots of size at most `tolerance` count as zero.
-    pub(super) fn new(n: usize, entry: impl Fn(usize, usize) -> f64, tolerance: f64) -> Self {
+    pub(crate) fn new(n: usize, entry: impl Fn(usize, usize) -> f64, tolerance: f64) -> Self {
         let lu = (0..n * n).map(|k| entry(k / n, k % n)).collect();
         let mut factor = Self { n, rank: 0, lu, row: (0..n).collect(), column: (0..n).collect() };
         while factor.rank < n {
             let (i, j, size) = factor.largest();
-            // a pivot that is not a number goes on and is found in the solution
+            // a NaN pivot is not refused here: it shows in the solution
             if size <= tolerance {
                 break;
             }
@@ -51,28 +53,21 @@ impl Factor {
             self.column.swap(j, k);
         }
         let (above, below) = self.lu.split_at_mut((k + 1) * n);
-        let pivot = &above[k * n..];
-        for row in below.chunks_exact_mut(n) {
-            let l = row[k] / pivot[k];
-            row[k] = l;
-            if l != 0.0 {
-                row[k + 1..].iter_mut().zip(&pivot[k + 1..]).for_each(|(x, p)| *x -= l * p);
-            }
-        }
+        eliminate_column(&above[k * n..], below, k);
         self.rank += 1;
     }
 
-    pub(super) fn is_regular(&self) -> bool {
+    pub(crate) fn is_regular(&self) -> bool {
         self.rank == self.n
     }
 
-    pub(super) fn nullity(&self) -> usize {
+    pub(crate) fn nullity(&self) -> usize {
         self.n - self.rank
     }
 
-    /// `x ← A⁻¹ x` where A is regular, else the solution with zeros in the columns past the rank. The number
-    /// returned is the largest entry of x that no solution can match.
-    pub(super) fn solve(&self, x: &mut [f64]) -> f64 {
+    /// `x ← A⁻¹ x` if A is regular, else a solution with zeros in the columns past the rank. Returns the largest entry
+    /// of the residual, which no solution can make smaller.
+    pub(crate) fn solve(&self, x: &mut [f64]) -> f64 {
         let n = self.n;
         let mut y: Vec<f64> = self.row.iter().map(|&i| x[i]).collect();
         for i in 0..n {
@@ -82,28 +77,20 @@ impl Factor {
         let missed =
             y[self.rank..].iter().fold(0.0, |a: f64, y| if y.is_nan() { *y } else { a.max(y.abs()) });
         y[self.rank..].fill(0.0);
-        self.back_substitute(&mut y);
+        backward(&self.lu, n, &mut y[..self.rank]);
         self.column.iter().zip(&y).for_each(|(&j, &y)| x[j] = y);
         missed
     }
 
     /// The `k`-th vector of a basis of the null space.
-    pub(super) fn null_vector(&self, k: usize) -> Vec<f64> {
+    pub(crate) fn null_vector(&self, k: usize) -> Vec<f64> {
         let (n, free) = (self.n, self.rank + k);
         let mut y = vec![0.0; n];
         (0..self.rank).for_each(|i| y[i] = -self.lu[i * n + free]);
-        self.back_substitute(&mut y);
+        backward(&self.lu, n, &mut y[..self.rank]);
         y[free] = 1.0;
         let mut x = vec![0.0; n];
         self.column.iter().zip(&y).for_each(|(&j, &y)| x[j] = y);
         x
-    }
-
-    fn back_substitute(&self, y: &mut [f64]) {
-        for i in (0..self.rank).rev() {
-            let row = &self.lu[i * self.n..(i + 1) * self.n];
-            let dot: f64 = (i + 1..self.rank).map(|k| row[k] * y[k]).sum();
-            y[i] = (y[i] - dot) / row[i];
-        }
     }
 }

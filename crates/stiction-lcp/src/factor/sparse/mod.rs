@@ -1,9 +1,8 @@
-//! Block LU factorization of a matrix over a graph of bodies and joints.
+//! Sparse block LU factorization over the graph of bodies and joints: Newton matrices of the structured methods.
 //!
-//! Bodies that touch and joints with their bodies are the edges of a graph, and a step of an interior-point or
-//! Newton method is a matrix of blocks with the pattern of that graph. It is factored as `A = L U` without
-//! pivoting across blocks, with pivoting inside the diagonal ones. Chains and trees have no fill; the work of a
-//! chain grows with its length.
+//! Contacts between bodies, and joints with their bodies, are the edges of the graph; the matrix has one block per node
+//! and edge. `A = L U` is computed without pivoting across blocks, with pivoting inside diagonal blocks. Chains and trees
+//! have no fill; the work on a chain is proportional to its length.
 
 #[cfg(test)]
 mod bench;
@@ -11,80 +10,81 @@ mod dissect;
 mod kernels;
 mod numeric;
 mod order;
+mod parallel;
 mod symbolic;
 #[cfg(test)]
 mod tests;
-mod threads;
 
 use kernels::Block;
 use numeric::Numeric;
 use symbolic::Symbolic;
 
-/// A node of the graph: a body, or a joint.
+/// Node of the graph: a body or a joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// Rows, 1 to 6.
+    /// Number of rows, 1 to 6.
     pub(crate) size: usize,
-    /// Whether it is a joint's multipliers: its own block is zero or nearly so, and it is eliminated only after
-    /// neighbours that are not.
+    /// `true` for the multipliers of a joint: their diagonal block is zero or nearly so, and they are eliminated only after
+    /// bodies they are connected with.
     pub(crate) saddle: bool,
 }
 
-/// Where a block is stored.
+/// Storage place of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot {
     at: u32,
     #[cfg(test)]
     size: [usize; 2],
-    /// Above the diagonal, stored transposed.
+    /// `true` above the diagonal, where blocks are stored transposed.
     upper: bool,
 }
 
-/// A sum of outer products in the rows and columns of a slot.
+/// Sum of outer products that is added to a slot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Product {
     pub(crate) slot: Slot,
-    /// Where the factors for its rows and for its columns begin, and how many there are.
+    /// First of the factors for the rows of the block.
     pub(crate) rows: usize,
+    /// First of the factors for the columns of the block.
     pub(crate) columns: usize,
+    /// Number of products.
     pub(crate) count: usize,
 }
 
-/// What a factorization takes.
+/// Cost of a factorization.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cost {
-    /// Multiplications and additions.
+    /// Number of multiplications and additions.
     pub(crate) flops: f64,
-    /// Blocks of L, of which U has as many.
+    /// Number of blocks of L; U has as many.
     pub(crate) blocks: usize,
 }
 
-/// A square matrix of blocks with symmetric pattern, and then its LU factors.
+/// Square matrix of blocks with symmetric pattern; after factorization, its LU factors.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BlockMatrix {
     nodes: Vec<Node>,
     edges: Vec<(u32, u32)>,
-    /// Where each node's rows begin.
+    /// First row of each node.
     starts: Vec<usize>,
     symbolic: Symbolic,
-    /// Blocks of nodes with at most three rows, as planar bodies have.
+    /// Entries if no node has more than three rows, as with planar bodies.
     planar: Numeric<3, 4>,
     spatial: Numeric<6, 8>,
     is_planar: bool,
 }
 
 impl Slot {
-    /// Whether the block is stored by rows.
+    /// `true` if the block is stored by rows.
     pub(crate) fn is_transposed(self) -> bool {
         self.upper
     }
 }
 
 impl BlockMatrix {
-    /// Takes the nodes and the edges between different ones; what was found for the same lists is kept.
-    ///
-    /// All entries are zero afterwards if the lists are others than the last time.
+    /// Sets nodes and edges. If they are those of the last call, the analysis and the entries are kept; else all entries
+    /// are zero afterwards.
     pub(crate) fn lay_out(&mut self, nodes: &[Node], edges: &[(u32, u32)]) {
         if self.nodes == nodes && self.edges == edges {
             return;
@@ -110,8 +110,8 @@ impl BlockMatrix {
         }
     }
 
-    /// The slot of the block in the rows of `a` and the columns of `b`, the same node or joined by an edge.
-    /// It is valid until other nodes or edges are laid out.
+    /// Slot of the block in the rows of `a` and the columns of `b`, which are the same node or connected by an edge. It is
+    /// valid until other nodes or edges are set.
     ///
     /// # Panics
     ///
@@ -143,7 +143,7 @@ impl BlockMatrix {
         self.add_by(slot, |i, j| entries[i * columns + j]);
     }
 
-    /// Adds a block given as it is stored: columns, or rows where the slot is [`Slot::is_transposed`]; entries beyond
+    /// Adds a block given as it is stored: by columns, or by rows if the slot is [`Slot::is_transposed`]. Entries beyond
     /// the block's size must be zero.
     #[inline(always)]
     pub(crate) fn add_lanes(&mut self, slot: Slot, lanes: &[[f64; 8]; 6]) {
@@ -177,20 +177,10 @@ impl BlockMatrix {
         }
     }
 
-    /// Factors in place; false when a diagonal block is singular or not finite on its turn.
-    #[cfg(test)]
+    /// Factors in place, large panels in parallel with the same bits; `false` if a diagonal block is singular or not finite
+    /// when it is eliminated.
     pub(crate) fn factor(&mut self) -> bool {
-        self.factor_on(1)
-    }
-
-    /// Factors in place, by so many threads where it is worth it, with the same answer bit by bit; false when a
-    /// diagonal block is singular or not finite on its turn.
-    pub(crate) fn factor_on(&mut self, threads: usize) -> bool {
-        if self.is_planar {
-            self.planar.factor_on(&self.symbolic, threads)
-        } else {
-            self.spatial.factor_on(&self.symbolic, threads)
-        }
+        if self.is_planar { self.planar.factor(&self.symbolic) } else { self.spatial.factor(&self.symbolic) }
     }
 
     /// x ← A⁻¹ x after a factorization, node after node in the order given.
@@ -202,7 +192,7 @@ impl BlockMatrix {
         }
     }
 
-    /// What one factorization takes.
+    /// Cost of one factorization.
     #[cfg(test)]
     pub(crate) fn work(&self) -> Cost {
         Cost { flops: self.symbolic.flops, blocks: self.symbolic.used }

@@ -1,35 +1,37 @@
-//! Where the blocks of the factors stand, and which products are subtracted from which.
+//! Symbolic factorization: storage of the blocks of the factors, and the products that are subtracted from each panel.
 
 use super::Node;
 use super::dissect::Dissection;
-use super::order::Order;
+use super::order::MinimumDegree;
 
-/// No node, no panel.
+/// Index of no node and no panel.
 const NONE: usize = usize::MAX;
 
-/// Most nodes in a panel: sixteen blocks of a row and sixteen of a column stay in the first cache.
-const WIDEST: usize = 16;
+/// Largest number of nodes in a panel: sixteen blocks of a row and sixteen of a column stay in the first cache.
+const MAX_PANEL_WIDTH: usize = 16;
 
-/// Products of blocks above which another order is tried: about ten milliseconds of a factorization, several times
-/// what the search takes.
-const LARGE: usize = 500_000;
+/// Number of products of blocks above which nested dissection is tried: about ten milliseconds of factorization, several
+/// times the cost of the search.
+const DISSECTION_PRODUCTS: usize = 500_000;
 
-/// Nodes that are eliminated one after the other and couple the same rows: their blocks stand row by row, first
-/// the square of their own rows, then one row for each node they couple.
+/// Supernode: nodes that are eliminated one after the other and couple the same rows. Its blocks are stored row by row:
+/// first the square of its own rows, then one row for each node it couples.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Panel {
-    /// Its nodes, by their place in the order of elimination.
+    /// First node, by its place in the order of elimination.
     pub(super) first: usize,
+    /// Number of nodes.
     pub(super) width: usize,
-    /// Its rows below the square, in [`Symbolic::rows`].
+    /// First row below the square, in [`Symbolic::rows`].
     pub(super) rows: usize,
+    /// Number of rows below the square.
     pub(super) height: usize,
-    /// Its first block.
+    /// First block.
     pub(super) base: usize,
-    /// What is subtracted from it, in [`Symbolic::updates`].
+    /// First update, in [`Symbolic::updates`].
     pub(super) updates: usize,
     pub(super) update_count: usize,
-    /// Products of blocks that make it.
+    /// Number of products of blocks that it takes.
     pub(super) products: usize,
 }
 
@@ -39,42 +41,45 @@ impl Panel {
     }
 }
 
-/// The product of the rows of an earlier panel with those of them that are columns here.
+/// Update of a panel: the product of the rows of an earlier panel with those of them that are columns here.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Update {
+pub(super) struct PanelUpdate {
     pub(super) source: usize,
-    /// Rows of the source from the first that is a column here, and how many are columns here.
+    /// First row of the source that is a column here.
     pub(super) from: usize,
+    /// Number of rows that are columns here.
     pub(super) columns: usize,
-    /// The rows here of the rows there, in [`Symbolic::places`].
+    /// First place of the source's rows here, in [`Symbolic::places`].
     pub(super) places: usize,
 }
 
-/// The structure of the factors and what is needed to find it, kept between uses.
+/// Structure of the factors, and the lists that find it. Storage is reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Symbolic {
     pub(super) panels: Vec<Panel>,
     pub(super) rows: Vec<usize>,
-    pub(super) updates: Vec<Update>,
+    pub(super) updates: Vec<PanelUpdate>,
     pub(super) places: Vec<usize>,
-    /// Node by place in the order, and place by node.
+    /// Node at each place of the order.
     pub(super) node: Vec<usize>,
+    /// Place of each node.
     pub(super) place: Vec<usize>,
     /// Rows of the node at each place.
     pub(super) sizes: Vec<usize>,
     /// The panel of each place.
     pub(super) panel: Vec<usize>,
-    /// Blocks stored, with the unused upper triangles of the panels, and without.
+    /// Number of blocks stored, with the unused upper triangles of the squares.
     pub(super) blocks: usize,
+    /// Number of blocks used.
     pub(super) used: usize,
     pub(super) flops: f64,
     starts: Vec<usize>,
     neighbours: Vec<usize>,
-    order: Order,
-    /// The order by degree alone.
+    order: MinimumDegree,
+    /// Order by degree alone.
     first: Vec<usize>,
     dissection: Dissection,
-    /// The first node above each that it couples, in the order.
+    /// Parent in the elimination tree.
     parent: Vec<usize>,
     ancestor: Vec<usize>,
     count: Vec<usize>,
@@ -131,7 +136,7 @@ impl Symbolic {
             for p in from..until {
                 let other = self.neighbours[p];
                 if p == from || other != self.neighbours[p - 1] {
-                    // what was here has been read: `to` never passes `p`
+                    // already read: `to` never passes `p`
                     self.neighbours[to] = other;
                     to += 1;
                 }
@@ -141,11 +146,11 @@ impl Symbolic {
         self.neighbours.truncate(to);
     }
 
-    /// Takes an order by dissection instead if that means less work. Joints have their own rules.
+    /// Takes an order by nested dissection if that means less work. Graphs with joints are left to minimum degree.
     fn dissect(&mut self, nodes: &[Node]) {
         let products = |count: &[usize]| count.iter().map(|&c| (c + 1) * (c + 1)).sum::<usize>();
         let before = products(&self.count);
-        if before < LARGE || nodes.iter().any(|node| node.saddle) {
+        if before < DISSECTION_PRODUCTS || nodes.iter().any(|node| node.saddle) {
             return;
         }
         self.first.clone_from(&self.node);
@@ -159,7 +164,7 @@ impl Symbolic {
         }
     }
 
-    /// The elimination tree of the present order, and how many nodes each couples.
+    /// Elimination tree of the current order, and the number of nodes that each couples.
     fn tree(&mut self) {
         let n = self.node.len();
         refill(&mut self.place, n, 0);
@@ -241,7 +246,7 @@ impl Symbolic {
         let (mut base, mut rows, mut first) = (0, 0, 0);
         while first < n {
             let mut width = 1;
-            while width < WIDEST
+            while width < MAX_PANEL_WIDTH
                 && first + width < n
                 && self.parent[first + width - 1] == first + width
                 && self.count[first + width - 1] == self.count[first + width] + 1
@@ -301,7 +306,7 @@ impl Symbolic {
                     let columns = below.iter().take_while(|&&p| p < end).count();
                     if pass == 1 {
                         let at = self.panels[target].updates + self.panels[target].update_count;
-                        self.updates[at] = Update { source, from, columns, places: self.places.len() };
+                        self.updates[at] = PanelUpdate { source, from, columns, places: self.places.len() };
                         self.locate(target, rows + from..rows + height);
                     }
                     self.panels[target].update_count += 1;
@@ -314,12 +319,12 @@ impl Symbolic {
                     panel.updates = at;
                     at += std::mem::take(&mut panel.update_count);
                 }
-                self.updates.resize(at, Update::default());
+                self.updates.resize(at, PanelUpdate::default());
             }
         }
     }
 
-    /// Appends where rows stand in a panel that has them all.
+    /// Appends the places of rows in a panel that has them all.
     fn locate(&mut self, target: usize, rows: std::ops::Range<usize>) {
         let Panel { first, width, rows: own, height, .. } = self.panels[target];
         let mut at = 0;
@@ -335,7 +340,7 @@ impl Symbolic {
         }
     }
 
-    /// The row of a block below the diagonal in the panel of its column.
+    /// Storage index of the block in this row and column, on or below the diagonal.
     pub(super) fn find(&self, row: usize, column: usize) -> Option<usize> {
         let panel = self.panels[self.panel[column]];
         let at = if row < panel.first + panel.width {
