@@ -45,12 +45,21 @@
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "[m] is a unit, not a link")]
 
+mod aabb;
 pub mod broad;
 mod climb;
 mod error;
+mod events;
+mod gap;
+mod growth;
+mod mass;
 pub mod planar;
 mod ratio;
 pub mod spatial;
+mod vertex_list;
 
+pub use aabb::Aabb;
 pub use error::{MassError, NoGap, ShapeError};
-pub use ratio::{Multiplier, Work};
+pub use gap::Gap;
+pub use growth::Growth;
+pub use ratio::{Basis, Gradient, Multiplier, Ratio, RatioCertificate, RatioCounters};

@@ -44,7 +44,7 @@ fn gradients_certificates_and_seidel() {
         let (p, q) = (planar_pose(&mut rng, 0.6), planar_pose(&mut rng, 0.6));
         let at = cold((&a, &p), (&b, &q));
         let reference = ratio_by_seidel((&a, &p), (&b, &q)).unwrap();
-        assert!((at.r - reference.r).abs() < 1e-12 * (1.0 + at.r) && !at.work.fallback);
+        assert!((at.r - reference.r).abs() < 1e-12 * (1.0 + at.r) && !at.counters.fallback);
         for found in [&at, &reference] {
             let proof = found.certificate((&a, &p), (&b, &q));
             assert!(proof.least >= -1e-12 && (proof.sum - 1.0).abs() < 1e-12 && proof.balance < 1e-12);
@@ -108,7 +108,7 @@ fn seidels_work_per_edge_is_flat() {
             .map(|_| {
                 let found =
                     ratio_by_seidel((&a, &planar_pose(&mut rng, 0.6)), (&b, &planar_pose(&mut rng, 0.6)));
-                found.unwrap().work.projections as f64
+                found.unwrap().counters.projections as f64
             })
             .sum::<f64>()
             / f64::from(2 * count * n);
@@ -135,9 +135,9 @@ fn a_warm_query_looks_at_few_edges_at_any_size() {
             let found = ratio((&a, &p), (&b, &q), &mut basis).unwrap();
             assert!((found.r - cold((&a, &p), (&b, &q)).r).abs() < 1e-12);
             count += 1;
-            pivots += found.work.pivots;
-            visited += found.work.visited;
-            warm += usize::from(found.work.warm);
+            pivots += found.counters.pivots;
+            visited += found.counters.visited;
+            warm += usize::from(found.counters.warm);
         }
         let [pivots, visited] = [pivots, visited].map(|sum| sum as f64 / f64::from(count));
         println!("{n}: {pivots} {visited} {warm}");

@@ -156,7 +156,7 @@ fn certificates_hold_and_seidel_agrees() {
         let fast = cold(&a, &p, &b, &q);
         let reference = ratio_by_seidel((&a, &p), (&b, &q)).unwrap();
         assert!((fast.r - reference.r).abs() < 1e-12 * (1.0 + fast.r), "{} {}", fast.r, reference.r);
-        assert!(!fast.work.fallback);
+        assert!(!fast.counters.fallback);
         for found in [&fast, &reference] {
             let proof = found.certificate((&a, &p), (&b, &q));
             assert!(proof.least >= -1e-12 && (proof.sum - 1.0).abs() < 1e-12, "{proof:?}");
@@ -180,7 +180,7 @@ fn a_warm_start_gives_the_same_answer() {
             p.rotation = UnitQuaternion::from_scaled_axis(Vector3::new(x(), x(), x())) * p.rotation;
             let found = ratio((&a, &p), (&b, &q), &mut basis).unwrap();
             assert!((found.r - cold(&a, &p, &b, &q).r).abs() < 1e-12);
-            warm += usize::from(found.work.warm);
+            warm += usize::from(found.counters.warm);
         }
     }
     assert!(warm > 2000, "{warm}");
@@ -197,7 +197,7 @@ fn seidels_work_per_facet_is_flat() {
         for _ in 0..count {
             let found =
                 ratio_by_seidel((&a, &spatial_pose(&mut rng, 0.5)), (&b, &spatial_pose(&mut rng, 0.5)));
-            projections += found.unwrap().work.projections as f64 / f64::from(count);
+            projections += found.unwrap().counters.projections as f64 / f64::from(count);
         }
         let work = projections / facets;
         assert!((25.0..55.0).contains(&work), "{points} points: {work}");
@@ -214,8 +214,8 @@ fn pivots_grow_with_the_logarithm_of_the_facets() {
         let count = 200;
         for _ in 0..count {
             let found = cold(&a, &spatial_pose(&mut rng, 0.6), &b, &spatial_pose(&mut rng, 0.6));
-            pivots += found.work.pivots as f64 / f64::from(count);
-            visited += found.work.visited as f64 / f64::from(count);
+            pivots += found.counters.pivots as f64 / f64::from(count);
+            visited += found.counters.visited as f64 / f64::from(count);
         }
         println!("{points}: {pivots} {visited}");
         assert!(pivots < most_pivots && visited < most_visited, "{points} points: {pivots} {visited}");
@@ -244,9 +244,9 @@ fn a_warm_query_looks_at_few_facets_at_any_size() {
                 let found = ratio((&a, &p), (&b, &q), &mut basis).unwrap();
                 assert!((found.r - cold(&a, &p, &b, &q).r).abs() < 1e-12);
                 count += 1;
-                pivots += found.work.pivots;
-                visited += found.work.visited;
-                warm += usize::from(found.work.warm);
+                pivots += found.counters.pivots;
+                visited += found.counters.visited;
+                warm += usize::from(found.counters.warm);
             }
             let [pivots, visited] = [pivots, visited].map(|sum| sum as f64 / f64::from(count));
             println!("{points} {motion}: {pivots} {visited} {warm}");
@@ -274,10 +274,10 @@ fn turned_cubes_on_a_grid_agree_with_seidel() {
         };
         let (p, q) = (pose(), pose());
         let found = cold(&cube(), &p, &cube(), &q);
-        fallbacks += usize::from(found.work.fallback);
+        fallbacks += usize::from(found.counters.fallback);
         let proof = found.certificate((&cube(), &p), (&cube(), &q));
         assert!(
-            found.work.pivots < 30 && proof.least >= -1e-10 && proof.balance < 1e-10,
+            found.counters.pivots < 30 && proof.least >= -1e-10 && proof.balance < 1e-10,
             "{found:?} {proof:?}"
         );
         worst = worst
