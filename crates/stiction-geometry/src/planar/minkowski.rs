@@ -63,9 +63,9 @@ pub fn minkowski_gap(
         if apart && chosen.beyond > 0.0 { (d.norm(), d.normalize()) } else { (chosen.height, chosen.normal) };
     let mut found = Gap { gap, normal, on_a: chosen.vertex - gap * normal, on_b: chosen.vertex, feature: 0 };
     if on_a_first {
-        found.to_world(pose_a);
+        found.move_to_world(pose_a);
     } else {
-        found.to_world(pose_b);
+        found.move_to_world(pose_b);
         found.swap();
     }
     Ok(found.gap.is_finite().then_some(found))
@@ -73,7 +73,7 @@ pub fn minkowski_gap(
 
 impl Gap {
     /// Moves the gap from the frame of a pose to the world.
-    fn to_world(&mut self, pose: &Isometry2<f64>) {
+    fn move_to_world(&mut self, pose: &Isometry2<f64>) {
         self.normal = pose.rotation * self.normal;
         self.on_a = pose * self.on_a;
         self.on_b = pose * self.on_b;

@@ -2,6 +2,7 @@
 //! body in the world.
 
 mod bounds;
+mod cap;
 mod events;
 mod gap;
 mod growth;

@@ -96,7 +96,7 @@ impl<'a> Outline<'a> {
         }))
     }
 
-    /// The edge that faces a world direction most, among the two at the vertex farthest along it.
+    /// Edge that faces a world direction most, among the two at the vertex farthest along it.
     fn incident_edge(&self, direction: Vector2<f64>) -> usize {
         let d = self.pose.rotation.inverse_transform_vector(&direction);
         let (k, _) = greatest(self.vertices().iter().map(|v| d.dot(&v.coords)));

@@ -8,8 +8,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use stiction_geometry::spatial::{Basis, Polyhedron, ratio, ratio_by_seidel};
 
-use crate::ratio::pebble;
 use crate::scenes::{rng, spatial_pose};
+use crate::spatial_ratio::pebble;
 
 /// The linear program by microlp, in units of the nearest facet of a.
 fn by_microlp(a: &Polyhedron, p: &Isometry3<f64>, b: &Polyhedron, q: &Isometry3<f64>) -> f64 {
