@@ -234,11 +234,11 @@ pub(crate) fn active<const D: usize, const N: usize>(ratio: &Ratio<D, N>) -> [(u
 pub(crate) fn assert_gradients<const D: usize, const N: usize, A>(
     [minus, at, plus]: [&Ratio<D, N>; 3],
     h: f64,
-    gradients: [Gradient<D, A>; 3],
+    gradients: &[Gradient<D, A>; 3],
     row: impl Fn(&Gradient<D, A>) -> (f64, f64),
 ) {
     let changes = [plus.r - minus.r, plus.rho() - minus.rho(), plus.gap() - minus.gap()];
-    for (k, (change, gradient)) in changes.into_iter().zip(&gradients).enumerate() {
+    for (k, (change, gradient)) in changes.into_iter().zip(gradients).enumerate() {
         let (difference, (row, scale)) = (change / (2.0 * h), row(gradient));
         assert!((difference - row).abs() <= 1e-6 * scale, "{k}: {difference} {row}\n{at:?}");
     }

@@ -75,7 +75,7 @@ fn gradients_certificates_and_seidel() {
                     continue;
                 }
                 let gradients = [at.r_gradient(), at.rho_gradient(), at.gap_gradient()];
-                assert_gradients([&minus, &at, &plus], h, gradients, |g| {
+                assert_gradients([&minus, &at, &plus], h, &gradients, |g| {
                     let row = if direction < 2 { g.linear[body][direction] } else { g.angular[body] };
                     (row, g.linear[0].norm() + g.angular[body].abs())
                 });

@@ -117,7 +117,7 @@ fn gradients_are_those_of_r_rho_and_gap() {
                     continue;
                 }
                 let gradients = [at.r_gradient(), at.rho_gradient(), at.gap_gradient()];
-                assert_gradients([&minus, &at, &plus], h, gradients, |g| {
+                assert_gradients([&minus, &at, &plus], h, &gradients, |g| {
                     let side = if direction < 3 { g.linear } else { g.angular };
                     (side[body][direction % 3], g.linear[0].norm() + g.angular[body].norm())
                 });
