@@ -4,7 +4,7 @@
 //! M̃ = (W + ε)⁻¹ and q − ε r, r the impulses of the last one, has u = W r⁺ + q + ε (r⁺ − r). Where impulses no longer
 //! change nothing is left of ε, and the certificate is that of W and q themselves.
 
-use crate::certificate::{Candidate, Judge, Storage};
+use crate::certificate::{Candidate, Judge, JudgeBuffers};
 use crate::lemke::Basis;
 use crate::problem::{FrictionLaw, LocalProblem, Problem};
 use crate::proof::Farkas;
@@ -37,7 +37,7 @@ pub(crate) fn solve(
     if let Method::Convex(_) = solver.method {
         return Err(solver.method.unsupported("a problem in local form"));
     }
-    let mut judge = Judge::new(Problem::Local(problem), Arc::default(), Storage::default());
+    let mut judge = Judge::new(Problem::Local(problem), Arc::default(), JudgeBuffers::default());
     let mut step =
         problem.step(EPSILON).ok_or_else(|| solver.method.unsupported("a matrix that is not definite"))?;
     let epsilon = problem.shift(EPSILON);

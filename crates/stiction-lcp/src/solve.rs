@@ -99,9 +99,9 @@ pub fn solve<'a>(
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
     prepared: Arc<Prepared>,
-    judge: certificate::Storage,
-    condense: condense::Storage,
-    lemke: lemke::Workspace,
+    judge: certificate::JudgeBuffers,
+    condense: condense::CondenseBuffers,
+    lemke: lemke::LemkeWorkspace,
     newton: newton::Storage,
     structured: structured::Storage,
     z: Vec<f64>,
@@ -225,7 +225,7 @@ impl Workspace {
         self.profile.enter(Phase::Methods);
         let mut task = Task { problem, solver, judge, law, workspace: self };
         let result = work(&mut task);
-        let storage = task.judge.into_storage();
+        let storage = task.judge.into_buffers();
         self.judge = storage;
         self.profile.enter(caller);
         Ok(result)

@@ -6,7 +6,7 @@ use crate::chain::Chain;
 use crate::condense::{Condensed, FreeRows};
 use crate::convex;
 use crate::enumerate::Enumerate;
-use crate::lemke::{Basis, End, Lemke, Run};
+use crate::lemke::{Basis, Lemke, LemkeEnd, LemkeRun};
 use crate::newton;
 use crate::problem::{Contact, FrictionLaw, FrictionSet, Lcp, Prepared, Problem, StepProblem};
 use crate::profile::{Phase, Profile};
@@ -195,7 +195,7 @@ impl<'a> Task<'a, '_> {
             Problem::Local(_) => Err("a problem in local form"),
             Problem::Step(step) => {
                 let storage = std::mem::take(&mut self.workspace.condense);
-                match Condensed::in_storage(step, self.workspace.prepared.clone(), storage) {
+                match Condensed::in_buffers(step, self.workspace.prepared.clone(), storage) {
                     Ok(condensed) => Ok(Dense::Step(condensed)),
                     Err((feature, storage)) => {
                         self.workspace.condense = storage;
@@ -296,7 +296,7 @@ impl<'a> Task<'a, '_> {
         let mut dense = self.dense()?;
         let result = self.lemke_on(lemke, warm_start, &mut dense);
         if let Dense::Step(condensed) = dense {
-            self.workspace.condense = condensed.into_storage();
+            self.workspace.condense = condensed.into_buffers();
         }
         result
     }
@@ -318,7 +318,7 @@ impl<'a> Task<'a, '_> {
         }
         let warm = warm_start.and_then(|g| g.basis.as_ref()).filter(|b| b.0.len() == n);
         let run = lemke.run_in(dense.lcp(), warm, &mut self.workspace.lemke);
-        let Run { end, z, basis, pivots, refactorizations, restarted, retries } = run;
+        let LemkeRun { end, z, basis, pivots, refactorizations, restarted, retries } = run;
         (work.pivots, work.refactorizations) = (pivots, refactorizations);
         if restarted {
             work.fallbacks.push(Fallback::ColdStart);
@@ -327,9 +327,9 @@ impl<'a> Task<'a, '_> {
             work.fallbacks.push(Fallback::OtherTolerances);
         }
         let result = match end {
-            End::Solved | End::Stalled => self.judged(dense, &z, work, Some(basis)),
-            End::Ray(ray) => self.ray(dense, &z, &ray, work, basis),
-            End::Budget => {
+            LemkeEnd::Solved | LemkeEnd::Stalled => self.judged(dense, &z, work, Some(basis)),
+            LemkeEnd::Ray(ray) => self.ray(dense, &z, &ray, work, basis),
+            LemkeEnd::Budget => {
                 // a path that goes in circles may have passed a solution
                 let best = self.certify_dense(dense, &z);
                 Solution::accept(best, self.solver.tolerance, self.law, work, Some(basis))
@@ -478,7 +478,7 @@ fn infeasible_step(step: &StepProblem) -> Option<Farkas> {
     if condensed.lcp().q.is_empty() {
         return None;
     }
-    let End::Ray(ray) = Lemke::default().run(condensed.lcp(), None).end else { return None };
+    let LemkeEnd::Ray(ray) = Lemke::default().run(condensed.lcp(), None).end else { return None };
     let mut y = Vec::new();
     condensed.direction(&ray, &mut y);
     Farkas::check(step, &y)
