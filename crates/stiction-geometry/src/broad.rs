@@ -1,19 +1,17 @@
-//! The broad phase: which of many boxes overlap, by a tree of bounding volumes that follows them from call to
-//! call. The one place that speaks the boxes of parry.
-//!
-//! What is found depends on the boxes alone, never on how the tree came about: every pair that the tree offers is
-//! tested itself, and the answer is sorted.
+//! Broad phase: overlapping pairs of many bounding boxes, by parry's tree of bounding volumes, refitted from call to
+//! call. The result depends on the boxes alone: every pair that the tree offers is tested, and the pairs are sorted.
 
-use parry3d_f64::bounding_volume::Aabb as Theirs;
+use parry3d_f64::bounding_volume::Aabb as ParryAabb;
 use parry3d_f64::math::Vector;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 
-use crate::{planar, spatial};
+use crate::aabb::Aabb;
 
-/// Boxes up to which all pairs are tested: faster than a tree.
-const FEW: usize = 12;
+/// Number of boxes up to which all pairs are tested: faster than a tree. Sensible range 4 to 64; it changes the time
+/// only.
+const MAX_ALL_PAIRS: usize = 12;
 
-/// A box along the axes of the world [m]. Those of the plane are one thick, so that a tree can compare volumes.
+/// Bounding box of either dimension in the world. Planar boxes are 1 m thick, so that the tree can compare volumes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
     /// Least coordinates [m].
@@ -23,57 +21,57 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Whether the boxes share a point; touching boxes do, and those that are not numbers do not.
+    /// Whether the boxes share a point; touching boxes do, boxes with NaN do not.
     pub fn overlaps(&self, other: &Self) -> bool {
         (0..3).all(|i| self.min[i] <= other.max[i] && other.min[i] <= self.max[i])
     }
 
-    /// Whether a tree can hold it: unbounded boxes and those that are not numbers would spoil all above them.
+    /// Whether a tree can hold it: infinities and NaN would spread to all nodes above.
     fn is_bounded(&self) -> bool {
         self.min.iter().chain(&self.max).all(|x| x.is_finite())
     }
 
-    fn theirs(&self) -> Theirs {
+    fn to_parry(self) -> ParryAabb {
         let ([x, y, z], [u, v, w]) = (self.min, self.max);
-        Theirs { mins: Vector::new(x, y, z), maxs: Vector::new(u, v, w) }
+        ParryAabb { mins: Vector::new(x, y, z), maxs: Vector::new(u, v, w) }
     }
 }
 
-impl From<planar::Aabb> for Extent {
-    fn from(planar::Aabb { min, max }: planar::Aabb) -> Self {
+impl From<Aabb<2>> for Extent {
+    fn from(Aabb { min, max }: Aabb<2>) -> Self {
         Self { min: [min.x, min.y, 0.0], max: [max.x, max.y, 1.0] }
     }
 }
 
-impl From<spatial::Aabb> for Extent {
-    fn from(spatial::Aabb { min, max }: spatial::Aabb) -> Self {
+impl From<Aabb<3>> for Extent {
+    fn from(Aabb { min, max }: Aabb<3>) -> Self {
         Self { min: min.coords.into(), max: max.coords.into() }
     }
 }
 
-/// Finds overlapping boxes, and keeps its tree from call to call.
+/// Search for overlapping boxes that keeps its tree from call to call.
 #[derive(Clone, Default)]
-pub struct Broad {
+pub struct BroadPhase {
     tree: Bvh,
     workspace: BvhWorkspace,
-    /// Boxes in the tree, by their places in the list given; the leaves are numbered by their places here.
+    /// Indices of the boxes in the tree; leaf k is box `inside[k]`.
     inside: Vec<usize>,
-    /// All other boxes.
+    /// Indices of all other boxes.
     beside: Vec<usize>,
     tests: usize,
 }
 
-impl std::fmt::Debug for Broad {
+impl std::fmt::Debug for BroadPhase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { inside, beside, tests, .. } = self;
-        write!(f, "Broad {{ inside: {}, beside: {}, tests: {tests} }}", inside.len(), beside.len())
+        write!(f, "BroadPhase {{ inside: {}, beside: {}, tests: {tests} }}", inside.len(), beside.len())
     }
 }
 
-impl Broad {
-    /// All pairs of boxes that overlap and may meet, the smaller number first, in ascending order.
+impl BroadPhase {
+    /// Finds all pairs of boxes that overlap and may meet, the smaller index first, in ascending order.
     ///
-    /// Allocates nothing after the first calls while the boxes in the tree are the same.
+    /// Allocates nothing after the first calls while the set of bounded boxes stays the same.
     pub fn overlaps(
         &mut self,
         boxes: &[Extent],
@@ -90,25 +88,25 @@ impl Broad {
                 out.push([i, j]);
             }
         };
-        if boxes.len() <= FEW {
+        if boxes.len() <= MAX_ALL_PAIRS {
             (0..boxes.len()).for_each(|i| (i + 1..boxes.len()).for_each(|j| test(i, j)));
             return;
         }
 
-        // the tree follows its boxes, or is built anew for others
+        // refit the tree to its boxes, or rebuild it for another set
         self.beside.clear();
         self.beside.extend((0..boxes.len()).filter(|&i| !boxes[i].is_bounded()));
         let bounded = || (0..boxes.len()).filter(|&i| boxes[i].is_bounded());
         if self.inside.iter().copied().eq(bounded()) {
             for (leaf, &i) in (0..).zip(&self.inside) {
-                self.tree.insert_or_update_partially(boxes[i].theirs(), leaf, 0.0);
+                self.tree.insert_or_update_partially(boxes[i].to_parry(), leaf, 0.0);
             }
             self.tree.refit(&mut self.workspace);
             self.tree.optimize_incremental(&mut self.workspace);
         } else {
             self.inside.clear();
             self.inside.extend(bounded());
-            let leaves = self.inside.iter().map(|&i| boxes[i].theirs()).enumerate();
+            let leaves = self.inside.iter().map(|&i| boxes[i].to_parry()).enumerate();
             self.tree = Bvh::from_iter(BvhBuildStrategy::Binned, leaves);
         }
 
@@ -123,7 +121,7 @@ impl Broad {
         out.sort_unstable();
     }
 
-    /// How many pairs of boxes the last call tested one by one.
+    /// Number of pairs of boxes that the last call tested one by one.
     pub fn tests(&self) -> usize {
         self.tests
     }

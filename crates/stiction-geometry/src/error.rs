@@ -1,28 +1,28 @@
-//! What can be wrong with a shape, a density or a pair.
+//! Errors of shapes, pairs and mass properties. Each names the field, the value found and the rule.
 
 use thiserror::Error;
 
-/// A shape that cannot exist.
+/// Error of a shape that cannot exist.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ShapeError {
-    /// A size is not a number, infinite, or has the wrong sign.
+    /// Size that is not a number, infinite, or of the wrong sign.
     #[error("{shape}: {field} = {value}, but it must be finite and {rule}")]
     Size {
         /// Kind of the shape, as in a scene file.
         shape: &'static str,
         /// Name of the field.
         field: &'static str,
-        /// The value found [m].
+        /// Value found [m].
         value: f64,
-        /// What it must be, besides finite.
+        /// Rule for the value, besides being finite.
         rule: &'static str,
     },
-    /// A vertex is not a number or infinite.
+    /// Vertex that is not finite.
     #[error("polygon: vertices[{index}] = [{}, {}], but it must be finite", vertex[0], vertex[1])]
     VertexNotFinite {
-        /// Place in the list given.
+        /// Index in the list given.
         index: usize,
-        /// The vertex [m].
+        /// Vertex [m].
         vertex: [f64; 2],
     },
     /// Fewer than three vertices, or fewer than three corners after merging.
@@ -40,39 +40,39 @@ pub enum ShapeError {
     TooManyVertices {
         /// Vertices given.
         given: usize,
-        /// The most allowed.
+        /// Greatest number allowed.
         most: usize,
     },
-    /// The outline turns right throughout.
+    /// Outline that turns right throughout.
     #[error("polygon: vertices run clockwise (area = {area} m²), but they must run counter-clockwise")]
     Clockwise {
         /// Signed area [m²].
         area: f64,
     },
-    /// The outline turns right at a corner, folds back on itself, or winds more than once.
+    /// Outline that turns right at a corner, folds back on itself, or winds more than once.
     #[error("polygon: not convex at [{}, {}]", vertex[0], vertex[1])]
     NotConvex {
-        /// The corner [m].
+        /// Corner [m].
         vertex: [f64; 2],
     },
-    /// A point of a polyhedron is not a number or infinite.
+    /// Point of a polyhedron that is not finite.
     #[error("polyhedron: vertices[{index}] = {vertex:?}, but it must be finite")]
     PointNotFinite {
-        /// Place in the list given.
+        /// Index in the list given.
         index: usize,
-        /// The point [m].
+        /// Point [m].
         vertex: [f64; 3],
     },
-    /// A facet of a polyhedron has no direction, or a number in it is not finite.
+    /// Facet of a polyhedron without a direction, or with a number that is not finite.
     #[error(
         "polyhedron: facets[{index}] = {normal:?} · x <= {offset}, but it must be finite and its normal not zero"
     )]
     Facet {
-        /// Place in the list given.
+        /// Index in the list given.
         index: usize,
-        /// Its normal [1].
+        /// Normal [1].
         normal: [f64; 3],
-        /// Its offset [m].
+        /// Offset [m].
         offset: f64,
     },
     /// Facets whose half-spaces share no ball.
@@ -99,12 +99,12 @@ pub enum ShapeError {
         /// Greatest distance of two coordinates [m].
         extent: f64,
     },
-    /// The hull found does not close: its facets do not meet along edges as those of a polyhedron do.
+    /// Hull that does not close: its facets do not meet along edges as those of a polyhedron do.
     #[error("polyhedron: no closed convex surface through {given} vertices ({reason})")]
     Hull {
         /// Points given.
         given: usize,
-        /// What was found instead.
+        /// Defect found.
         reason: &'static str,
     },
     /// More vertices, edges and facets than a feature identifier can name.
@@ -112,12 +112,12 @@ pub enum ShapeError {
     TooManyFeatures {
         /// Vertices, edges and facets together.
         features: usize,
-        /// The most allowed.
+        /// Greatest number allowed.
         most: usize,
     },
 }
 
-/// Checks one size, so that the message names the field and the value.
+/// Checks one size; the error names the field and the value.
 pub(crate) fn size_rule(
     shape: &'static str,
     field: &'static str,
@@ -131,7 +131,7 @@ pub(crate) fn size_rule(
     Err(ShapeError::Size { shape, field, value, rule })
 }
 
-/// A pair of shapes that has no gap function.
+/// Pair of shapes without a gap function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("no gap function for the pair {a} and {b}")]
 pub struct NoGap {
@@ -141,25 +141,25 @@ pub struct NoGap {
     pub b: &'static str,
 }
 
-/// Mass properties that do not exist.
+/// Error of mass properties that do not exist.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MassError {
-    /// The shape is not a valid one.
+    /// Shape that cannot exist.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// The density is not positive and finite.
+    /// Density that is not positive and finite.
     #[error("density = {density}, but it must be finite and > 0")]
     Density {
-        /// The density found [kg/m²] in the plane, [kg/m³] in space.
+        /// Density found [kg/m²] in the plane, [kg/m³] in space.
         density: f64,
     },
-    /// A half-plane or half-space.
+    /// Half-plane or half-space.
     #[error("a {shape} has no finite mass")]
     Unbounded {
         /// Kind of the shape, as in a scene file.
         shape: &'static str,
     },
-    /// A point or a segment.
+    /// Point or segment.
     #[error("a {shape} of radius 0 has no mass")]
     Massless {
         /// Kind of the shape, as in a scene file.

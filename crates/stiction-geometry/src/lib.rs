@@ -1,35 +1,52 @@
-//! Convex shapes and their gap functions: knows poses, not dynamics.
+//! Gap functions of convex shapes, in the plane and in space: gaps, normals, witness points, bounds and mass
+//! properties from shapes and poses. Knows no dynamics.
 //!
-//! [`planar`] and [`spatial`] live side by side with the same names in the same order, and never see each
-//! other. Each has
+//! ```text
+//!  shape + pose ──► bounds ──► pairs of ──► gap functions ──► Gap: Φ, normal n, witness
+//!                   (Aabb)     overlapping  (one per pair     points on_a, on_b, feature
+//!                              boxes        of kinds)
+//!                              (BroadPhase)
 //!
-//! - [`planar::Shape`], a closed set of convex shapes, in the words of a scene file;
-//! - [`planar::gaps`], every near point of two shapes within a reach;
-//! - [`planar::ratio`], the ratio metric of polygons and polyhedra with its gradients and its proof;
-//! - [`planar::minkowski_gap`], the signed Euclidean distance of the same, to compare with;
-//! - [`planar::mass`], mass properties from a density;
-//! - [`planar::bounds`], [`planar::size`] and [`planar::support`], what a broad phase asks.
+//!        ________                         polygons and polyhedra: ratio metric
+//!       /   b    \  ● on_b                 r < 1 overlap    r = 1 touch    r > 1 apart
+//!      /__________\ │                         ┌───┐           ┌───┐          ┌───┐
+//!           ▲ n      │ Φ                      │ ┌─┼─┐         │   ├───┐      │ · │  ┌───┐
+//!      ─────┴────────● on_a                   └─┼─┘ │         └───┤ · │      └───┘  │ · │
+//!      //////// a ////////                      └───┘             └───┘             └───┘
+//! ```
 //!
-//! [`broad`] finds which of many bounds overlap.
+//! [`planar`] and [`spatial`] have the same names in the same order and never see each other. Types that are the same
+//! in both are written once over the dimension: [`Aabb`], [`Gap`], [`Growth`], [`Ratio`], [`Gradient`] and [`Basis`];
+//! `planar::Gap` is `Gap<2>`. Formulas stand side by side:
 //!
-//! # The contract of a gap
+//! - [`planar::Shape`]: closed set of convex shapes, in the words of a scene file;
+//! - [`planar::gaps`]: every gap of two shapes within a reach;
+//! - [`planar::ratio`]: ratio metric of polygons and polyhedra, with its gradients and its proof;
+//! - [`planar::growth`]: the factor at which the features of one gap meet;
+//! - [`planar::minkowski_gap`]: signed Euclidean distance of polygons and polyhedra;
+//! - [`planar::mass`]: mass properties from a density;
+//! - [`planar::bounds`], [`planar::size`] and [`planar::support`]: input of a broad phase.
 //!
-//! A [`planar::Gap`] is a differentiable function Φ of the two poses together with its exact row. With `n`
-//! its normal from a to b, and `v_a`, `v_b` the velocities of the *material* points now at `on_a`, `on_b`,
+//! [`broad`] finds the overlapping pairs of many bounding boxes.
+//!
+//! # Contract of a gap
+//!
+//! A [`Gap`] is a differentiable function Φ of the two poses together with its exact row. Let n be its normal from a
+//! to b, and v_a, v_b the velocities of the *material* points now at `on_a`, `on_b`. Then
 //!
 //! ```text
 //! on_b − on_a = Φ n,        dΦ/dt = n · (v_b − v_a).
 //! ```
 //!
-//! The second line is exact to first order for every event kind: a vertex against an edge takes the normal of
-//! that edge, two vertices (or rounded cores) take the line that joins them, a smooth shape on a half-plane its
-//! support point. Φ is negative when the shapes overlap; against half-planes and half-spaces it is exact at
-//! any depth.
+//! The second equation is exact to first order for every feature pair. A vertex on an edge or a facet takes the normal
+//! of that edge or facet. Two vertices, or rounded cores, take the line that joins them. A smooth shape on a half-plane
+//! takes its support point. Φ is negative when the shapes overlap; on half-planes and half-spaces it is exact at any
+//! depth.
 //!
-//! Boxes, polyhedra and polygons meet each other by the ratio metric (HA10): the factor r by which both must be
-//! scaled about their centroids to touch. It chooses the normal, and every vertex on a facet and every crossing
-//! of edges near it has its own gap. When they are apart, such a gap may be less than their distance, never more
-//! than the distance along its normal.
+//! Boxes, polyhedra and polygons meet each other by the ratio metric (HA10): the factor r by which both must be scaled
+//! about their centroids to touch. It chooses the normal. Every vertex on a facet and every crossing of edges near it
+//! has its own gap. If the bodies are apart, such a gap may be less than their distance, never more than the distance
+//! along its normal.
 //!
 //! ```
 //! use nalgebra::Isometry2;
@@ -42,15 +59,29 @@
 //! assert_eq!(near[0].normal.y, 1.0);
 //! # Ok::<(), stiction_geometry::NoGap>(())
 //! ```
+//!
+//! # Features
+//!
+//! The crate has no features. parry serves three purposes, two of them in the default path of a simulation: the tree
+//! of [`broad`], the convex hull of [`spatial::Polyhedron::new`], and GJK with EPA in [`spatial::minkowski_gap`].
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "[m] is a unit, not a link")]
 
+mod aabb;
 pub mod broad;
 mod climb;
 mod error;
+mod events;
+mod gap;
+mod growth;
+mod mass;
 pub mod planar;
 mod ratio;
 pub mod spatial;
+mod vertex_list;
 
+pub use aabb::Aabb;
 pub use error::{MassError, NoGap, ShapeError};
-pub use ratio::{Multiplier, Work};
+pub use gap::Gap;
+pub use growth::Growth;
+pub use ratio::{Basis, Gradient, Multiplier, Ratio, RatioCertificate, RatioCounters};

@@ -1,7 +1,7 @@
-//! The judge: residuals of a candidate, recomputed from the problem's original data and its impulses alone.
+//! Certificates: residuals of a candidate, recomputed from the original data of the problem and the impulses alone.
 //!
-//! This module knows the problems and no solver. Velocities are computed here from the impulses, so a solver
-//! cannot talk its way past: whatever it believes, only impulses go in.
+//! This module knows the problems and no solver. Velocities are recomputed from the impulses, so the opinion of a
+//! solver does not enter.
 
 mod dense;
 mod local;
@@ -23,7 +23,7 @@ use step::StepJudge;
 /// entry of its row and column where that is zero).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// V₀, the speed the residuals are measured by [m/s]: the largest of the joint errors and of the closing
+    /// Speed scale V₀ that residuals are relative to [m/s]: the largest of the joint errors and of the closing
     /// and slip speeds of closing contacts before any impulse, and the problem's own speed scale.
     pub speed: f64,
     /// Momentum balance: largest error of a component of M̃ v − b − Jᵀp against the size of its terms.
@@ -39,7 +39,7 @@ pub struct Certificate {
     pub complementarity: f64,
     /// Maximum dissipation: largest W ((μ c_n + κ) λ + p_t·u_t) / V₀² over the contacts.
     pub dissipation: f64,
-    /// The residuals of each contact.
+    /// Residuals of each contact.
     #[serde(default)]
     pub contacts: Vec<ContactResidual>,
 }
@@ -47,24 +47,24 @@ pub struct Certificate {
 /// Residuals of one contact, in the units of [`Certificate`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ContactResidual {
-    /// λ at its minimal value [m/s]: the speed of slip as the friction set measures it. AH04 Lemma 2.2
+    /// Slip speed λ at its minimal value [m/s], as the friction set measures it. AH04 Lemma 2.2
     pub lambda: f64,
     /// Natural map of its rows.
     pub natural_map: f64,
-    /// How far its impulse lies outside the friction cone.
+    /// Distance of its impulse outside the friction cone.
     pub cone: f64,
-    /// How far its friction is from dissipating the most.
+    /// Deviation of its friction from maximum dissipation.
     pub dissipation: f64,
 }
 
 impl Certificate {
-    /// The largest residual that is linear in the error: momentum, joints, natural map and cone. A number
-    /// that is not one counts as infinite.
+    /// Largest residual that is linear in the error: momentum, joints, natural map and cone. NaN counts as
+    /// infinite.
     pub fn worst(&self) -> f64 {
         [self.momentum, self.joints, self.natural_map, self.cone].into_iter().fold(0.0, larger)
     }
 
-    /// Takes the values of another certificate, in the storage of this one.
+    /// Copies another certificate into the memory of this one.
     pub fn copy_from(&mut self, other: &Self) {
         let mut contacts = std::mem::take(&mut self.contacts);
         contacts.clone_from(&other.contacts);
@@ -87,21 +87,21 @@ impl Certificate {
     }
 }
 
-/// An answer with its certificate, and no claim that it is a solution.
+/// Candidate solution with its certificate; it need not be a solution.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Candidate {
-    /// The unknowns: z, or the impulses of a step problem [N s].
+    /// Unknowns: z, or the impulses of a step problem [N s].
     pub z: Vec<f64>,
-    /// The complements: w, or the speed of each row [m/s] (with λ at its minimal value).
+    /// Complements: w, or the speed of each row [m/s] (with λ at its minimal value).
     pub w: Vec<f64>,
     /// Velocities of a step problem, recomputed from the impulses; u of a problem in local form.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub velocity: Vec<f64>,
-    /// The residuals.
+    /// Residuals.
     pub certificate: Certificate,
 }
 
-/// Judges `z` as an answer to `problem`; `z` is cut or filled with zeros to its size.
+/// Certifies `z` as a solution of `problem`; `z` is cut or filled with zeros to its size.
 pub fn certify<'a>(problem: impl Into<Problem<'a>>, z: &[f64]) -> Result<Candidate, Malformed> {
     let problem = problem.into();
     let mut prepared = Prepared::default();
@@ -109,31 +109,31 @@ pub fn certify<'a>(problem: impl Into<Problem<'a>>, z: &[f64]) -> Result<Candida
         Problem::Step(step) => prepared.prepare(step)?,
         _ => problem.check()?,
     }
-    let mut judge = Judge::new(problem, Arc::new(prepared), Storage::default());
+    let mut judge = Judge::new(problem, Arc::new(prepared), JudgeBuffers::default());
     Ok(judge.certify(z, Candidate::default()))
 }
 
-/// Judges `z` together with a velocity that is said to follow from it: the momentum balance and every row at that
-/// velocity, which is cut or filled with zeros to its size.
+/// Certifies `z` together with a given velocity: the momentum balance and every row at that velocity, which is cut or
+/// filled with zeros to its size.
 pub fn certify_motion(problem: &StepProblem, z: &[f64], velocity: &[f64]) -> Result<Candidate, Malformed> {
     let mut prepared = Prepared::default();
     prepared.prepare(problem)?;
-    let mut judge = StepJudge::new(problem, Arc::new(prepared), Storage::default());
+    let mut judge = StepJudge::new(problem, Arc::new(prepared), JudgeBuffers::default());
     let mut candidate = Candidate::default();
     judge.certify(z, Some(velocity), &mut candidate);
     Ok(candidate)
 }
 
-/// A problem with all that its certificates share.
+/// Problem with the data that all its certificates share.
 pub(crate) enum Judge<'a> {
     Dense(DenseJudge<'a>),
     Step(StepJudge<'a>),
     Local(LocalJudge<'a>),
 }
 
-/// Storage of a judge, kept from problem to problem.
+/// Buffers of a judge, kept from problem to problem.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Storage {
+pub(crate) struct JudgeBuffers {
     contacts: Vec<Mobility>,
     /// Residuals and complementarity of each contact, and the speeds of its rows.
     judged: Vec<((ContactResidual, f64), [f64; 4])>,
@@ -143,17 +143,17 @@ pub(crate) struct Storage {
 }
 
 impl<'a> Judge<'a> {
-    /// Prepares to judge answers to a problem that has been checked; `prepared` belongs to a step problem.
-    pub(crate) fn new(problem: Problem<'a>, prepared: Arc<Prepared>, storage: Storage) -> Self {
+    /// Judge of a problem that has been checked; `prepared` belongs to a step problem.
+    pub(crate) fn new(problem: Problem<'a>, prepared: Arc<Prepared>, buffers: JudgeBuffers) -> Self {
         match problem {
-            Problem::Lcp(Lcp { m, q }) => Self::Dense(DenseJudge::new(m, q, &[], storage)),
-            Problem::Mlcp(Mlcp { m, q, free }) => Self::Dense(DenseJudge::new(m, q, free, storage)),
-            Problem::Step(step) => Self::Step(StepJudge::new(step, prepared, storage)),
-            Problem::Local(local) => Self::Local(LocalJudge::new(local, storage)),
+            Problem::Lcp(Lcp { m, q }) => Self::Dense(DenseJudge::new(m, q, &[], buffers)),
+            Problem::Mlcp(Mlcp { m, q, free }) => Self::Dense(DenseJudge::new(m, q, free, buffers)),
+            Problem::Step(step) => Self::Step(StepJudge::new(step, prepared, buffers)),
+            Problem::Local(local) => Self::Local(LocalJudge::new(local, buffers)),
         }
     }
 
-    /// The certificate of `z`, in the storage of an old candidate.
+    /// Certificate of `z`, in the memory of an old candidate.
     pub(crate) fn certify(&mut self, z: &[f64], mut old: Candidate) -> Candidate {
         match self {
             Self::Dense(judge) => judge.certify(z, &mut old),
@@ -163,7 +163,7 @@ impl<'a> Judge<'a> {
         old
     }
 
-    /// V₀ of a step; of a dense problem it is not asked for.
+    /// Speed scale V₀ of a step [m/s]; 1 for a dense problem, where it is not used.
     pub(crate) fn speed(&self) -> f64 {
         match self {
             Self::Dense(_) => 1.0,
@@ -172,17 +172,17 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// A residual that no impulses at all have at least; 0 where it is not known.
+    /// Lower bound on the residual of zero impulses; 0 where it is not known.
     pub(crate) fn free(&self) -> f64 {
         if let Self::Step(judge) = self { judge.free } else { 0.0 }
     }
 
-    /// The mobility of the contacts of a step.
+    /// Mobilities of the contacts of a step.
     pub(crate) fn mobilities(&self) -> &[Mobility] {
-        if let Self::Step(judge) = self { &judge.storage.contacts } else { &[] }
+        if let Self::Step(judge) = self { &judge.buffers.contacts } else { &[] }
     }
 
-    /// The velocity of a step with the impulses `z`; none of a dense problem.
+    /// Velocity of a step with the impulses `z`; empty for a dense problem.
     pub(crate) fn velocity(&mut self, z: &[f64], out: &mut Vec<f64>) {
         out.clear();
         if let Self::Step(judge) = self {
@@ -190,27 +190,27 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Gives the storage back.
-    pub(crate) fn into_storage(self) -> Storage {
+    /// Gives the buffers back.
+    pub(crate) fn into_buffers(self) -> JudgeBuffers {
         match self {
-            Self::Dense(judge) => judge.storage,
-            Self::Step(judge) => judge.storage,
-            Self::Local(judge) => judge.storage,
+            Self::Dense(judge) => judge.buffers,
+            Self::Step(judge) => judge.buffers,
+            Self::Local(judge) => judge.buffers,
         }
     }
 }
 
-/// Residuals of a contact's rows as they are gathered.
+/// Residuals of a contact's rows, accumulated.
 #[derive(Default)]
-struct Rows {
+struct RowResiduals {
     speed: f64,
     natural_map: f64,
     cone: f64,
     complementarity: f64,
 }
 
-impl Rows {
-    /// An impulse in units of speed against its complement.
+impl RowResiduals {
+    /// Adds an impulse in units of speed and its complement.
     fn pair(&mut self, z: f64, w: f64) {
         let (z, w) = (z / self.speed, w / self.speed);
         self.natural_map = larger(self.natural_map, smaller(z, w).abs());
@@ -218,7 +218,7 @@ impl Rows {
         self.complementarity = larger(self.complementarity, (z * w).abs());
     }
 
-    /// The circle's natural map |W p − P(W p − u)|, P the projection onto the disc of radius W·bound.
+    /// Adds the natural map |W p − P(W p − u)| of the circle, P the projection onto the disc of radius W·bound.
     fn disc(&mut self, w: f64, p: [f64; 3], u: [f64; 3], bound: f64) {
         let x: [f64; 3] = std::array::from_fn(|k| w * p[k] - u[k]);
         let radius = (w * bound).max(0.0);
@@ -240,7 +240,7 @@ impl Rows {
 }
 
 impl Candidate {
-    /// Takes `z`, cut or filled with zeros to size `n`, and empties everything else.
+    /// Sets `z`, cut or filled with zeros to size `n`, and empties everything else.
     fn begin(&mut self, z: &[f64], n: usize, speed: f64) {
         self.z.clear();
         self.z.extend(z.iter().take(n));
@@ -254,18 +254,18 @@ impl Candidate {
     }
 }
 
-/// The length of an impulse or a slip along up to three tangent rows.
+/// Length of an impulse or a slip along up to three tangent rows.
 fn norm(x: [f64; 3]) -> f64 {
     let [a, b, c] = x;
     if c == 0.0 { a.hypot(b) } else { a.hypot(b).hypot(c) }
 }
 
-/// The larger of two residuals; one that is not a number is infinite.
+/// Larger of two residuals; NaN counts as infinite.
 fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
-/// The smaller of two numbers; not a number if either is not.
+/// Smaller of two numbers; NaN if either is.
 fn smaller(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) }
 }

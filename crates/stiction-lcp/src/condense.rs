@@ -1,4 +1,5 @@
-//! A step problem as a dense LCP: velocities and joints eliminated, friction polygons written out.
+//! Condensation of a step problem to a dense LCP: velocities and joints are eliminated by a Schur complement, friction
+//! polygons become unknowns. For pivoting methods, and for going back from their answers to impulses.
 
 mod free;
 mod joints;
@@ -9,30 +10,30 @@ use joints::{Impulses, Joints};
 use nalgebra::{DMatrix, DVector, Dyn, VecStorage};
 use std::sync::Arc;
 
-/// A step problem in the unknowns (c_n, β, λ) of each contact, with what it takes to go back.
+/// Step problem in the unknowns (c_n, β, λ) of each contact, with the factors that recover its impulses.
 ///
-/// Friction rows of a contact that allows no friction (μ = κ = 0) are left out: β is zero there.
+/// Friction rows of a contact without friction (μ = κ = 0) are left out: β is zero there.
 #[derive(Debug, Clone)]
 pub struct Condensed<'a> {
     problem: &'a StepProblem,
     prepared: Arc<Prepared>,
-    storage: Storage,
+    buffers: CondenseBuffers,
 }
 
-/// Storage of a condensed problem, kept from problem to problem.
+/// Buffers of a condensed problem, kept from problem to problem.
 #[derive(Debug, Clone)]
-pub(crate) struct Storage {
+pub(crate) struct CondenseBuffers {
     lcp: Lcp,
     joints: Joints,
     /// First unknown of each contact in the LCP, and one more entry: its size.
     start: Vec<usize>,
     /// First row of each contact, normal and tangents counted.
     first: Vec<usize>,
-    /// The rows: contact, and which of its rows.
+    /// Rows, each by its contact and its index there.
     rows: Vec<(usize, usize)>,
-    /// W = J P Jᵀ over the rows by columns, P = M̃⁻¹ with the joints held.
+    /// Delassus matrix W = J P Jᵀ over the rows, by columns; P is M̃⁻¹ with the joint rows eliminated.
     delassus: Vec<f64>,
-    /// The rows' speeds when no contact acts.
+    /// Speeds of the rows when no contact impulse acts [m/s].
     free: Vec<f64>,
     velocity: Vec<f64>,
     momentum: Vec<f64>,
@@ -40,7 +41,7 @@ pub(crate) struct Storage {
     impulses: Impulses,
 }
 
-impl Default for Storage {
+impl Default for CondenseBuffers {
     fn default() -> Self {
         Self {
             lcp: Lcp { m: DMatrix::zeros(0, 0), q: DVector::zeros(0) },
@@ -59,75 +60,76 @@ impl Default for Storage {
 }
 
 impl<'a> Condensed<'a> {
-    /// Condenses a problem; the error is what is wrong with it, or the feature that has no dense form.
+    /// Condenses a problem; the error names the entry at fault, or the feature that has no dense form.
     pub fn new(problem: &'a StepProblem) -> Result<Self, String> {
         let mut prepared = Prepared::default();
         prepared.prepare(problem).map_err(|e| e.to_string())?;
-        Self::in_storage(problem, Arc::new(prepared), Storage::default())
+        Self::in_buffers(problem, Arc::new(prepared), CondenseBuffers::default())
             .map_err(|(feature, _)| feature.into())
     }
 
-    /// [`Condensed::new`] for a prepared problem, in storage that is kept.
-    #[allow(clippy::result_large_err, reason = "the storage comes back")]
-    pub(crate) fn in_storage(
+    /// Condenses a prepared problem in buffers that are kept.
+    #[allow(clippy::result_large_err, reason = "the buffers are given back")]
+    pub(crate) fn in_buffers(
         problem: &'a StepProblem,
         prepared: Arc<Prepared>,
-        mut storage: Storage,
-    ) -> Result<Self, (&'static str, Storage)> {
+        mut buffers: CondenseBuffers,
+    ) -> Result<Self, (&'static str, CondenseBuffers)> {
         let ellipse = |c: &Contact| has_friction(c) && matches!(c.set, FrictionSet::Ellipse(_));
         if problem.contacts.iter().any(ellipse) {
-            return Err(("an elliptic friction set", storage));
+            return Err(("an elliptic friction set", buffers));
         }
-        storage.joints.factor(problem, &prepared);
-        storage.lay_out(problem);
-        let mut condensed = Self { problem, prepared, storage };
+        buffers.joints.factor(problem, &prepared);
+        buffers.lay_out(problem);
+        let mut condensed = Self { problem, prepared, buffers };
         condensed.delassus();
         condensed.assemble();
         Ok(condensed)
     }
 
-    /// Gives the storage back.
-    pub(crate) fn into_storage(self) -> Storage {
-        self.storage
+    /// Gives the buffers back.
+    pub(crate) fn into_buffers(self) -> CondenseBuffers {
+        self.buffers
     }
 
-    /// The dense problem.
+    /// Dense problem.
     pub fn lcp(&self) -> &Lcp {
-        &self.storage.lcp
+        &self.buffers.lcp
     }
 
-    /// Joint rows that follow from the others; their impulses are zero.
+    /// Redundant joint rows, linear combinations of the others; their impulses are zero.
     pub fn redundant_joints(&self) -> &[usize] {
-        self.storage.joints.redundant()
+        self.buffers.joints.redundant()
     }
 
-    /// For each redundant joint row, the combination of joint rows that shows it: ν y = 0.
+    /// For each redundant joint row, the combination of joint rows that proves it: ν y = 0.
     pub(crate) fn joint_dependencies(&self) -> impl Iterator<Item = Vec<f64>> {
-        self.storage.joints.dependencies()
+        self.buffers.joints.dependencies()
     }
 
-    /// The impulses of the step problem that belong to `z` of the dense one.
+    /// Impulses of the step problem from `z` of the dense one.
     pub fn impulses(&mut self, z: &[f64], out: &mut Vec<f64>) {
         self.momentum();
         let joints = &self.problem.joints;
         self.with_joints(z, |k| joints[k].row.offset, out);
     }
 
-    /// The impulses that belong to a direction of `z`: contacts push, joints answer, nothing else acts.
+    /// Impulses from a direction of `z`: contact impulses and the joint impulses they cause, without momentum and
+    /// offsets.
     pub fn direction(&mut self, z: &[f64], out: &mut Vec<f64>) {
-        self.storage.velocity.clear();
-        self.storage.velocity.resize(self.prepared.layout.velocities(), 0.0);
+        self.buffers.velocity.clear();
+        self.buffers.velocity.resize(self.prepared.layout.velocities(), 0.0);
         self.with_joints(z, |_| 0.0, out);
     }
 
-    /// Contact impulses from `z`, and the joint impulses that hold the joints against them and the momentum
-    /// that stands in `velocity`.
+    /// Contact impulses from `z`, and the joint impulses that satisfy the joint rows under them and the momentum in
+    /// `velocity`.
     fn with_joints(&mut self, z: &[f64], offset: impl Fn(usize) -> f64, out: &mut Vec<f64>) {
         let layout = &self.prepared.layout;
         let start = &layout.velocity;
         let joints = &self.problem.joints;
-        let Storage { joints: factor, start: first, velocity, momentum, errors, impulses, .. } =
-            &mut self.storage;
+        let CondenseBuffers { joints: factor, start: first, velocity, momentum, errors, impulses, .. } =
+            &mut self.buffers;
         out.clear();
         out.resize(layout.impulses, 0.0);
         for (i, contact) in self.problem.contacts.iter().enumerate() {
@@ -160,21 +162,22 @@ impl<'a> Condensed<'a> {
         out.iter_mut().zip(&impulses.c).for_each(|(c, correction)| *c += correction);
     }
 
-    /// b, into `velocity`.
+    /// Writes b into `velocity`.
     fn momentum(&mut self) {
-        let velocity = &mut self.storage.velocity;
+        let velocity = &mut self.buffers.velocity;
         velocity.clear();
         for body in &self.problem.bodies {
             velocity.extend_from_slice(&body.momentum.as_slice()[..body.velocities]);
         }
     }
 
-    /// W over the rows, and their speeds when no contact acts.
+    /// Delassus matrix W of the rows, and their speeds when no contact impulse acts.
     fn delassus(&mut self) {
         self.momentum();
         let joints = &self.problem.joints;
         let start = &self.prepared.layout.velocity;
-        let Storage { joints: factor, rows, delassus, free, velocity, impulses, .. } = &mut self.storage;
+        let CondenseBuffers { joints: factor, rows, delassus, free, velocity, impulses, .. } =
+            &mut self.buffers;
         factor.respond(&self.prepared, velocity, |k| joints[k].row.offset, impulses);
         let row = |&(i, k): &(usize, usize)| nth_row(&self.problem.contacts[i], k);
         free.clear();
@@ -210,8 +213,10 @@ impl<'a> Condensed<'a> {
         }
     }
 
+    /// Assembles M and q of the LCP.
     fn assemble(&mut self) {
-        let Storage { lcp, start, first, rows, delassus, free, velocity: speeds, .. } = &mut self.storage;
+        let CondenseBuffers { lcp, start, first, rows, delassus, free, velocity: speeds, .. } =
+            &mut self.buffers;
         let contacts = &self.problem.contacts;
         let n = start[contacts.len()];
         let Lcp { m, q } =
@@ -229,7 +234,7 @@ impl<'a> Condensed<'a> {
         let n = rows.len();
         for (j, b) in contacts.iter().enumerate() {
             for (l, (g, column)) in directions(b).enumerate() {
-                // what one unit of this impulse does to all rows, then to all unknowns
+                // speeds that one unit of this impulse causes at all rows, then at all unknowns
                 let first_row = &delassus[(first[j] + column) * n..][..n];
                 speeds.clear();
                 speeds.extend(first_row.iter().map(|w| g[0] * w));
@@ -247,7 +252,7 @@ impl<'a> Condensed<'a> {
     }
 }
 
-/// The speeds of a contact's unknowns from those of its rows; λ is left as it is.
+/// Adds the speeds of a contact's unknowns from the speeds of its rows; λ is left unchanged.
 fn expand(contact: &Contact, rows: &[f64], out: &mut [f64]) {
     let normal = usize::from(contact.normal.is_some());
     if normal == 1 {
@@ -267,8 +272,8 @@ fn expand(contact: &Contact, rows: &[f64], out: &mut [f64]) {
     }
 }
 
-impl Storage {
-    /// Where contacts and their rows stand.
+impl CondenseBuffers {
+    /// Numbers the unknowns and rows of the contacts.
     fn lay_out(&mut self, problem: &StepProblem) {
         self.start.clear();
         self.first.clear();
@@ -285,7 +290,7 @@ impl Storage {
     }
 }
 
-/// The matrices of an LCP of size `n`, zero, in the storage of an old one.
+/// LCP of size `n` filled with zeros, in the memory of an old one.
 fn resized(old: Lcp, n: usize) -> Lcp {
     let (mut m, mut q): (Vec<f64>, Vec<f64>) = (old.m.data.into(), old.q.data.into());
     m.clear();
@@ -298,7 +303,7 @@ fn resized(old: Lcp, n: usize) -> Lcp {
     }
 }
 
-/// The entries that tie λ of contact `i` to β and to the c_n that bounds them.
+/// Writes the entries that couple λ of contact `i` to β and to the c_n that bounds them.
 fn couple(m: &mut DMatrix<f64>, problem: &StepProblem, start: &[usize], i: usize) {
     let contact = &problem.contacts[i];
     let friction = start[i] + usize::from(contact.normal.is_some());
@@ -315,7 +320,7 @@ fn couple(m: &mut DMatrix<f64>, problem: &StepProblem, start: &[usize], i: usize
     }
 }
 
-/// The `k`-th row of a contact: the normal row if there is one, then the tangents.
+/// Row `k` of a contact: the normal row if there is one, then the tangents.
 fn nth_row(contact: &Contact, k: usize) -> &OffsetRow {
     match &contact.normal {
         Some(normal) if k == 0 => normal,
@@ -324,6 +329,7 @@ fn nth_row(contact: &Contact, k: usize) -> &OffsetRow {
     }
 }
 
+/// Whether the bound on friction may be positive.
 fn has_friction(contact: &Contact) -> bool {
     !contact.tangents.is_empty() && (contact.mu > 0.0 || contact.kappa > 0.0)
 }
@@ -334,7 +340,7 @@ fn unknowns(contact: &Contact) -> usize {
     usize::from(contact.normal.is_some()) + friction
 }
 
-/// The impulses of a contact as coefficients of its rows: (coefficients, first row).
+/// Unknown impulses of a contact as coefficients of its rows: (coefficients, first row).
 fn directions(contact: &Contact) -> impl Iterator<Item = ([f64; 3], usize)> {
     let normal = contact.normal.as_ref().map(|_| ([1.0, 0.0, 0.0], 0));
     let first = usize::from(contact.normal.is_some());
@@ -345,7 +351,7 @@ fn directions(contact: &Contact) -> impl Iterator<Item = ([f64; 3], usize)> {
     normal.into_iter().chain(generators.iter().map(move |f| (*f, first)))
 }
 
-/// `f₀ x(0) + f₁ x(1) + f₂ x(2)`, without asking for what is not there.
+/// Sum `f₀ x(0) + f₁ x(1) + f₂ x(2)`; x is not evaluated where f is zero, except at 0.
 fn combine(f: [f64; 3], x: impl Fn(usize) -> f64) -> f64 {
     (1..3).filter(|&k| f[k] != 0.0).fold(f[0] * x(0), |sum, k| sum + f[k] * x(k))
 }

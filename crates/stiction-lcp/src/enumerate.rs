@@ -1,37 +1,45 @@
-//! The oracle for small problems: every complementary basis, one after the other.
+//! Enumeration of all complementary bases of a small problem: the oracle that solvers are compared with.
 //!
-//! Whatever a solver claims about a problem with at most [`Enumerate::LIMIT`] complementary rows can be held
-//! against this list. A subset α of the rows fixes `w_α = 0` and `z = 0` elsewhere. Where `M_αα` is regular
-//! that is one point; where it is singular it is a polyhedron, whose vertices and rays are enumerated too, so
-//! that a continuum of solutions is told from isolated ones.
+//! A subset α of at most [`Enumerate::LIMIT`] complementary rows fixes `w_α = 0` and `z = 0` elsewhere. If `M_αα` is
+//! regular, that is one point. If it is singular, that is a polyhedron, whose vertices and rays are enumerated too, so
+//! that a continuum of solutions is distinguished from isolated ones.
 
 mod cone;
 
 use crate::certificate::certify;
 use crate::factor::RankRevealingLu;
 use crate::problem::{Lcp, Malformed, Mlcp, Problem};
-use cone::{Cone, Generator, Spent};
+use cone::{BudgetExhausted, ConeGenerator, PolyhedralCone};
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
+/// Least distance of two distinct points, in units of [`Enumerate::tolerance`]. Sensible range 10 to 1e4: smaller lists
+/// one point twice after round-off, larger merges distinct solutions.
+const DISTINCT_TOLERANCES: f64 = 100.0;
+
+/// Least diagonal entry that serves as the weight of an unknown, relative to the largest entry of its row and column.
+/// Sensible range 1e-14 to 1e-10: below, round-off of cancellation would be a weight.
+const DIAGONAL_RELATIVE: f64 = 1e-12;
+
 /// Settings of the enumeration.
 ///
-/// All comparisons are made in scaled units, those of the certificate: `z_j` times its weight `|M_jj|`, and
-/// w, divided by the largest entry of q. Where `M_jj` is zero (up to 1e-12 of its row and column) the weight
+/// All comparisons are made in scaled units, as in the certificate: `z_j` times its weight `|M_jj|`, and w, divided
+/// by the largest entry of q. Where `M_jj` is zero (up to 1e-12 of its row and column) the weight
 /// is the largest entry of row and column j, and row j is measured by its own largest scaled entry.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Enumerate {
-    /// A scaled number above −tolerance counts as not negative, within ±tolerance as zero; points nearer than
-    /// 100 times this are one point. Default 1e-9, sensible 1e-12 to 1e-7: below, round-off hides degenerate
+    /// Tolerance on signs [-]: a scaled number above −tolerance counts as not negative, within ±tolerance as zero;
+    /// points nearer than 100 times this are one point. Default 1e-9, sensible 1e-12 to 1e-7: below, round-off hides degenerate
     /// solutions; above, near misses are listed, which [`Solutions::residual`] shows.
     pub tolerance: f64,
-    /// `M_αα` is singular when a pivot of full pivoting, with rows and columns scaled to one, is at most this.
+    /// Rank tolerance [-]: `M_αα` is singular if a pivot of full pivoting, with rows and columns scaled to one, is at
+    /// most this.
     /// Default 1e-11, sensible 1e-13 to 1e-8: below, round-off passes for rank; above, ill-conditioned bases
     /// are treated as continua.
     pub rank_tolerance: f64,
-    /// Most comparisons of rays while vertices are enumerated, over all bases. Default 10⁸, about a second.
-    /// What is left undecided when they are spent is counted in [`Solutions::undecided`].
+    /// Limit on comparisons of rays while vertices are enumerated, over all bases. Default 10⁸, about a second.
+    /// Bases that are undecided when it is reached are counted in [`Solutions::undecided`].
     pub budget: usize,
 }
 
@@ -53,10 +61,10 @@ pub struct Solutions {
     pub representatives: Vec<Vec<f64>>,
     /// Number of bases examined.
     pub bases: usize,
-    /// Number of those that are singular.
+    /// Number of singular bases.
     pub singular: usize,
-    /// Bases about which nothing is said because the budget was spent or numbers overflowed. The list is
-    /// complete only when this is zero.
+    /// Number of undecided bases, because the limit was reached or numbers overflowed. The list is complete only if
+    /// this is zero.
     pub undecided: usize,
     /// Largest certificate residual of the points listed.
     pub residual: f64,
@@ -73,19 +81,19 @@ impl Solutions {
         self.undecided == 0
     }
 
-    /// The points listed: isolated solutions, then representatives.
+    /// Points listed: isolated solutions, then representatives.
     pub fn points(&self) -> impl Iterator<Item = &Vec<f64>> {
         self.isolated.iter().chain(&self.representatives)
     }
 }
 
-/// Why a problem was not enumerated.
+/// Error of an enumeration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnumerateError {
-    /// The problem is not one.
+    /// Malformed problem.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// There are too many bases.
+    /// Too many bases.
     #[error(
         "{complementary} complementary and {free} free rows: at most {} and {} can be enumerated",
         Enumerate::LIMIT,
@@ -100,9 +108,9 @@ pub enum EnumerateError {
 }
 
 impl Enumerate {
-    /// Most complementary rows: there are 2 to this power bases.
+    /// Greatest number of complementary rows: there are 2 to this power bases.
     pub const LIMIT: usize = 14;
-    /// Most free rows.
+    /// Greatest number of free rows.
     pub const FREE_LIMIT: usize = 48;
 
     /// All solutions of an LCP.
@@ -129,9 +137,13 @@ impl Enumerate {
         if c > Self::LIMIT || f > Self::FREE_LIMIT {
             return Err(EnumerateError::TooLarge { complementary: c, free: f });
         }
-        let scaled = Scaled::new(m, q, free);
-        let mut search =
-            Search { settings: self, scaled: &scaled, found: Found::default(), budget: self.budget };
+        let scaled = ScaledMlcp::new(m, q, free);
+        let mut search = BasisSearch {
+            settings: self,
+            scaled: &scaled,
+            found: EnumerationRecord::default(),
+            budget: self.budget,
+        };
         for subset in 0..1_usize << c {
             let mut basic = free.to_vec();
             complementary.iter().enumerate().for_each(|(k, &i)| basic[i] = subset >> k & 1 == 1);
@@ -140,34 +152,34 @@ impl Enumerate {
         Ok(search.finish(problem)?)
     }
 
-    /// How far apart two scaled points are at least.
+    /// Least distance of two distinct scaled points.
     fn distinct(&self) -> f64 {
-        100.0 * self.tolerance
+        DISTINCT_TOLERANCES * self.tolerance
     }
 }
 
-/// The problem in scaled units, by rows.
-struct Scaled {
+/// Problem in scaled units, by rows.
+struct ScaledMlcp {
     n: usize,
     m: Vec<f64>,
     q: Vec<f64>,
     free: Vec<bool>,
-    /// One scaled unit of each z.
+    /// Scaled unit of each z.
     unit: Vec<f64>,
     /// Largest entry of each row, by which the factorization scales it.
     row: Vec<f64>,
-    /// `true` when scaling made an entry overflow or vanish.
+    /// Whether scaling made an entry overflow or vanish.
     lossy: bool,
 }
 
-impl Scaled {
+impl ScaledMlcp {
     fn new(m: &DMatrix<f64>, q: &DVector<f64>, free: &[bool]) -> Self {
         let n = q.len();
         let speed = if q.amax() > 0.0 { q.amax() } else { 1.0 };
         let or_one = |x: f64| if x > 0.0 { x } else { 1.0 };
         let around: Vec<f64> = (0..n).map(|j| or_one(m.row(j).amax().max(m.column(j).amax()))).collect();
-        // a diagonal entry left over from cancellation is not a weight
-        let diagonal = |j: usize| m[(j, j)].abs() > 1e-12 * around[j];
+        // a diagonal entry that is round-off of cancellation is not a weight
+        let diagonal = |j: usize| m[(j, j)].abs() > DIAGONAL_RELATIVE * around[j];
         let weight: Vec<f64> =
             (0..n).map(|j| if diagonal(j) { m[(j, j)].abs() } else { around[j] }).collect();
         let mut scaled = Self {
@@ -197,39 +209,41 @@ impl Scaled {
         scaled
     }
 
-    /// `s q + M z` over the basic columns.
+    /// Complement `s q + M z` over the basic columns.
     fn complement(&self, basis: &[usize], z: &[f64], s: f64) -> Vec<f64> {
         let dot = |row: &[f64]| basis.iter().map(|&j| row[j] * z[j]).sum::<f64>();
         (0..self.n).map(|i| s * self.q[i] + dot(&self.m[i * self.n..(i + 1) * self.n])).collect()
     }
 
     fn unscaled(&self, z: &[f64]) -> Vec<f64> {
-        // what tolerance let pass as not negative is zero
+        // values within the tolerance below zero are zero
         let sign = |z: f64, free: bool| if free { z } else { z.max(0.0) };
         (0..self.n).map(|j| sign(z[j], self.free[j]) * self.unit[j]).collect()
     }
 }
 
-/// What has been found, in scaled units.
+/// Solutions found so far, in scaled units.
 #[derive(Default)]
-struct Found {
+struct EnumerationRecord {
     points: Vec<Vec<f64>>,
     vertices: Vec<Vec<f64>>,
-    /// The bases whose solutions are infinitely many.
+    /// Bases with infinitely many solutions.
     continua: Vec<Vec<bool>>,
     bases: usize,
     singular: usize,
     undecided: usize,
 }
 
-struct Search<'a> {
+/// Enumeration in progress.
+struct BasisSearch<'a> {
     settings: &'a Enumerate,
-    scaled: &'a Scaled,
-    found: Found,
+    scaled: &'a ScaledMlcp,
+    found: EnumerationRecord,
     budget: usize,
 }
 
-impl Search<'_> {
+impl BasisSearch<'_> {
+    /// Finds the solutions of one basis.
     fn examine(&mut self, basic: &[bool]) {
         self.found.bases += 1;
         let n = self.scaled.n;
@@ -252,7 +266,7 @@ impl Search<'_> {
         }
     }
 
-    /// A solution of `M_αα z_α = −q_α`, refined once, and by how much it fails; `None` when it overflows.
+    /// Solution of `M_αα z_α = −q_α`, refined once, and its inconsistency; `None` when it overflows.
     fn particular(&self, basis: &[usize], factor: &RankRevealingLu) -> Option<(Vec<f64>, f64)> {
         let mut z = vec![0.0; self.scaled.n];
         let mut inconsistency = 0.0;
@@ -265,6 +279,7 @@ impl Search<'_> {
         (z.iter().all(|z| z.is_finite()) && inconsistency.is_finite()).then_some((z, inconsistency))
     }
 
+    /// Keeps the point of a regular basis if it is feasible.
     fn keep_point(&mut self, basis: &[usize], basic: &[bool], z: Vec<f64>) {
         let w = self.scaled.complement(basis, &z, 1.0);
         let least =
@@ -282,7 +297,7 @@ impl Search<'_> {
         }
     }
 
-    /// The solutions of a singular basis: z = particular + null space, where `z_α` and the other w are not
+    /// Keeps the solutions of a singular basis: z = particular + null space, where `z_α` and the other w are not
     /// negative.
     fn keep_polyhedron(
         &mut self,
@@ -292,7 +307,7 @@ impl Search<'_> {
         particular: &[f64],
     ) {
         let n = self.scaled.n;
-        let lines: Vec<Generator> = (0..factor.nullity())
+        let lines: Vec<ConeGenerator> = (0..factor.nullity())
             .map(|k| {
                 let mut z = vec![0.0; n];
                 basis.iter().zip(factor.null_vector(k)).for_each(|(&j, x)| z[j] = x);
@@ -300,16 +315,16 @@ impl Search<'_> {
             })
             .collect();
         let apex = self.generator(basis, basic, particular, 1.0);
-        if !(lines.iter().all(Generator::is_finite) && apex.is_finite()) {
+        if !(lines.iter().all(ConeGenerator::is_finite) && apex.is_finite()) {
             self.found.undecided += 1;
             return;
         }
-        let mut cone = Cone::new(apex, lines, self.settings.tolerance);
+        let mut cone = PolyhedralCone::new(apex, lines, self.settings.tolerance);
         for i in (0..n).filter(|&i| !self.scaled.free[i]) {
             match cone.restrict(i, &mut self.budget) {
                 Ok(()) if cone.is_empty() => return,
                 Ok(()) => {}
-                Err(Spent) => {
+                Err(BudgetExhausted) => {
                     self.found.undecided += 1;
                     return;
                 }
@@ -332,14 +347,15 @@ impl Search<'_> {
         }
     }
 
-    /// A point (s = 1) or a direction (s = 0) as the cone sees it: z where basic, w elsewhere.
-    fn generator(&self, basis: &[usize], basic: &[bool], z: &[f64], s: f64) -> Generator {
+    /// Point (s = 1) or direction (s = 0) as a generator of the cone: z where basic, w elsewhere.
+    fn generator(&self, basis: &[usize], basic: &[bool], z: &[f64], s: f64) -> ConeGenerator {
         let w = self.scaled.complement(basis, z, s);
-        Generator::new((0..z.len()).map(|i| if basic[i] { z[i] } else { w[i] }), s)
+        ConeGenerator::new((0..z.len()).map(|i| if basic[i] { z[i] } else { w[i] }), s)
     }
 
+    /// Separates isolated points from continua, and certifies both.
     fn finish(self, problem: Problem) -> Result<Solutions, Malformed> {
-        let Found { points, vertices, continua, bases, singular, undecided } = self.found;
+        let EnumerationRecord { points, vertices, continua, bases, singular, undecided } = self.found;
         let (scaled, near) = (self.scaled, self.settings.distinct());
         let all: Vec<usize> = (0..scaled.n).collect();
         let on_continuum = |z: &Vec<f64>| {
@@ -355,12 +371,13 @@ impl Search<'_> {
             residual = residual.max(certify(problem, z)?.certificate.worst());
         }
         let continuum = !continua.is_empty();
-        // then it is another problem that was enumerated
+        // the scaled problem is then another one
         let undecided = if scaled.lossy { bases } else { undecided };
         Ok(Solutions { isolated, continuum, representatives, bases, singular, undecided, residual })
     }
 }
 
+/// Adds a point unless one within `near` of it is listed.
 fn add_distinct(list: &mut Vec<Vec<f64>>, z: Vec<f64>, near: f64) {
     // far from zero round-off grows with the point
     let size = z.iter().fold(1.0, |a: f64, x| a.max(x.abs()));

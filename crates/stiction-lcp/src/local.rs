@@ -4,7 +4,7 @@
 //! q − ε r, with r the impulses of the last round, has u = W r⁺ + q + ε (r⁺ − r). Once the impulses no longer change, ε has
 //! no effect, and the certificate is that of W and q themselves.
 
-use crate::certificate::{Candidate, Judge, Storage};
+use crate::certificate::{Candidate, Judge, JudgeBuffers};
 use crate::lemke::Basis;
 use crate::problem::{FrictionLaw, LocalProblem, Problem, StepProblem};
 use crate::proof::Farkas;
@@ -40,7 +40,7 @@ pub(crate) fn solve(
     warm_start: Option<&WarmStart>,
     mut solve_step: impl FnMut(&StepProblem, f64, &WarmStart) -> Result<Solution, LcpError>,
 ) -> Result<Solution, LcpError> {
-    let mut judge = Judge::new(Problem::Local(problem), Arc::default(), Storage::default());
+    let mut judge = Judge::new(Problem::Local(problem), Arc::default(), JudgeBuffers::default());
     let mut step = problem.step(LOCAL_PROXIMAL).ok_or_else(|| LcpError::Unsupported {
         solver,
         feature: "a matrix that is not definite".to_string(),

@@ -1,18 +1,18 @@
-//! Proofs that no solution exists.
+//! Proofs that no solution exists: Farkas vectors, checked against the data of the problem.
 
 use crate::problem::{Lcp, LocalProblem, Malformed, MassFactor, Mlcp, OffsetRow, Problem, StepProblem};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A Farkas vector: a combination of rows that no unknown can satisfy.
+/// Farkas vector: a combination of rows that no unknown can satisfy.
 ///
 /// For an LCP, y ≥ 0 with Mᵀy ≤ 0 and qᵀy < 0. For a step problem, y over the unknowns z with y ≥ 0 on normal
 /// rows, any sign on joint rows and zero on friction: Σ n y + ν y = 0, C y = 0 and y·(Δ, Υ) < 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Farkas {
-    /// The combination, largest entry 1.
+    /// Combination of rows, largest entry 1.
     pub y: Vec<f64>,
-    /// How much larger than the offsets ask for the unknowns would have to be to get round the proof: infinite
-    /// in exact arithmetic, 1/ε-like after round-off. At least [`Farkas::STRENGTH`].
+    /// Strength of the proof [-]: the factor by which the unknowns would have to exceed the size that the offsets imply
+    /// to evade it. Infinite in exact arithmetic, about 1/ε after round-off. At least [`Farkas::STRENGTH`].
     #[serde(deserialize_with = "number_or_infinity")]
     pub strength: f64,
 }
@@ -27,7 +27,8 @@ pub fn number_or_infinity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 }
 
 impl Farkas {
-    /// The least strength that counts as a proof: an unknown a thousand million times larger than the data.
+    /// Least strength that counts as a proof [-]: unknowns 1e9 times larger than the data imply. Sensible range 1e6 to
+    /// 1e12: below, ill-conditioned solvable problems would be proved infeasible; above, round-off hides true proofs.
     pub const STRENGTH: f64 = 1e9;
 
     /// Checks a combination against the problem's own data; `None` when it proves nothing.
@@ -49,7 +50,8 @@ impl Farkas {
     }
 }
 
-/// From 0 ≤ yᵀ(M z + q): Σ (Mᵀy)⁺ z ≥ −qᵀy, so some z is at least −qᵀy / Σ (Mᵀy)⁺, in units of q.
+/// Strength for a dense problem. From 0 ≤ yᵀ(M z + q): Σ (Mᵀy)⁺ z ≥ −qᵀy, so some z is at least −qᵀy / Σ (Mᵀy)⁺, in
+/// units of q.
 fn strength_dense(lcp: &Lcp, free: &[bool], y: &mut [f64]) -> f64 {
     let Lcp { m, q } = lcp;
     if y.len() != q.len() {
@@ -58,18 +60,19 @@ fn strength_dense(lcp: &Lcp, free: &[bool], y: &mut [f64]) -> f64 {
     let is_free = |j: usize| free.get(j).copied().unwrap_or(false);
     (0..y.len()).filter(|&j| !is_free(j)).for_each(|j| y[j] = y[j].max(0.0));
     let need = -q.iter().zip(&*y).map(|(q, y)| q * y).sum::<f64>();
-    let mut way_out = 0.0;
+    let mut escape = 0.0;
     for j in 0..y.len() {
         let column = m.column(j);
         let slope: f64 = column.iter().zip(&*y).map(|(m, y)| m * y).sum();
         let slope = if is_free(j) { slope.abs() } else { slope.max(0.0) };
         // one unit of z_j is worth the largest entry of its column
-        way_out += slope / column.amax().max(f64::MIN_POSITIVE);
+        escape += slope / column.amax().max(f64::MIN_POSITIVE);
     }
-    if need > 0.0 { need / way_out / q.amax() } else { 0.0 }
+    if need > 0.0 { need / escape / q.amax() } else { 0.0 }
 }
 
-/// The same of y·(W r + q), y ≥ 0 on the normal rows and zero elsewhere: W = J M̃⁻¹ Jᵀ, so |Jᵀy|² is y·W y.
+/// Strength for a problem in local form, from y·(W r + q) with y ≥ 0 on the normal rows and zero elsewhere:
+/// W = J M̃⁻¹ Jᵀ, so |Jᵀy|² is y·W y.
 fn strength_of_local(local: &LocalProblem, y: &mut [f64]) -> f64 {
     if y.len() != local.size() {
         return 0.0;
@@ -77,15 +80,15 @@ fn strength_of_local(local: &LocalProblem, y: &mut [f64]) -> f64 {
     let size = local.unknowns();
     y.iter_mut().enumerate().for_each(|(i, y)| *y = if i.is_multiple_of(size) { y.max(0.0) } else { 0.0 });
     let r = local.impulses(y);
-    let way_out = r.dot(&(&local.w * &r)).max(0.0).sqrt();
-    let asks = |i: usize| local.q[i].abs() / local.w[(i, i)].max(f64::MIN_POSITIVE).sqrt();
-    let asked = (0..r.len()).filter(|&i| r[i] > 0.0).map(asks).fold(0.0, f64::max);
+    let escape = r.dot(&(&local.w * &r)).max(0.0).sqrt();
+    let implied_by = |i: usize| local.q[i].abs() / local.w[(i, i)].max(f64::MIN_POSITIVE).sqrt();
+    let implied = (0..r.len()).filter(|&i| r[i] > 0.0).map(implied_by).fold(0.0, f64::max);
     let need = -r.dot(&local.q);
-    if need > 0.0 { need / way_out / asked } else { 0.0 }
+    if need > 0.0 { need / escape / implied } else { 0.0 }
 }
 
-/// From 0 ≤ y·(J v + offset): r·v ≥ −y·offset with r = Jᵀy, so v measured by its kinetic energy is at least
-/// −y·offset / |r|, against what each row by itself asks for.
+/// Strength for a step problem. From 0 ≤ y·(J v + offset): r·v ≥ −y·offset with r = Jᵀy, so v measured by its kinetic
+/// energy is at least −y·offset / |r|, relative to the speed that each row by itself implies.
 fn strength_of_step(problem: &StepProblem, y: &mut [f64]) -> Result<f64, Malformed> {
     let layout = problem.layout();
     if y.len() != layout.impulses {
@@ -93,10 +96,10 @@ fn strength_of_step(problem: &StepProblem, y: &mut [f64]) -> Result<f64, Malform
     }
     let mass = MassFactor::new(problem)?;
     let mut rows: Vec<(&OffsetRow, f64)> = Vec::new();
-    let mut way_out = 0.0;
+    let mut escape = 0.0;
     for (joint, &y) in problem.joints.iter().zip(&*y) {
         rows.push((&joint.row, y));
-        way_out += joint.compliance * y * y;
+        escape += joint.compliance * y * y;
     }
     for (contact, &start) in problem.contacts.iter().zip(&layout.contact) {
         let own = &mut y[start..start + contact.unknowns()];
@@ -109,7 +112,7 @@ fn strength_of_step(problem: &StepProblem, y: &mut [f64]) -> Result<f64, Malform
         }
     }
     let mut r = vec![0.0; layout.velocities()];
-    let (mut need, mut asked): (f64, f64) = (0.0, 0.0);
+    let (mut need, mut implied): (f64, f64) = (0.0, 0.0);
     for (row, y) in rows {
         if y == 0.0 {
             continue;
@@ -120,9 +123,9 @@ fn strength_of_step(problem: &StepProblem, y: &mut [f64]) -> Result<f64, Malform
         row.row.add_transposed(&layout.velocity, 1.0, &mut own);
         mass.half_solve(&mut own);
         let length = own.iter().map(|x| x * x).sum::<f64>().sqrt();
-        asked = asked.max(row.offset.abs() / length.max(f64::MIN_POSITIVE));
+        implied = implied.max(row.offset.abs() / length.max(f64::MIN_POSITIVE));
     }
     mass.half_solve(&mut r);
-    way_out += r.iter().map(|x| x * x).sum::<f64>();
-    Ok(if need > 0.0 { need / way_out.sqrt() / asked } else { 0.0 })
+    escape += r.iter().map(|x| x * x).sum::<f64>();
+    Ok(if need > 0.0 { need / escape.sqrt() / implied } else { 0.0 })
 }

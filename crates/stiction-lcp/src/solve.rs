@@ -105,8 +105,8 @@ pub struct Workspace {
 /// Storage of each method.
 #[derive(Debug, Clone, Default)]
 struct MethodStorage {
-    condense: condense::Storage,
-    lemke: lemke::Workspace,
+    condense: condense::CondenseBuffers,
+    lemke: lemke::LemkeWorkspace,
     newton: ModeNewton,
     structured: StructuredWorkspace,
     z: Vec<f64>,

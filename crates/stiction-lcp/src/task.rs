@@ -25,7 +25,7 @@ pub(crate) struct Tolerances {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TaskStorage {
     prepared: Arc<Prepared>,
-    judge: certificate::Storage,
+    judge: certificate::JudgeBuffers,
     spare: Vec<Candidate>,
     pub(crate) profile: Profile,
 }
@@ -65,7 +65,7 @@ impl TaskStorage {
         self.profile.enter(Phase::Methods);
         let mut task = Task { problem, tolerances, law, judge, storage: self };
         let result = work(&mut task);
-        let storage = task.judge.into_storage();
+        let storage = task.judge.into_buffers();
         self.judge = storage;
         self.profile.enter(caller);
         Ok(result)

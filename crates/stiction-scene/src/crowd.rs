@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use stiction::{Groups, planar, spatial};
 use stiction_geometry as geometry;
-use stiction_geometry::broad::{Broad, Extent};
+use stiction_geometry::broad::{BroadPhase, Extent};
 
 /// Most pairs of shapes near each other: a pile of 20,000 bodies has half as many.
 const MOST_NEAR: usize = 300_000;
@@ -75,7 +75,7 @@ impl Shapes<'_> {
             }
             false
         };
-        Broad::default().overlaps(&self.boxes, count, &mut Vec::new());
+        BroadPhase::default().overlaps(&self.boxes, count, &mut Vec::new());
         (near > MOST_NEAR).then(|| Crowd {
             body: self.names[at].to_string(),
             message: format!("more than {MOST_NEAR} pairs of shapes are in one place"),

@@ -1,113 +1,20 @@
-//! The events of two polygons: every vertex of one against an edge of the other, where the two face each other.
-//! HA10 section 4.2.
+//! Events of two polygons: every vertex of one on an edge of the other where the two face each other, each with its
+//! own exact gap. HA10 section 4.2.
 //!
-//! As in space: b is moved along the line of the centroids until the two just touch, near the line between them
-//! each polygon has a *cap*, the edges almost along that line, and vertices of one cap that lie on an edge of the
-//! other are the events. Each has its own gap in the true pose: the distance of vertex and edge along the normal
-//! of the edge.
+//! b is moved along the line of the centroids until the two just touch. Near the line between them each polygon has
+//! a *cap*: the edges almost along that line. Vertices of one cap that lie on an edge of the other are the events.
+//! The gap of an event is measured in the true pose, along the normal of its edge.
 
-use nalgebra::{Isometry2, Point2, Vector2};
+use nalgebra::{Isometry2, Vector2};
 
 use super::Polygon;
+use super::cap::BodyView;
 use super::gap::Gap;
 use super::ratio::{Basis, ratio};
+use crate::events::{MERGED_EVENTS_RELATIVE, ON_FACET_RELATIVE};
+use crate::gap::retain_from;
 
-/// Least cosine of the angle between the line and an edge of a cap, 18°. Closer to 1 loses the far corner of a
-/// body that tips over until it is near; smaller gives rounded bodies idle events.
-const CAP: f64 = 0.95;
-
-/// How far beyond its end a vertex still is on an edge, relative to the size. Zero would lose the corners of
-/// equal boxes on each other.
-const SLACK: f64 = 1e-9;
-
-/// Distance along the line within which two events are one, relative to the size: corners of equal boxes on each
-/// other are each on the edge of the other.
-const MERGE: f64 = 1e-6;
-
-/// A polygon in its pose, seen along the normal.
-struct View<'a> {
-    polygon: &'a Polygon,
-    pose: &'a Isometry2<f64>,
-    /// Normal of the line, towards the other polygon.
-    normal: Vector2<f64>,
-    /// Direction along the line, the same for both polygons.
-    along: Vector2<f64>,
-    /// The point of the line.
-    origin: Point2<f64>,
-    /// Displacement to where the polygons touch.
-    shift: Vector2<f64>,
-}
-
-impl View<'_> {
-    fn count(&self) -> usize {
-        self.polygon.vertices().len()
-    }
-
-    /// A vertex in the true pose.
-    fn place(&self, i: usize) -> Point2<f64> {
-        self.pose * self.polygon.vertices()[i]
-    }
-
-    /// Place along the line and height above it of a vertex, where the polygons touch.
-    fn at(&self, i: usize) -> (f64, f64) {
-        let d = self.place(i) + self.shift - self.origin;
-        (self.along.dot(&d), self.normal.dot(&d))
-    }
-
-    fn edge_normal(&self, i: usize) -> Vector2<f64> {
-        self.pose.rotation * self.polygon.normals()[i]
-    }
-
-    /// The edges of the cap: the first one, and how many follow counter-clockwise.
-    fn cap(&self, held: Option<usize>, slack: f64) -> (usize, usize) {
-        let n = self.count();
-        let cosine = |i: usize| self.edge_normal(i).dot(&self.normal);
-        // a touching vertex: the highest one, uphill from the basis
-        let mut top = held.unwrap_or(0);
-        loop {
-            let (before, after) = ((top + n - 1) % n, (top + 1) % n);
-            let height = self.at(top).1;
-            if self.at(after).1 > height {
-                top = after;
-            } else if self.at(before).1 > height {
-                top = before;
-            } else {
-                break;
-            }
-        }
-        // from the first touching vertex, the edge most along the line of all that touch
-        let mut first = top;
-        while self.at((first + n - 1) % n).1 >= -slack && (first + n - 1) % n != top {
-            first = (first + n - 1) % n;
-        }
-        let before = (first + n - 1) % n;
-        let best = if cosine(before) > cosine(first) { before } else { first };
-        let (mut start, mut count) = (best, 1);
-        while count < n && cosine((start + n - 1) % n) >= CAP {
-            start = (start + n - 1) % n;
-            count += 1;
-        }
-        while count < n && cosine((start + count) % n) >= CAP {
-            count += 1;
-        }
-        (start, count)
-    }
-
-    /// The edge of a cap that a place along the line lies on, deepest inside.
-    fn edge_at(&self, (start, count): (usize, usize), at: f64, slack: f64) -> Option<usize> {
-        let mut best: Option<(usize, f64)> = None;
-        for i in (0..count).map(|k| (start + k) % self.count()) {
-            let (p, q) = (self.at(i).0, self.at((i + 1) % self.count()).0);
-            let inside = (at - p.min(q)).min(p.max(q) - at);
-            if inside >= -slack && best.is_none_or(|(_, b)| inside > b) {
-                best = Some((i, inside));
-            }
-        }
-        best.map(|(i, _)| i)
-    }
-}
-
-/// Appends every event with a gap <= `reach`.
+/// Appends every event with a gap <= `reach` [m].
 pub(super) fn events(
     a: (&Polygon, &Isometry2<f64>),
     b: (&Polygon, &Isometry2<f64>),
@@ -116,25 +23,25 @@ pub(super) fn events(
     out: &mut Vec<Gap>,
 ) {
     let Some(ratio) = ratio(a, b, basis) else { return };
-    // its normal separates the bodies by its gap, so nothing is nearer
+    // its normal separates the bodies by its gap: no event is nearer
     if ratio.gap() > reach {
         return;
     }
     let size = a.0.size().min(b.0.size());
-    let slack = SLACK * size;
+    let slack = ON_FACET_RELATIVE * size;
     let normal = ratio.normal();
     let along = Vector2::new(-normal.y, normal.x);
     let origin = ratio.touching_point();
     let views = [
-        View { polygon: a.0, pose: a.1, normal, along, origin, shift: Vector2::zeros() },
-        View { polygon: b.0, pose: b.1, normal: -normal, along, origin, shift: ratio.shift() },
+        BodyView { polygon: a.0, pose: a.1, normal, along, origin, shift: Vector2::zeros() },
+        BodyView { polygon: b.0, pose: b.1, normal: -normal, along, origin, shift: ratio.shift() },
     ];
     let caps = [0, 1].map(|k| {
         let held = ratio.multipliers.iter().find(|m| m.body == k).map(|m| m.facet);
         views[k].cap(held, slack)
     });
 
-    // vertices of one on edges of the other, the smaller name first where both are
+    // vertices of one on edges of the other; where both are, the smaller code is kept
     let first = out.len();
     let mut found = false;
     for k in [0, 1] {
@@ -143,19 +50,19 @@ pub(super) fn events(
             let at = vertices.at(i).0;
             let Some(e) = edges.edge_at(caps[1 - k], at, slack) else { continue };
             found = true;
-            let place = vertices.place(i);
+            let vertex = vertices.vertex(i);
             let n = edges.edge_normal(e);
-            let core = n.dot(&(place - edges.place(e)));
-            let foot = place - core * n;
+            let core = n.dot(&(vertex - edges.vertex(e)));
+            let foot = vertex - core * n;
             let gap = if k == 1 {
-                Gap::rounded((foot, 0.0), (place, 0.0), core, n, edge_code(e) << 16 | vertex_code(i))
+                Gap::rounded((foot, 0.0), (vertex, 0.0), core, n, edge_code(e) << 16 | vertex_code(i))
             } else {
-                Gap::rounded((place, 0.0), (foot, 0.0), core, -n, vertex_code(i) << 16 | edge_code(e))
+                Gap::rounded((vertex, 0.0), (foot, 0.0), core, -n, vertex_code(i) << 16 | edge_code(e))
             };
-            // the vertex of a at this place, if there is one
+            // vertex of a at this point, if there is one
             let twin = out[first..].iter().position(|other| {
                 let d = other.on_a + views[0].shift - origin;
-                k == 1 && (along.dot(&d) - at).abs() <= MERGE * size
+                k == 1 && (along.dot(&d) - at).abs() <= MERGED_EVENTS_RELATIVE * size
             });
             match twin {
                 Some(t) if vertex_code(i) < out[first + t].feature >> 16 => out[first + t] = gap,
@@ -165,42 +72,34 @@ pub(super) fn events(
         }
     }
     if !found {
-        // round-off has lost the event of the metric itself
+        // round-off has lost every event: take the witness points of the metric itself
         let [on_a, on_b] = ratio.near;
         out.push(Gap { gap: ratio.gap(), normal, on_a, on_b, feature: u32::MAX });
     }
 
-    // within reach
-    let mut kept = first;
-    for i in first..out.len() {
-        if out[i].gap <= reach {
-            out.swap(kept, i);
-            kept += 1;
-        }
-    }
-    out.truncate(kept);
+    retain_from(out, first, |gap| gap.gap <= reach);
 }
 
-/// Whose vertex an event is of.
-pub(super) enum Side {
-    OfA,
-    OfB,
-    /// The event of the metric itself.
-    Unnamed,
+/// Polygon that the vertex of an event belongs to.
+pub(super) enum VertexOwner {
+    A,
+    B,
+    /// Event of the metric itself, without named features.
+    Unknown,
 }
 
-/// Whose vertex the name of an event speaks of.
-pub(super) fn side(feature: u32) -> Side {
+/// Polygon that the vertex of an event belongs to, from the identifier of its feature pair.
+pub(super) fn vertex_owner(feature: u32) -> VertexOwner {
     if feature == u32::MAX {
-        Side::Unnamed
+        VertexOwner::Unknown
     } else if feature >> 16 & 1 == 0 {
-        Side::OfA
+        VertexOwner::A
     } else {
-        Side::OfB
+        VertexOwner::B
     }
 }
 
-/// Even, so that the odd code next to it names the edge that starts at the vertex.
+/// Code of a vertex: even, so that the odd code next to it names the edge that starts there.
 fn vertex_code(i: usize) -> u32 {
     u32::try_from(2 * i).unwrap_or(u32::MAX)
 }

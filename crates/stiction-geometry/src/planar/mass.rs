@@ -6,6 +6,7 @@ use nalgebra::{Isometry2, Point2, Vector2};
 
 use super::{Polygon, Shape};
 use crate::error::MassError;
+use crate::mass::{check_density, total};
 
 /// Mass, centre of mass and inertia in a local frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,23 +20,15 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
-    /// Mass properties of several parts held together, each given in its own frame with the pose of that
+    /// Mass properties of several parts fixed to each other, each given in its own frame with the pose of that
     /// frame. A part of negative mass is a hole.
     pub fn combine(
         parts: impl IntoIterator<Item = (Isometry2<f64>, Self)> + Clone,
     ) -> Result<Self, MassError> {
-        let mut mass = 0.0;
-        let mut moment = Vector2::zeros();
-        for (pose, part) in parts.clone() {
-            mass += part.mass;
-            moment += part.mass * (pose * part.centre).coords;
-        }
-        if !(mass.is_finite() && mass > 0.0) {
-            return Err(MassError::Total { mass });
-        }
-        let centre = Point2::from(moment / mass);
+        let (mass, centre) =
+            total(parts.clone().into_iter().map(|(pose, part)| (part.mass, pose * part.centre)))?;
 
-        // parallel axes
+        // parallel axis theorem
         let mut inertia = 0.0;
         for (pose, part) in parts {
             let d = pose * part.centre - centre;
@@ -48,9 +41,7 @@ impl MassProperties {
 /// Mass properties of a shape of uniform density [kg/m²].
 pub fn mass(shape: &Shape, density: f64) -> Result<MassProperties, MassError> {
     shape.check()?;
-    if !(density.is_finite() && density > 0.0) {
-        return Err(MassError::Density { density });
-    }
+    check_density(density)?;
     let about_origin = |mass: f64, inertia: f64| MassProperties { mass, centre: Point2::origin(), inertia };
     match shape {
         Shape::Disk { radius } | Shape::Capsule { radius, .. } if *radius == 0.0 => {
@@ -76,8 +67,8 @@ pub fn mass(shape: &Shape, density: f64) -> Result<MassProperties, MassError> {
     }
 }
 
-/// Sum over the triangles that share the first vertex: measured from there, and not from a possibly far
-/// origin, nothing cancels.
+/// Mass properties of a polygon: sums over the triangles that share the first vertex. Measured from there, and not
+/// from a possibly far origin, nothing cancels.
 fn polygon_mass(polygon: &Polygon, density: f64) -> MassProperties {
     let v = polygon.vertices();
     let (mut area, mut moment, mut second) = (0.0, Vector2::zeros(), 0.0);

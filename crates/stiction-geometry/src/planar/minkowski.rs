@@ -1,15 +1,16 @@
-//! The signed Euclidean distance of two polygons, to compare the ratio metric with.
+//! Signed Euclidean distance of two polygons, as an alternative to the ratio metric.
 
 use nalgebra::{Isometry2, Point2, Vector2};
 
 use super::{Gap, Polygon, Shape};
 use crate::error::NoGap;
 
-/// Gap below which the normal of an edge is taken even if two vertices are nearest, relative to the size: the
-/// direction from one to the other would be round-off.
-const TOUCHING: f64 = 1e-12;
+/// Gap, relative to the larger size, up to which the normal of an edge is taken even if two vertices are nearest:
+/// the direction from one to the other would be round-off. Sensible range 1e-14 to 1e-9; larger values are an error
+/// of the normal of separated corners.
+const TOUCHING_RELATIVE: f64 = 1e-12;
 
-/// The distance of two polygons [m], or minus the length of the shortest displacement that parts them: their
+/// Distance of two polygons [m], or minus the length of the shortest displacement that separates them: their
 /// Minkowski depth. One gap per pair, with feature 0; `None` when a pose is not finite.
 ///
 /// Exact, in time linear in the number of edges: the shortest way out is along the normal of an edge, and the
@@ -42,9 +43,9 @@ pub fn minkowski_gap(
         return Ok(None);
     }
     let size = of_a.size().max(of_b.size());
-    let slack = TOUCHING * size;
-    let over_a = Sides::new(of_a, of_b, &relative, slack);
-    let over_b = Sides::new(of_b, of_a, &relative.inverse(), slack);
+    let slack = TOUCHING_RELATIVE * size;
+    let over_a = EdgeSearch::new(of_a, of_b, &relative, slack);
+    let over_b = EdgeSearch::new(of_b, of_a, &relative.inverse(), slack);
 
     let separation = over_a.highest.height.max(over_b.highest.height);
     let apart = separation > slack;
@@ -62,56 +63,55 @@ pub fn minkowski_gap(
         if apart && chosen.beyond > 0.0 { (d.norm(), d.normalize()) } else { (chosen.height, chosen.normal) };
     let mut found = Gap { gap, normal, on_a: chosen.vertex - gap * normal, on_b: chosen.vertex, feature: 0 };
     if on_a_first {
-        found.place(pose_a);
+        found.move_to_world(pose_a);
     } else {
-        found.place(pose_b);
+        found.move_to_world(pose_b);
         found.swap();
     }
     Ok(found.gap.is_finite().then_some(found))
 }
 
 impl Gap {
-    /// From the frame of a pose to the world.
-    fn place(&mut self, pose: &Isometry2<f64>) {
+    /// Moves the gap from the frame of a pose to the world.
+    fn move_to_world(&mut self, pose: &Isometry2<f64>) {
         self.normal = pose.rotation * self.normal;
         self.on_a = pose * self.on_a;
         self.on_b = pose * self.on_b;
     }
 }
 
-/// A vertex above an edge, in the frame of the edge's polygon.
+/// Vertex of one polygon over an edge of the other, in the frame of the edge's polygon.
 #[derive(Clone, Copy)]
-struct Above {
+struct VertexOverEdge {
     normal: Vector2<f64>,
     vertex: Point2<f64>,
     /// Nearest point of the edge.
     foot: Point2<f64>,
-    /// Of the vertex above the line of the edge [m].
+    /// Height of the vertex above the line of the edge [m].
     height: f64,
-    /// How far beyond an end of the edge it is along that line [m].
+    /// Distance beyond the nearer end of the edge, along that line [m].
     beyond: f64,
-    /// Of vertex and edge [m].
+    /// Distance of vertex and edge [m].
     distance: f64,
 }
 
-impl Above {
-    /// Whether this one's edge separates more than the other's; of parallel edges, whether its vertex is more
-    /// nearly on it.
+impl VertexOverEdge {
+    /// Whether this edge separates more than the other; for equal separation, whether its vertex is more nearly on it.
     fn is_better(&self, other: &Self, slack: f64) -> bool {
         let more = self.height - other.height;
         more > slack || (more >= -slack && self.beyond < other.beyond)
     }
 }
 
-/// One polygon above the edges of another.
-struct Sides {
-    /// Over the edge that the lowest vertex is highest above.
-    highest: Above,
-    /// Nearest to an edge.
-    nearest: Above,
+/// Search over the edges of one polygon for those that separate it from another.
+struct EdgeSearch {
+    /// Edge of greatest separation, with the lowest vertex over it.
+    highest: VertexOverEdge,
+    /// Nearest vertex and edge.
+    nearest: VertexOverEdge,
 }
 
-impl Sides {
+impl EdgeSearch {
     fn new(polygon: &Polygon, other: &Polygon, relative: &Isometry2<f64>, slack: f64) -> Self {
         let (corners, count) = (polygon.vertices(), other.vertices().len());
         let vertex = |k: usize| relative * other.vertices()[k % count];
@@ -121,7 +121,14 @@ impl Sides {
             let t = along.dot(&(v - p));
             let foot = p + t.clamp(0.0, length) * along;
             let beyond = (t - length).max(-t).max(0.0);
-            Above { normal: n, vertex: v, foot, height: n.dot(&(v - p)), beyond, distance: (v - foot).norm() }
+            VertexOverEdge {
+                normal: n,
+                vertex: v,
+                foot,
+                height: n.dot(&(v - p)),
+                beyond,
+                distance: (v - foot).norm(),
+            }
         };
 
         let height = |i: usize, k: usize| polygon.normals()[i].dot(&(vertex(k) - corners[i]));

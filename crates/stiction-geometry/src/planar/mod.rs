@@ -1,9 +1,12 @@
-//! Shapes in the plane. A pose is an `Isometry2`: the body's local frame in the world.
+//! Planar shapes: bounds, gaps, ratio metric and mass properties. A pose is an `Isometry2`, the local frame of a
+//! body in the world.
 
 mod bounds;
+mod cap;
 mod events;
 mod gap;
 mod growth;
+mod half_plane;
 mod mass;
 mod minkowski;
 mod outline;

@@ -1,42 +1,30 @@
-//! Gaps between polygons and capsules, both seen as an outline of straight edges wrapped in a radius.
-//!
-//! The core of a capsule is a polygon with two vertices and two edges, one per side, so a polygon against a
-//! capsule and two capsules need no code of their own.
-//!
-//! Two outlines meet in one pair of facing edges: the edge of greatest separation, and the edge of the other
-//! outline that faces it most. Along that pair the contact ends at two places, and at each of them is an
-//! *event*, a vertex of one outline against an edge of the other, with the gap measured along the normal of
-//! that edge. (Measuring at a clip point along the normal of the reference edge instead would give a row that
-//! is not the gradient of the gap, because a clip point slides along its edge.) Separated outlines may have two
-//! vertices as their nearest features; that event takes the Euclidean distance.
+//! Gaps between polygons, capsules and disks, from outlines of straight edges wrapped in a radius. The core of a
+//! capsule is a polygon of two vertices and two edges, so that one code serves all pairs.
 
 use nalgebra::{Isometry2, Point2, Vector2};
 
-use super::gap::{Gap, TINY, push};
+use super::gap::Gap;
 use super::{Polygon, Shape};
-
-/// How far beyond the end of an edge, relative to the shorter of the two, the foot of a vertex still counts as
-/// on it. Zero would lose both events at an end where two vertices meet to round-off, as in a stack of equal
-/// boxes; more than 1e-6 would show as an error of the distance near corners.
-const END_SLACK: f64 = 1e-9;
+use crate::gap::{END_RELATIVE, MIN_DIRECTION_LENGTH, first_event, push_within};
 
 /// Outward normals of the two sides of a capsule, below and above its axis.
 const SIDES: [Vector2<f64>; 2] = [Vector2::new(0.0, -1.0), Vector2::new(0.0, 1.0)];
 
-enum Core<'a> {
+/// Core of an outline.
+enum OutlineCore<'a> {
     Segment([Point2<f64>; 2]),
     Polygon(&'a Polygon),
 }
 
-/// A closed chain of edges in a pose, wrapped in a radius.
+/// Closed chain of edges in a pose, wrapped in a radius.
 pub(super) struct Outline<'a> {
-    core: Core<'a>,
+    core: OutlineCore<'a>,
     radius: f64,
     pose: &'a Isometry2<f64>,
 }
 
 /// Edge of an outline, in the world.
-struct Edge {
+struct OutlineEdge {
     /// Start, end.
     ends: [Point2<f64>; 2],
     /// Vertex before the start, vertex after the end.
@@ -50,38 +38,38 @@ struct Edge {
 }
 
 impl<'a> Outline<'a> {
-    /// The outline of a capsule or polygon.
+    /// Outline of a capsule or polygon.
     pub(super) fn of(shape: &'a Shape, pose: &'a Isometry2<f64>) -> Option<Self> {
         match shape {
             Shape::Capsule { half_length: l, radius } => {
                 let ends = [Point2::new(-l, 0.0), Point2::new(*l, 0.0)];
-                Some(Self { core: Core::Segment(ends), radius: *radius, pose })
+                Some(Self { core: OutlineCore::Segment(ends), radius: *radius, pose })
             }
-            Shape::Polygon(polygon) => Some(Self { core: Core::Polygon(polygon), radius: 0.0, pose }),
+            Shape::Polygon(polygon) => Some(Self { core: OutlineCore::Polygon(polygon), radius: 0.0, pose }),
             Shape::Disk { .. } | Shape::Ellipse { .. } | Shape::HalfPlane => None,
         }
     }
 
     fn vertices(&self) -> &[Point2<f64>] {
         match &self.core {
-            Core::Segment(ends) => ends,
-            Core::Polygon(polygon) => polygon.vertices(),
+            OutlineCore::Segment(ends) => ends,
+            OutlineCore::Polygon(polygon) => polygon.vertices(),
         }
     }
 
     fn normals(&self) -> &[Vector2<f64>] {
         match &self.core {
-            Core::Segment(_) => &SIDES,
-            Core::Polygon(polygon) => polygon.normals(),
+            OutlineCore::Segment(_) => &SIDES,
+            OutlineCore::Polygon(polygon) => polygon.normals(),
         }
     }
 
-    fn edge(&self, i: usize) -> Edge {
+    fn edge(&self, i: usize) -> OutlineEdge {
         let v = self.vertices();
         let n = v.len();
         let (j, before, after) = ((i + 1) % n, (i + n - 1) % n, (i + 2) % n);
         let normal = self.pose.rotation * self.normals()[i];
-        Edge {
+        OutlineEdge {
             ends: [self.pose * v[i], self.pose * v[j]],
             beyond: [self.pose * v[before], self.pose * v[after]],
             tangent: Vector2::new(-normal.y, normal.x),
@@ -108,7 +96,7 @@ impl<'a> Outline<'a> {
         }))
     }
 
-    /// The edge that faces a world direction most, among the two at the vertex farthest along it.
+    /// Edge that faces a world direction most, among the two at the vertex farthest along it.
     fn incident_edge(&self, direction: Vector2<f64>) -> usize {
         let d = self.pose.rotation.inverse_transform_vector(&direction);
         let (k, _) = greatest(self.vertices().iter().map(|v| d.dot(&v.coords)));
@@ -124,12 +112,12 @@ fn vertex_code(i: usize) -> u32 {
     2 * i
 }
 
-/// The first greatest value and its place.
+/// First greatest value and its index.
 fn greatest(values: impl Iterator<Item = f64>) -> (usize, f64) {
     values.enumerate().fold((0, f64::NEG_INFINITY), |best, (i, x)| if x > best.1 { (i, x) } else { best })
 }
 
-/// An outline against a disk: the nearest edge or vertex, or the edge of least depth for a centre inside.
+/// Gap of an outline and a disk: of the nearest edge or vertex, or of the edge of least depth for a centre inside.
 pub(super) fn disk_gaps(a: &Outline, centre: Point2<f64>, radius: f64, reach: f64, out: &mut Vec<Gap>) {
     let (i, separation) = a.facing_edge(centre);
     if separation - (a.radius + radius) > reach {
@@ -140,7 +128,7 @@ pub(super) fn disk_gaps(a: &Outline, centre: Point2<f64>, radius: f64, reach: f6
     let end = usize::from(along > 0.0);
     let d = centre - edge.ends[end];
     // beyond an end of the edge of greatest separation, that end is the nearest vertex
-    let beyond = (along < 0.0 || along > edge.length) && d.norm() > TINY;
+    let beyond = (along < 0.0 || along > edge.length) && d.norm() > MIN_DIRECTION_LENGTH;
     let gap = if beyond {
         let core = d.norm();
         let ends = ((edge.ends[end], a.radius), (centre, radius));
@@ -150,10 +138,16 @@ pub(super) fn disk_gaps(a: &Outline, centre: Point2<f64>, radius: f64, reach: f6
         let foot = centre - core * edge.normal;
         Gap::rounded((foot, a.radius), (centre, radius), core, edge.normal, edge.code)
     };
-    push(gap, reach, out);
+    push_within(gap, reach, out);
 }
 
-/// Two outlines: the events of the one pair of facing edges, at most one per end.
+/// Gaps of two outlines: the events of one pair of facing edges, at most one per end.
+///
+/// The pair is the edge of greatest separation and the edge of the other outline that faces it most. The contact
+/// along it has two ends. At each end is an event: a vertex of one outline on an edge of the other, with the gap
+/// measured along the normal of that edge. A clip point along the normal of the reference edge would give a row that
+/// is not the gradient of the gap, because a clip point slides along its edge. Separated outlines may have two
+/// vertices as their nearest features; that event takes the Euclidean distance.
 pub(super) fn outline_gaps(a: &Outline, b: &Outline, reach: f64, out: &mut Vec<Gap>) {
     let (edge_a, separation_a) = a.separating_edge(b);
     let (edge_b, separation_b) = b.separating_edge(a);
@@ -172,17 +166,21 @@ pub(super) fn outline_gaps(a: &Outline, b: &Outline, reach: f64, out: &mut Vec<G
         let e = a.edge(a.incident_edge(-f.normal));
         (e, f)
     };
-    let slack = END_SLACK * e.length.min(f.length);
+    let slack = END_RELATIVE * e.length.min(f.length);
 
     // two vertices as the nearest features
     if let Some((i, j)) = nearest_corners(&e, &f, slack) {
         let d = f.ends[j] - e.ends[i];
         let core = d.norm();
         let feature = e.vertex_codes[i] << 16 | f.vertex_codes[j];
-        push(Gap::rounded((e.ends[i], a.radius), (f.ends[j], b.radius), core, d / core, feature), reach, out);
+        push_within(
+            Gap::rounded((e.ends[i], a.radius), (f.ends[j], b.radius), core, d / core, feature),
+            reach,
+            out,
+        );
     }
 
-    // an event deeper than the outlines overlap has its vertex not behind the edge but beyond the body
+    // an event deeper than the overlap of the outlines has its vertex beyond the body, not behind the edge
     let floor = separation - (a.radius + b.radius) - slack;
 
     // one vertex-edge event per end; facing edges run against each other, so start meets end
@@ -193,30 +191,22 @@ pub(super) fn outline_gaps(a: &Outline, b: &Outline, reach: f64, out: &mut Vec<G
         let of_a = on_edge(&e.ends[i], &f, slack)
             .then(|| Gap::on_edge_of_b((e.ends[i], e.vertex_codes[i]), a.radius, &f, b.radius))
             .filter(|g| g.gap >= floor);
-        let event = match (of_a, of_b) {
-            (Some(g), Some(h)) => {
-                let tie = (g.gap - h.gap).abs() <= slack;
-                let a_first = if tie { e.vertex_codes[i] <= f.vertex_codes[j] } else { g.gap < h.gap };
-                Some(if a_first { g } else { h })
-            }
-            (g, h) => g.or(h),
-        };
-        if let Some(gap) = event {
-            push(gap, reach, out);
+        if let Some(gap) = first_event(of_a, of_b, slack, e.vertex_codes[i] <= f.vertex_codes[j]) {
+            push_within(gap, reach, out);
         }
     }
 }
 
 impl Gap {
-    /// A vertex of b against an edge of a.
-    fn on_edge_of_a(edge: &Edge, r_a: f64, (vertex, code): (Point2<f64>, u32), r_b: f64) -> Self {
+    /// Gap of a vertex of b and an edge of a.
+    fn on_edge_of_a(edge: &OutlineEdge, r_a: f64, (vertex, code): (Point2<f64>, u32), r_b: f64) -> Self {
         let core = edge.normal.dot(&(vertex - edge.ends[0]));
         let foot = vertex - core * edge.normal;
         Self::rounded((foot, r_a), (vertex, r_b), core, edge.normal, edge.code << 16 | code)
     }
 
-    /// A vertex of a against an edge of b.
-    fn on_edge_of_b((vertex, code): (Point2<f64>, u32), r_a: f64, edge: &Edge, r_b: f64) -> Self {
+    /// Gap of a vertex of a and an edge of b.
+    fn on_edge_of_b((vertex, code): (Point2<f64>, u32), r_a: f64, edge: &OutlineEdge, r_b: f64) -> Self {
         let core = edge.normal.dot(&(vertex - edge.ends[0]));
         let foot = vertex - core * edge.normal;
         Self::rounded((vertex, r_a), (foot, r_b), core, -edge.normal, code << 16 | edge.code)
@@ -224,18 +214,18 @@ impl Gap {
 }
 
 /// Whether the foot of a vertex lies on the edge.
-fn on_edge(vertex: &Point2<f64>, edge: &Edge, slack: f64) -> bool {
+fn on_edge(vertex: &Point2<f64>, edge: &OutlineEdge, slack: f64) -> bool {
     let along = edge.tangent.dot(&(vertex - edge.ends[0]));
     (-slack..=edge.length + slack).contains(&along)
 }
 
-/// The ends of two facing edges that are the nearest points of the whole outlines, if two vertices are: the
-/// line between them lies in the normal cones of both.
-fn nearest_corners(e: &Edge, f: &Edge, slack: f64) -> Option<(usize, usize)> {
-    let in_cone = |edge: &Edge, i: usize, d: &Vector2<f64>| {
+/// Ends of two facing edges that are the nearest points of the whole outlines, if two vertices are: the line between
+/// them lies in the normal cones of both.
+fn nearest_corners(e: &OutlineEdge, f: &OutlineEdge, slack: f64) -> Option<(usize, usize)> {
+    let in_cone = |edge: &OutlineEdge, i: usize, d: &Vector2<f64>| {
         let outward = if i == 0 { -edge.tangent } else { edge.tangent };
         let neighbour = edge.beyond[i] - edge.ends[i];
-        // strict along this edge, whose own events take over; lenient along the neighbour, which has none here
+        // strict along this edge, which has events of its own; lenient along the neighbour, which has none here
         d.dot(&outward) > slack && d.dot(&neighbour) <= slack * neighbour.norm()
     };
     [(0, 1), (1, 0), (0, 0), (1, 1)].into_iter().find(|&(i, j)| {

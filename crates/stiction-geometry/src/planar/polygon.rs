@@ -1,65 +1,60 @@
-//! A convex polygon, valid by construction.
+//! Convex polygon, valid by construction, with its edges as the ratio metric needs them.
 
 use nalgebra::{Isometry2, Point2, Vector2};
 use serde::{Deserialize, Serialize};
 
-use crate::climb::{Compass, Graph};
+use crate::climb::{CornerGraph, StartMap};
 use crate::error::{ShapeError, size_rule};
-use crate::ratio::{Chart, Facets, Pair};
+use crate::ratio::{ColdStart, FacetPair, Facets};
+use crate::vertex_list::VertexList;
 
-/// Relative size below which an edge has no length and a corner no turn. Larger merges real corners of fine
-/// outlines (a regular 32767-gon turns 2e-4 per corner); smaller lets edges through whose normal is round-off.
-const FLAT: f64 = 1e-12;
+/// Length of an edge relative to the extent, and sine of the turn at a corner, below which vertices are merged.
+/// Sensible range 1e-14 to 1e-6: larger merges real corners of fine outlines (a regular 32767-gon turns 2e-4 per
+/// corner), smaller lets edges through whose normal is round-off.
+const MERGED_CORNER_RELATIVE: f64 = 1e-12;
 
-/// Vertices and edges are named by 15 bits of a feature identifier.
-const MOST_VERTICES: usize = (1 << 15) - 1;
+/// Greatest number of vertices: 15 bits of a feature identifier name a vertex or an edge.
+const MAX_VERTICES: usize = (1 << 15) - 1;
 
-/// A strictly convex polygon with counter-clockwise vertices.
+/// Strictly convex polygon with counter-clockwise vertices.
 ///
 /// In a scene file: `{"polygon": {"vertices": [[0, 0], [1, 0], [0, 1]]}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vertices", into = "Vertices")]
+#[serde(try_from = "VertexList<2>", into = "VertexList<2>")]
 pub struct Polygon {
     vertices: Vec<Point2<f64>>,
     normals: Vec<Vector2<f64>>,
-    form: Box<Form>,
+    facets: Box<EdgeFacets>,
 }
 
-/// What the ratio metric asks for.
+/// Edges of a polygon as facets of the ratio metric.
 #[derive(Clone, Debug, PartialEq)]
-struct Form {
+struct EdgeFacets {
     centre: Point2<f64>,
-    /// Edges as a · (x − centre) <= 1 [1/m].
-    facets: Vec<Vector2<f64>>,
-    /// Where the two neighbours of each edge begin in the list after.
+    /// Vectors a of the edges as a · (x − centre) <= 1 [1/m].
+    a: Vec<Vector2<f64>>,
+    /// Start of the two neighbours of each edge in `neighbours`.
     starts: Vec<u32>,
     neighbours: Vec<u32>,
-    chart: Chart<2>,
-    /// Where a search for the farthest vertex begins.
-    compass: Compass<2>,
+    start: ColdStart<2>,
+    /// Start of a search for the farthest vertex.
+    map: StartMap<2>,
     /// Distance of the farthest vertex from the centre [m].
     size: f64,
 }
 
-/// A polygon as it is written.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Vertices {
-    vertices: Vec<[f64; 2]>,
-}
-
 impl Polygon {
-    /// A polygon with these vertices, counter-clockwise [m]. Duplicate and collinear vertices are merged;
-    /// what remains must be strictly convex with at least three corners.
+    /// Polygon with these vertices, counter-clockwise [m]. Duplicate and collinear vertices are merged; the corners
+    /// left must be at least three and strictly convex.
     pub fn new(vertices: &[Point2<f64>]) -> Result<Self, ShapeError> {
         let given = vertices.len();
-        if given > MOST_VERTICES {
-            return Err(ShapeError::TooManyVertices { given, most: MOST_VERTICES });
+        if given > MAX_VERTICES {
+            return Err(ShapeError::TooManyVertices { given, most: MAX_VERTICES });
         }
         if let Some(index) = vertices.iter().position(|v| !v.coords.iter().all(|x| x.is_finite())) {
             return Err(ShapeError::VertexNotFinite { index, vertex: vertices[index].coords.into() });
         }
-        let corners = merged(vertices);
+        let corners = merged_corners(vertices);
         if corners.len() < 3 {
             return Err(ShapeError::TooFewCorners { given, corners: corners.len() });
         }
@@ -75,7 +70,7 @@ impl Polygon {
         Self::with(corners, normals).ok_or(ShapeError::TooFewCorners { given, corners: 0 })
     }
 
-    /// A rectangle about the origin with these half extents [m], > 0.
+    /// Rectangle about the origin with these half extents [m], > 0.
     pub fn rectangle([x, y]: [f64; 2]) -> Result<Self, ShapeError> {
         size_rule("polygon", "half_extents[0]", x, false)?;
         size_rule("polygon", "half_extents[1]", y, false)?;
@@ -92,62 +87,60 @@ impl Polygon {
         }
         let centre = vertices[0] + moment / area;
 
-        let facets: Vec<_> = vertices.iter().zip(&normals).map(|(v, n)| n / n.dot(&(v - centre))).collect();
+        let a: Vec<_> = vertices.iter().zip(&normals).map(|(v, n)| n / n.dot(&(v - centre))).collect();
         let count = u32::try_from(vertices.len()).ok()?;
         let starts: Vec<_> = (0..=count).map(|i| 2 * i).collect();
         let neighbours: Vec<_> =
             (0..count).flat_map(|i| [(i + count - 1) % count, (i + 1) % count]).collect();
         let size = vertices.iter().map(|v| (v - centre).norm()).fold(0.0, f64::max);
-        let chart = Chart::new(&facets, &starts, &neighbours, size)?;
-        // vertices follow each other as edges do
-        let graph = Graph { starts: &starts, neighbours: &neighbours };
-        let compass = Compass::new(&graph, |i, d: &Vector2<f64>| vertices[i].coords.dot(d));
-        let form = Box::new(Form { centre, facets, starts, neighbours, chart, compass, size });
-        Some(Self { vertices, normals, form })
+        let start = ColdStart::new(&a, &starts, &neighbours, size)?;
+        // vertices are adjacent as edges are
+        let graph = CornerGraph { starts: &starts, neighbours: &neighbours };
+        let map = StartMap::new(&graph, |i, d: &Vector2<f64>| vertices[i].coords.dot(d));
+        let facets = Box::new(EdgeFacets { centre, a, starts, neighbours, start, map, size });
+        Some(Self { vertices, normals, facets })
     }
 
-    /// Two polygons in the frame of the first, about its centre.
+    /// Pair of polygons in the frame of the first, about its centre.
     pub(super) fn pair<'a>(
         a: &'a Self,
         pose_a: &Isometry2<f64>,
         b: &'a Self,
         pose_b: &Isometry2<f64>,
-    ) -> Pair<'a, 2> {
-        let offset = pose_a.rotation.inverse() * (pose_b * b.form.centre - pose_a * a.form.centre);
+    ) -> FacetPair<'a, 2> {
+        let offset = pose_a.rotation.inverse() * (pose_b * b.facets.centre - pose_a * a.facets.centre);
         let rotation = (pose_a.rotation.inverse() * pose_b.rotation).to_rotation_matrix().into_inner();
-        Pair { bodies: [a.lp(), b.lp()], rotation, offset }
+        FacetPair { bodies: [a.ratio_facets(), b.ratio_facets()], rotation, offset }
     }
 
-    fn lp(&self) -> Facets<'_, 2> {
-        let Form { facets: a, starts, neighbours, size, chart, .. } = &*self.form;
-        Facets { a, starts, neighbours, size: *size, chart: Some(chart) }
+    fn ratio_facets(&self) -> Facets<'_, 2> {
+        let EdgeFacets { a, starts, neighbours, size, start, .. } = &*self.facets;
+        Facets { a, starts, neighbours, size: *size, start: Some(start) }
     }
 
     /// Centroid [m]: the point about which the ratio metric scales.
     pub fn centre(&self) -> Point2<f64> {
-        self.form.centre
+        self.facets.centre
     }
 
     /// Vectors a [1/m] of the edges as a · (x − centre) <= 1; the i-th edge runs from vertex i to vertex i + 1.
     pub fn facets(&self) -> &[Vector2<f64>] {
-        &self.form.facets
+        &self.facets.a
     }
 
+    /// Distance of the farthest vertex from the centroid [m].
     pub(super) fn size(&self) -> f64 {
-        self.form.size
+        self.facets.size
     }
 
-    /// A vertex farthest along a direction, by its place in the list.
+    /// Index of a vertex farthest along a direction.
     pub(super) fn farthest(&self, direction: &Vector2<f64>) -> usize {
-        let along = |i: usize| self.vertices[i].coords.dot(direction);
-        let Form { starts, neighbours, compass, .. } = &*self.form;
-        match compass.start(direction) {
-            Some(start) => Graph { starts, neighbours }.climb(start, along, &mut 0).0,
-            None => (1..self.vertices.len()).fold(0, |best, i| if along(i) > along(best) { i } else { best }),
-        }
+        let EdgeFacets { starts, neighbours, map, .. } = &*self.facets;
+        let graph = CornerGraph { starts, neighbours };
+        graph.farthest(map, direction, |i| self.vertices[i].coords.dot(direction))
     }
 
-    /// The vertices with v · direction >= least, which follow each other: the first one, and how many.
+    /// Vertices with v · direction >= least, which are contiguous: the first one, and their number.
     pub(super) fn beyond(&self, direction: &Vector2<f64>, least: f64) -> (usize, usize) {
         let n = self.vertices.len();
         let beyond = |i: usize| self.vertices[i % n].coords.dot(direction) >= least;
@@ -171,8 +164,8 @@ impl Polygon {
     }
 }
 
-/// The corners left when duplicate and collinear vertices are dropped.
-fn merged(vertices: &[Point2<f64>]) -> Vec<Point2<f64>> {
+/// Corners left after merging duplicate and collinear vertices.
+fn merged_corners(vertices: &[Point2<f64>]) -> Vec<Point2<f64>> {
     let extent = vertices.iter().map(|v| (v - vertices[0]).norm()).fold(0.0, f64::max);
     let mut corners = vertices.to_vec();
     loop {
@@ -182,8 +175,9 @@ fn merged(vertices: &[Point2<f64>]) -> Vec<Point2<f64>> {
             let n = corners.len();
             let into = corners[i] - corners[(i + n - 1) % n];
             let out = corners[(i + 1) % n] - corners[i];
-            let duplicate = into.norm() <= FLAT * extent;
-            let collinear = into.perp(&out).abs() <= FLAT * into.norm() * out.norm() && into.dot(&out) > 0.0;
+            let duplicate = into.norm() <= MERGED_CORNER_RELATIVE * extent;
+            let collinear = into.perp(&out).abs() <= MERGED_CORNER_RELATIVE * into.norm() * out.norm()
+                && into.dot(&out) > 0.0;
             if duplicate || collinear {
                 corners.remove(i);
             } else {
@@ -196,7 +190,7 @@ fn merged(vertices: &[Point2<f64>]) -> Vec<Point2<f64>> {
     }
 }
 
-/// Every corner turns left, and all of them together once around.
+/// Refuses an outline that does not turn left at every corner, or winds more than once.
 fn check_convex(corners: &[Point2<f64>]) -> Result<(), ShapeError> {
     let n = corners.len();
     let area: f64 =
@@ -207,7 +201,7 @@ fn check_convex(corners: &[Point2<f64>]) -> Result<(), ShapeError> {
         let out = corners[(i + 1) % n] - corners[i];
         let (sine, cosine) = (into.perp(&out), into.dot(&out));
         turn += sine.atan2(cosine);
-        if sine <= FLAT * into.norm() * out.norm() {
+        if sine <= MERGED_CORNER_RELATIVE * into.norm() * out.norm() {
             return Err(if area < 0.0 {
                 ShapeError::Clockwise { area }
             } else {
@@ -222,17 +216,16 @@ fn check_convex(corners: &[Point2<f64>]) -> Result<(), ShapeError> {
     Ok(())
 }
 
-impl TryFrom<Vertices> for Polygon {
+impl TryFrom<VertexList<2>> for Polygon {
     type Error = ShapeError;
 
-    fn try_from(written: Vertices) -> Result<Self, ShapeError> {
-        let vertices: Vec<_> = written.vertices.into_iter().map(Point2::from).collect();
-        Self::new(&vertices)
+    fn try_from(written: VertexList<2>) -> Result<Self, ShapeError> {
+        Self::new(&written.points())
     }
 }
 
-impl From<Polygon> for Vertices {
+impl From<Polygon> for VertexList<2> {
     fn from(polygon: Polygon) -> Self {
-        Self { vertices: polygon.vertices.into_iter().map(|v| v.coords.into()).collect() }
+        Self::new(&polygon.vertices)
     }
 }

@@ -1,36 +1,36 @@
-//! The closed set of planar shapes.
+//! Closed set of planar shapes.
 
 use serde::{Deserialize, Serialize};
 
 use super::Polygon;
 use crate::error::{ShapeError, size_rule};
 
-/// A convex shape in its local frame.
+/// Convex shape in its local frame.
 ///
 /// Serialized with its words: `{"disk": {"radius": 0.1}}`, `"half_plane"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {
-    /// A disk about the origin; a point when the radius is zero.
+    /// Disk about the origin; a point when the radius is zero.
     Disk {
         /// Radius [m], >= 0.
         radius: f64,
     },
-    /// An ellipse about the origin.
+    /// Ellipse about the origin.
     Ellipse {
         /// Semi-axes along local x and y [m], > 0.
         semi_axes: [f64; 2],
     },
-    /// All points within a radius of a segment along local x; a segment when the radius is zero.
+    /// Points within a radius of a segment along local x; a segment when the radius is zero.
     Capsule {
         /// Half the length of the segment, without the caps [m], > 0.
         half_length: f64,
         /// Radius of the caps [m], >= 0.
         radius: f64,
     },
-    /// A convex polygon.
+    /// Convex polygon.
     Polygon(Polygon),
-    /// All points with local y <= 0: the outward normal is +y.
+    /// Points with local y <= 0: the outward normal is +y.
     HalfPlane,
 }
 

@@ -1,93 +1,105 @@
-//! The fast path: a dual simplex method on a basis of D + 1 facets.
+//! Dual simplex method for the ratio metric, on a basis of D + 1 facets: the fast path.
 //!
-//! A basis is dual feasible when the origin is a convex combination of its vectors a, with multipliers y. It
-//! bounds r from below. The facet that its point violates most enters, the multiplier that reaches zero first
-//! leaves, and r grows. The most violated facet of each body is found by climbing from neighbour to neighbour.
-//!
-//! A new query starts from the last basis of the pair. When the pair has turned so far that its origin lies
-//! outside, facets are exchanged for neighbours until it lies inside again; where that leads nowhere the method
-//! starts from facets of the first body around its centre, and offers the old ones first.
+//! A basis is dual feasible when the origin is a convex combination of its vectors a, with multipliers y; it bounds
+//! r from below. The most violated facet enters, found by hill climbing; the ratio test on y chooses the one that
+//! leaves; r grows. A warm start restores dual feasibility of the last basis of the pair by exchanges with
+//! neighbours. If that fails, a cold start takes facets of the first body around its centre and offers the facets of
+//! the last basis first.
 
 use nalgebra::SVector;
 
-use super::{Basis, FEW, OF_B, Optimum, Pair, Work, inverse, primal, seidel};
+use super::{Basis, FacetPair, MAX_EXHAUSTIVE, OF_B, Optimum, RatioCounters, inverse, primal, seidel};
 
-/// Negative multiplier that counts as zero [1]. Multipliers sum to one, round-off of slivers is 1e-12; one
-/// that is truly negative by this much moves r by less than this part.
-const DUAL_SLACK: f64 = 1e-13;
+// Tolerances of the method. Multipliers are without unit and sum to one.
 
-/// Violation that counts as none, relative to the terms of the inequality: round-off of its sum.
-const PRIMAL_SLACK: f64 = 1e-14;
+/// Dual tolerance: multipliers y >= −1e-13 count as non-negative, and the ratio test relaxes its limit by this.
+/// Round-off of slivers is 1e-12; y truly negative by this much moves r by less than this fraction. Sensible range
+/// 1e-15 to 1e-11: smaller repairs round-off, larger accepts a lower r.
+const DUAL_TOLERANCE: f64 = 1e-13;
 
-/// Negative multiplier that is driven out by a primal step; less would chase round-off.
-const REPAIR: f64 = 1e-11;
+/// Primal tolerance: violation of a · x − t <= c that counts as none, relative to the terms of the inequality.
+/// Sensible range 1e-15 to 1e-12: smaller cycles on round-off of the sum, larger ends before the optimum.
+const PRIMAL_TOLERANCE: f64 = 1e-14;
 
-/// Negative multiplier of an accepted basis: r is off by at most this part. Beyond, Seidel's method answers.
-const ACCEPTED: f64 = 1e-9;
+/// Pivot tolerance: least weight |w| of the leaving facet in the entering one. Sensible range 1e-13 to 1e-8:
+/// smaller pivots spoil the inverse, a larger limit leaves no facet to exchange.
+const MIN_PIVOT: f64 = 1e-11;
 
-/// Exchanges after which a basis is not mended but left: a cold start takes as long.
-const MOST_MENDS: usize = 12;
+/// Negative multiplier that a primal step removes after the last pivot: −y above this.
+/// Sensible range 1e-12 to 1e-9; less would chase round-off, more leaves r off by that fraction.
+const PRIMAL_REPAIR_THRESHOLD: f64 = 1e-11;
 
-/// Pivots after which the method is taken to circle. A cold start takes about 5 for boxes and 25 for 100,000
-/// facets.
-const MOST_PIVOTS: usize = 200;
+/// Greatest negative multiplier −y of an accepted basis: r is off by at most this fraction. Beyond it Seidel's
+/// method answers. Sensible range 1e-11 to 1e-7.
+const MAX_NEGATIVE_MULTIPLIER: f64 = 1e-9;
 
-/// The ratio metric of a pair, from a basis that is then replaced; `None` when the pose is not finite.
+/// Violation, absolute in units of r [1], above which a facet of the last basis enters a cold start.
+/// Sensible range 1e-14 to 1e-6: it decides which facets are offered first, not the result.
+const OLD_FACET_VIOLATION: f64 = 1e-12;
+
+/// Exchanges after which restoring dual feasibility of a warm basis is given up: a cold start takes as long.
+const MAX_WARM_EXCHANGES: usize = 12;
+
+/// Pivots after which the method is taken to cycle, and Seidel's method answers. A cold start takes about 5 pivots
+/// for boxes and 25 for 100,000 facets.
+const MAX_PIVOTS: usize = 200;
+
+/// Ratio metric of a pair, warm-started from a basis, which is replaced; `None` when the pose is not finite.
 pub(crate) fn solve<const D: usize, const N: usize>(
-    pair: &Pair<'_, D>,
+    pair: &FacetPair<'_, D>,
     basis: &mut Basis<N>,
 ) -> Option<Optimum<D, N>> {
-    let mut work = Work::default();
-    let found = optimal_basis(pair, basis, &mut work);
+    let mut counters = RatioCounters::default();
+    let found = optimal_basis(pair, basis, &mut counters);
     if let Some(Tableau { names, c, inverse, .. }) = found {
         basis.names = Some(names);
-        let optimum = Optimum::of(pair, &names, &inverse, &c, work);
+        let optimum = Optimum::of(pair, &names, &inverse, &c, counters);
         return optimum.r.is_finite().then_some(optimum);
     }
-    // a documented detour, listed in the work
+    // documented fallback, reported in the counters
     basis.names = None;
     let mut optimum = seidel::solve(pair)?;
-    optimum.work.pivots = work.pivots;
-    optimum.work.visited += work.visited;
-    optimum.work.fallback = true;
+    optimum.counters.pivots = counters.pivots;
+    optimum.counters.visited += counters.visited;
+    optimum.counters.fallback = true;
     Some(optimum)
 }
 
-/// A basis and its inverse.
+/// Basis and its inverse.
 struct Tableau<const N: usize> {
     names: [u32; N],
     /// Right-hand sides.
     c: [f64; N],
-    /// Row i belongs to `names[i]`; the last column holds the multipliers.
+    /// Row i belongs to `names[i]`; the last column holds the multipliers y.
     inverse: [[f64; N]; N],
     /// Exchanges since the inverse was computed from the data.
     age: usize,
 }
 
 impl<const N: usize> Tableau<N> {
-    fn of<const D: usize>(pair: &Pair<'_, D>, names: [u32; N]) -> Option<Self> {
+    fn of<const D: usize>(pair: &FacetPair<'_, D>, names: [u32; N]) -> Option<Self> {
         let (columns, c) = pair.columns(&names);
         Some(Self { names, c, inverse: inverse(&columns)?, age: 0 })
     }
 
     fn is_dual_feasible(&self) -> bool {
-        self.inverse.iter().all(|row| row[N - 1] >= -DUAL_SLACK)
+        self.inverse.iter().all(|row| row[N - 1] >= -DUAL_TOLERANCE)
     }
 
-    /// Takes a facet in; `false` when round-off leaves nothing to exchange it for.
+    /// Exchanges a facet of the basis for this one by the ratio test; `false` when round-off leaves no pivot.
     fn enter<const D: usize>(&mut self, name: u32, a: &SVector<f64, D>, c: f64) -> bool {
         let w = self.weights(a);
-        // the least ratio with a little slack, and among those the greatest pivot
+        // relaxed ratio test (Harris): the greatest pivot among ratios within the dual tolerance
         let mut limit = f64::INFINITY;
         for i in 0..N {
-            if w[i] > 1e-11 {
-                limit = limit.min((self.inverse[i][N - 1].max(0.0) + DUAL_SLACK) / w[i]);
+            if w[i] > MIN_PIVOT {
+                limit = limit.min((self.inverse[i][N - 1].max(0.0) + DUAL_TOLERANCE) / w[i]);
             }
         }
         let mut leaving = None;
         for i in 0..N {
             let better = leaving.is_none_or(|l: usize| w[i] > w[l]);
-            if w[i] > 1e-11 && self.inverse[i][N - 1] <= limit * w[i] && better {
+            if w[i] > MIN_PIVOT && self.inverse[i][N - 1] <= limit * w[i] && better {
                 leaving = Some(i);
             }
         }
@@ -96,7 +108,7 @@ impl<const N: usize> Tableau<N> {
         true
     }
 
-    /// A facet as a combination of those of the basis.
+    /// Weights of a facet as a combination of those of the basis.
     fn weights<const D: usize>(&self, a: &SVector<f64, D>) -> [f64; N] {
         let mut w = [0.0; N];
         for i in 0..N {
@@ -108,6 +120,7 @@ impl<const N: usize> Tableau<N> {
         w
     }
 
+    /// Replaces row `l` of the basis by a facet with these weights.
     fn exchange(&mut self, l: usize, w: &[f64; N], name: u32, c: f64) {
         let scale = 1.0 / w[l];
         for j in 0..N {
@@ -125,10 +138,14 @@ impl<const N: usize> Tableau<N> {
         self.age += 1;
     }
 
-    /// Exchanges facets with negative multipliers for neighbours of the basis, each time for the one that leaves
-    /// the least multiplier greatest, until none is negative; `false` when that leads nowhere.
-    fn mend<const D: usize>(&mut self, pair: &Pair<'_, D>, work: &mut Work) -> bool {
-        for _ in 0..MOST_MENDS {
+    /// Exchanges facets with negative multipliers for neighbours of the basis until none is negative, each time for
+    /// the neighbour that leaves the least multiplier greatest; `false` when no exchange helps.
+    fn restore_dual_feasibility<const D: usize>(
+        &mut self,
+        pair: &FacetPair<'_, D>,
+        counters: &mut RatioCounters,
+    ) -> bool {
+        for _ in 0..MAX_WARM_EXCHANGES {
             if self.is_dual_feasible() {
                 return true;
             }
@@ -139,13 +156,13 @@ impl<const N: usize> Tableau<N> {
                 let (body, mark) = (&pair.bodies[usize::from(name & OF_B != 0)], name & OF_B);
                 let i = (name & !OF_B) as usize;
                 let neighbours = &body.neighbours[body.starts[i] as usize..body.starts[i + 1] as usize];
-                // the many sides of a large facet are neighbours of each other
-                let few = if neighbours.len() <= FEW { neighbours } else { &[] };
-                work.visited += few.len();
+                // skip large facets: their many sides are neighbours of each other
+                let few = if neighbours.len() <= MAX_EXHAUSTIVE { neighbours } else { &[] };
+                counters.visited += few.len();
                 for &i in few {
                     let (a, c) = pair.row(i | mark);
                     let w = self.weights(&a);
-                    if w[l] > -1e-11 {
+                    if w[l] > -MIN_PIVOT {
                         continue;
                     }
                     let step = y[l] / w[l];
@@ -160,25 +177,54 @@ impl<const N: usize> Tableau<N> {
                 return false;
             }
             self.exchange(l, &best.2, best.1, best.3);
-            work.pivots += 1;
+            counters.pivots += 1;
         }
         self.is_dual_feasible()
     }
+
+    /// Lets facets enter, the most violated first, before all others are searched.
+    fn offer<const D: usize>(
+        &mut self,
+        pair: &FacetPair<'_, D>,
+        facets: &[u32; N],
+        counters: &mut RatioCounters,
+    ) {
+        for _ in 0..4 * N {
+            let z = primal(&self.inverse, &self.c);
+            let p = SVector::<f64, D>::from_column_slice(&z[..D]);
+            let mut worst = (0.0, 0, SVector::zeros(), 0.0);
+            for &name in facets {
+                let (a, c) = pair.row(name);
+                let violation = a.dot(&p) + z[D] - c;
+                if violation > worst.0 && !self.names.contains(&name) {
+                    worst = (violation, name, a, c);
+                }
+            }
+            if worst.0 <= OLD_FACET_VIOLATION || !self.enter(worst.1, &worst.2, worst.3) {
+                break;
+            }
+            counters.pivots += 1;
+        }
+    }
 }
 
-/// Drives out multipliers that pivots on tiny numbers have left negative, by steps of the primal method: the
-/// point moves off the facet until another one stops it. All facets are looked at, but this is rare.
-fn repair<const D: usize, const N: usize>(pair: &Pair<'_, D>, tableau: &mut Tableau<N>, work: &mut Work) {
+/// Removes multipliers that small pivots have left negative, by steps of the primal simplex method: the point moves
+/// off the facet until another one blocks it. Evaluates all facets; rare.
+fn remove_negative_multipliers<const D: usize, const N: usize>(
+    pair: &FacetPair<'_, D>,
+    tableau: &mut Tableau<N>,
+    counters: &mut RatioCounters,
+) {
     for _ in 0..4 * N {
         let least = (1..N).fold(0, |l, i| if tableau.inverse[i][D] < tableau.inverse[l][D] { i } else { l });
         let row = tableau.inverse[least];
-        if row[D] >= -REPAIR {
+        if row[D] >= -PRIMAL_REPAIR_THRESHOLD {
             return;
         }
         let z = primal(&tableau.inverse, &tableau.c);
-        let mut stop = (f64::INFINITY, None);
+        let mut blocking = (f64::INFINITY, None);
         for (body, mark) in [(0, 0), (1, OF_B)] {
-            work.visited += pair.bodies[body].a.len();
+            counters.visited += pair.bodies[body].a.len();
             for i in 0..pair.bodies[body].a.len() {
                 let name = mark | u32::try_from(i).unwrap_or(0);
                 let (a, c) = pair.row(name);
@@ -188,24 +234,25 @@ fn repair<const D: usize, const N: usize>(pair: &Pair<'_, D>, tableau: &mut Tabl
                     rate -= a[j] * row[j];
                 }
                 let step = slack.max(0.0) / rate;
-                if rate > 1e-11 && step < stop.0 && !tableau.names.contains(&name) {
-                    stop = (step, Some(name));
+                if rate > MIN_PIVOT && step < blocking.0 && !tableau.names.contains(&name) {
+                    blocking = (step, Some(name));
                 }
             }
         }
-        let Some(name) = stop.1 else { break };
+        let Some(name) = blocking.1 else { break };
         let mut names = tableau.names;
         names[least] = name;
         let Some(next) = Tableau::of(pair, names) else { break };
         *tableau = next;
-        work.pivots += 1;
+        counters.pivots += 1;
     }
 }
 
+/// Optimal basis of a pair from a warm or a cold start; `None` when the method fails.
 fn optimal_basis<const D: usize, const N: usize>(
-    pair: &Pair<'_, D>,
+    pair: &FacetPair<'_, D>,
     start: &Basis<N>,
-    work: &mut Work,
+    counters: &mut RatioCounters,
 ) -> Option<Tableau<N>> {
     let known = |name: &u32| {
         let body = usize::from(name & OF_B != 0);
@@ -214,37 +261,21 @@ fn optimal_basis<const D: usize, const N: usize>(
     let old = start.names.filter(|names| names.iter().all(known));
     let warm = old.and_then(|names| {
         let mut tableau = Tableau::of(pair, names)?;
-        tableau.mend(pair, work).then_some(tableau)
+        tableau.restore_dual_feasibility(pair, counters).then_some(tableau)
     });
-    work.warm = warm.is_some();
+    counters.warm = warm.is_some();
     let mut tableau = if let Some(tableau) = warm {
         tableau
     } else {
-        let (names, inverse) = pair.bodies[0].home()?;
-        // of any age: the last basis is computed from the data
+        let (names, inverse) = pair.bodies[0].cold_basis()?;
+        // age 1, so that the final basis is recomputed from the data
         Tableau { names, c: [0.0; N], inverse, age: 1 }
     };
 
-    // facets to look at before all others
-    if !work.warm
+    if !counters.warm
         && let Some(old) = old
     {
-        for _ in 0..4 * N {
-            let z = primal(&tableau.inverse, &tableau.c);
-            let p = SVector::<f64, D>::from_column_slice(&z[..D]);
-            let mut worst = (0.0, 0, SVector::zeros(), 0.0);
-            for name in old {
-                let (a, c) = pair.row(name);
-                let violation = a.dot(&p) + z[D] - c;
-                if violation > worst.0 && !tableau.names.contains(&name) {
-                    worst = (violation, name, a, c);
-                }
-            }
-            if worst.0 <= 1e-12 || !tableau.enter(worst.1, &worst.2, worst.3) {
-                break;
-            }
-            work.pivots += 1;
-        }
+        tableau.offer(pair, &old, counters);
     }
 
     let mut repaired = false;
@@ -258,35 +289,35 @@ fn optimal_basis<const D: usize, const N: usize>(
         let t = -z[D];
         let p = SVector::<f64, D>::from_column_slice(&z[..D]);
         let q = pair.rotation.tr_mul(&(p - pair.offset));
-        let (i, value_a) = pair.bodies[0].farthest(near[0], &p, &mut work.visited);
-        let (j, value_b) = pair.bodies[1].farthest(near[1], &q, &mut work.visited);
+        let (i, value_a) = pair.bodies[0].farthest(near[0], &p, &mut counters.visited);
+        let (j, value_b) = pair.bodies[1].farthest(near[1], &q, &mut counters.visited);
         near = [i, j];
         let (violation, body) = if value_a >= value_b { (value_a - t, 0) } else { (value_b - t, 1) };
         let place = if body == 0 { &p } else { &q };
         let index = near[body];
         let name = u32::try_from(index).ok()? | if body == 0 { 0 } else { OF_B };
-        let round_off = PRIMAL_SLACK
+        let round_off = PRIMAL_TOLERANCE
             * (t.abs() + pair.bodies[body].a[index].norm() * (place.norm() + pair.offset.norm()));
         if !(violation > round_off) || tableau.names.contains(&name) {
             if tableau.age == 0 {
                 return violation.is_finite().then_some(tableau);
             }
-            // from the data, and look again
+            // recompute from the data and check again
             tableau = Tableau::of(pair, tableau.names)?;
-            // once: more often, the two methods may undo each other's steps on round-off
+            // once only: the two methods may undo each other's steps on round-off
             if !repaired {
                 repaired = true;
-                repair(pair, &mut tableau, work);
+                remove_negative_multipliers(pair, &mut tableau, counters);
             }
-            if tableau.inverse.iter().any(|row| !(row[D] >= -ACCEPTED)) {
+            if tableau.inverse.iter().any(|row| !(row[D] >= -MAX_NEGATIVE_MULTIPLIER)) {
                 return None;
             }
             continue;
         }
         let (a, c) = pair.row(name);
-        if work.pivots >= MOST_PIVOTS || !tableau.enter(name, &a, c) {
+        if counters.pivots >= MAX_PIVOTS || !tableau.enter(name, &a, c) {
             return None;
         }
-        work.pivots += 1;
+        counters.pivots += 1;
     }
 }

@@ -1,66 +1,22 @@
-//! Where a shape is: its bounding box, its size and its support points.
+//! Bounding box, size and support points of spatial shapes, for a broad phase.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::Shape;
-use crate::climb::FEW;
+use crate::aabb::{self, CLIMBING_MARGIN_RELATIVE};
+use crate::climb::MAX_EXHAUSTIVE;
 
-/// A box along the axes of the world; infinite where a shape is unbounded.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Aabb {
-    /// Least coordinates [m].
-    pub min: Point3<f64>,
-    /// Greatest coordinates [m].
-    pub max: Point3<f64>,
-}
-
-impl Aabb {
-    /// Whether the boxes share a point; touching boxes do.
-    pub fn overlaps(&self, other: &Self) -> bool {
-        (0..3).all(|i| self.min[i] <= other.max[i] && other.min[i] <= self.max[i])
-    }
-
-    /// The box around this one and its copy after a finite displacement [m].
-    #[must_use]
-    pub fn swept(&self, displacement: &Vector3<f64>) -> Self {
-        self.union(&Self { min: self.min + displacement, max: self.max + displacement })
-    }
-
-    /// The box with a margin [m] on every side.
-    #[must_use]
-    pub fn grown(&self, margin: f64) -> Self {
-        let m = Vector3::repeat(margin);
-        Self { min: self.min - m, max: self.max + m }
-    }
-
-    /// The box around both.
-    #[must_use]
-    pub fn union(&self, other: &Self) -> Self {
-        Self { min: self.min.inf(&other.min), max: self.max.sup(&other.max) }
-    }
-}
+/// Axis-aligned bounding box in space.
+pub type Aabb = aabb::Aabb<3>;
 
 /// Bounding box of a shape in a pose.
 ///
-/// A half-space is bounded on one side when its normal lies exactly along an axis of the world, and nowhere
-/// otherwise.
+/// A half-space is bounded on one side if its normal lies exactly along an axis of the world, and on none otherwise.
 pub fn bounds(shape: &Shape, pose: &Isometry3<f64>) -> Aabb {
-    let mut aabb = Aabb { min: Point3::from([f64::NEG_INFINITY; 3]), max: Point3::from([f64::INFINITY; 3]) };
-    for i in 0..3 {
-        let mut axis = Vector3::zeros();
-        axis[i] = 1.0;
-        let local = pose.rotation.inverse_transform_vector(&axis);
-        if let Some(p) = support(shape, &local) {
-            aabb.max[i] = (pose * p)[i];
-        }
-        if let Some(p) = support(shape, &-local) {
-            aabb.min[i] = (pose * p)[i];
-        }
-    }
+    let aabb = Aabb::from_support(pose, |direction| support(shape, direction));
     match shape {
-        // facets are flat to 1e-10 of the size only, and climbing over them may end that far below the top
-        Shape::Polyhedron(polyhedron) if polyhedron.vertices().len() > FEW => {
-            aabb.grown(1e-9 * polyhedron.size())
+        Shape::Polyhedron(polyhedron) if polyhedron.vertices().len() > MAX_EXHAUSTIVE => {
+            aabb.grown(CLIMBING_MARGIN_RELATIVE * polyhedron.size())
         }
         _ => aabb,
     }
@@ -78,8 +34,8 @@ pub fn size(shape: &Shape) -> f64 {
     }
 }
 
-/// A point of the shape farthest along a direction, both in the local frame [m]; `None` where there is none,
-/// that is for a half-space in every direction but its normal. The direction need not be a unit vector.
+/// Support point: a point of the shape farthest along a direction, both in the local frame [m]. `None` for a
+/// half-space in every direction but its normal. The direction need not be a unit vector.
 pub fn support(shape: &Shape, direction: &Vector3<f64>) -> Option<Point3<f64>> {
     let d = direction;
     let outward = |r: f64| d.try_normalize(0.0).map_or(Vector3::zeros(), |u| r * u);
@@ -99,7 +55,7 @@ pub fn support(shape: &Shape, direction: &Vector3<f64>) -> Option<Point3<f64>> {
             let side = |i: usize| if d[i] < 0.0 { -half_extents[i] } else { half_extents[i] };
             Some(Point3::new(side(0), side(1), side(2)))
         }
-        Shape::Polyhedron(polyhedron) => polyhedron.vertices().get(polyhedron.farthest(d) as usize).copied(),
+        Shape::Polyhedron(polyhedron) => polyhedron.vertices().get(polyhedron.farthest(d)).copied(),
         Shape::HalfSpace => (d.x == 0.0 && d.y == 0.0 && d.z > 0.0).then(Point3::origin),
     }
 }

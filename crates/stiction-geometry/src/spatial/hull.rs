@@ -1,4 +1,4 @@
-//! Convex hulls with facets instead of triangles.
+//! Convex hull of points, with facets instead of triangles: parry triangulates, coplanar triangles are merged here.
 
 use std::collections::HashMap;
 
@@ -7,29 +7,34 @@ use nalgebra::{Matrix3, Point3, Vector3};
 use super::parry::convex_hull;
 use crate::error::ShapeError;
 
-/// Distance from the plane of a facet, relative to the extent, within which a triangle of the hull belongs to
-/// it. Round-off of a hull is about 1e-15; 1e-8 would flatten the facets of fine spheres (a million facets are
-/// 1e-6 out of the plane of their neighbours).
-const COPLANAR: f64 = 1e-10;
+/// Distance from the plane of a facet within which a triangle of the hull belongs to it, relative to the extent.
+/// Sensible range 1e-13 to 1e-9. Round-off of a hull is about 1e-15; 1e-8 would flatten the facets of fine spheres
+/// (a million facets are 1e-6 out of the plane of their neighbours).
+const COPLANAR_RELATIVE: f64 = 1e-10;
 
-/// Thickness relative to the extent below which points are flat: facets would be merged across.
-const FLAT: f64 = 1e-9;
+/// Thickness relative to the extent below which points are flat and have no hull: opposite facets would be merged.
+/// Sensible range 1e-9 to 1e-6, above the tolerance on coplanar facets.
+const MIN_THICKNESS_RELATIVE: f64 = 1e-9;
+
+/// Least variance of the points along an axis, relative to the greatest, that the rounding map divides by: bounds
+/// its condition to 1e12. Sensible range 1e-28 to 1e-18, the square of the least thickness and less.
+const MIN_VARIANCE_RELATIVE: f64 = 1e-24;
 
 /// Corners of the hull and its facets, coplanar triangles merged.
 pub(super) struct Hull {
-    /// Points given that are corners, in the order given.
+    /// Indices of the points that are corners, ascending.
     pub(super) corners: Vec<usize>,
-    /// Corners of each facet as places in `corners`, counter-clockwise seen from outside, the least one first.
+    /// Corners of each facet as indices in `corners`, counter-clockwise seen from outside, the least one first.
     pub(super) facets: Vec<Vec<u32>>,
 }
 
-/// The hull of finite points.
+/// Convex hull of finite points.
 pub(super) fn hull(points: &[Point3<f64>]) -> Result<Hull, ShapeError> {
     let given = points.len();
     let fail = |reason| ShapeError::Hull { given, reason };
     let extent = check_thickness(points)?;
 
-    // a hull is the same after a linear map: made round, as flat hulls lose their thickness otherwise.
+    // A hull is invariant under linear maps: make the points round, because flat hulls lose their thickness.
     // Duplicates are found by their bits
     let round = rounding(points);
     let mut first = HashMap::new();
@@ -43,7 +48,7 @@ pub(super) fn hull(points: &[Point3<f64>]) -> Result<Hull, ShapeError> {
             i
         });
     }
-    let (vertices, triangles) = convex_hull(&distinct).ok_or(fail("parry found none"))?;
+    let (vertices, triangles) = convex_hull(&distinct).ok_or(fail("the hull algorithm found none"))?;
     let given_index: Option<Vec<usize>> = vertices
         .iter()
         .map(|v| first.get(&[v.x + 0.0, v.y + 0.0, v.z + 0.0].map(f64::to_bits)).copied())
@@ -51,9 +56,9 @@ pub(super) fn hull(points: &[Point3<f64>]) -> Result<Hull, ShapeError> {
     let given_index = given_index.ok_or(fail("a corner is none of the points"))?;
     let vertices: Vec<Vector3<f64>> = given_index.iter().map(|&i| points[i] - points[0]).collect();
 
-    let facets = merged(&vertices, &triangles, COPLANAR * extent).map_err(fail)?;
+    let facets = merged_facets(&vertices, &triangles, COPLANAR_RELATIVE * extent).map_err(fail)?;
 
-    // corners in the order given, facets in the order of their corners: independent of how the hull was found
+    // corners in the order given, facets in the order of their corners: independent of the hull algorithm
     let mut corners: Vec<usize> = facets.iter().flatten().map(|&v| given_index[v as usize]).collect();
     corners.sort_unstable();
     corners.dedup();
@@ -74,7 +79,7 @@ pub(super) fn hull(points: &[Point3<f64>]) -> Result<Hull, ShapeError> {
     Ok(Hull { corners, facets })
 }
 
-/// The linear map, without reflection, that gives the points the same spread in all directions.
+/// Linear map without reflection that gives the points the same variance in all directions.
 fn rounding(points: &[Point3<f64>]) -> Matrix3<f64> {
     let count = points.len() as f64;
     let mean = points.iter().map(|p| p - points[0]).sum::<Vector3<f64>>() / count;
@@ -85,12 +90,12 @@ fn rounding(points: &[Point3<f64>]) -> Matrix3<f64> {
     }
     let axes = spread.symmetric_eigen();
     let most = axes.eigenvalues.max();
-    let scale = axes.eigenvalues.map(|l| 1.0 / l.max(1e-24 * most).sqrt());
+    let scale = axes.eigenvalues.map(|l| 1.0 / l.max(MIN_VARIANCE_RELATIVE * most).sqrt());
     let map = Matrix3::from_diagonal(&scale) * axes.eigenvectors.transpose();
     if map.determinant() < 0.0 { -map } else { map }
 }
 
-/// Extent of the points, which must not lie in a plane.
+/// Extent of the points [m]; an error if they lie in a plane.
 fn check_thickness(points: &[Point3<f64>]) -> Result<f64, ShapeError> {
     let farthest = |from: &dyn Fn(&Point3<f64>) -> f64| {
         points.iter().map(|p| (from(p), *p)).fold((0.0, points[0]), |a, b| if b.0 > a.0 { b } else { a })
@@ -106,14 +111,14 @@ fn check_thickness(points: &[Point3<f64>]) -> Result<f64, ShapeError> {
     let (_, s) = farthest(&|x| (x - p).cross(&along).norm());
     let across = along.cross(&(s - p)).try_normalize(0.0).unwrap_or_default();
     let (thickness, _) = farthest(&|x| across.dot(&(x - p)).abs());
-    if thickness <= FLAT * extent {
+    if thickness <= MIN_THICKNESS_RELATIVE * extent {
         return Err(ShapeError::Flat { given, thickness, extent });
     }
     Ok(extent)
 }
 
-/// Triangles as facets: the largest one left takes all its neighbours in its plane.
-fn merged(
+/// Facets of triangles: the largest triangle left takes all its neighbours in its plane.
+fn merged_facets(
     vertices: &[Vector3<f64>],
     triangles: &[[u32; 3]],
     slack: f64,

@@ -6,6 +6,7 @@ use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::Shape;
 use crate::error::MassError;
+use crate::mass::{check_density, total};
 
 /// Mass, centre of mass and inertia in a local frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,23 +20,15 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
-    /// Mass properties of several parts held together, each given in its own frame with the pose of that
+    /// Mass properties of several parts fixed to each other, each given in its own frame with the pose of that
     /// frame. A part of negative mass is a hole.
     pub fn combine(
         parts: impl IntoIterator<Item = (Isometry3<f64>, Self)> + Clone,
     ) -> Result<Self, MassError> {
-        let mut mass = 0.0;
-        let mut moment = Vector3::zeros();
-        for (pose, part) in parts.clone() {
-            mass += part.mass;
-            moment += part.mass * (pose * part.centre).coords;
-        }
-        if !(mass.is_finite() && mass > 0.0) {
-            return Err(MassError::Total { mass });
-        }
-        let centre = Point3::from(moment / mass);
+        let (mass, centre) =
+            total(parts.clone().into_iter().map(|(pose, part)| (part.mass, pose * part.centre)))?;
 
-        // parallel axes
+        // parallel axis theorem
         let mut inertia = Matrix3::zeros();
         for (pose, part) in parts {
             let d = pose * part.centre - centre;
@@ -50,9 +43,7 @@ impl MassProperties {
 /// Mass properties of a shape of uniform density [kg/m³].
 pub fn mass(shape: &Shape, density: f64) -> Result<MassProperties, MassError> {
     shape.check()?;
-    if !(density.is_finite() && density > 0.0) {
-        return Err(MassError::Density { density });
-    }
+    check_density(density)?;
     let about_origin = |mass: f64, diagonal: [f64; 3]| MassProperties {
         mass,
         centre: Point3::origin(),

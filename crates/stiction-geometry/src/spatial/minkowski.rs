@@ -1,16 +1,16 @@
-//! The signed Euclidean distance of two boxes or polyhedra, to compare the ratio metric with.
+//! Signed Euclidean distance of two boxes or polyhedra, as an alternative to the ratio metric.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::parry::{Support, near_points};
+use super::parry::{SupportBody, witness_points};
 use super::{Gap, Shape};
 use crate::error::NoGap;
 
-/// The distance of two boxes or polyhedra [m], or minus the length of the shortest displacement that parts them:
+/// Distance of two boxes or polyhedra [m], or minus the length of the shortest displacement that separates them:
 /// their Minkowski depth. One gap per pair, with feature 0.
 ///
-/// By parry's GJK and EPA, which end at a relative error of 5e-8 and may give up: `None` then, and when a pose is
-/// not finite. `start` is the normal of the pair's last query, or none. Every step of the search looks at all
+/// Found by parry's GJK and EPA, which end at a relative error of 5e-8 and may fail: `None` then, and when a pose is
+/// not finite. `start` is the normal of the pair's last query, or none. Every step of the search evaluates all
 /// vertices of a polyhedron, so that thousands of them are slow; `ratio` is not.
 ///
 /// Unlike the gap of the ratio metric it depends on no centre, but its normal jumps where two ways out are
@@ -41,7 +41,7 @@ pub fn minkowski_gap(
         return Ok(None);
     }
     let start = start.map(|n| pose_a.rotation.inverse_transform_vector(n));
-    let Some((on_a, on_b, normal)) = near_points(&of_a, &of_b, &relative, start) else { return Ok(None) };
+    let Some((on_a, on_b, normal)) = witness_points(&of_a, &of_b, &relative, start) else { return Ok(None) };
     let gap = normal.dot(&(on_b - on_a));
     let normal = pose_a.rotation * normal;
     let found =
@@ -49,10 +49,10 @@ pub fn minkowski_gap(
     Ok((gap.is_finite() && normal.sum().is_finite()).then_some(found))
 }
 
-fn support(shape: &Shape) -> Option<Support<'_>> {
+fn support(shape: &Shape) -> Option<SupportBody<'_>> {
     match shape {
-        Shape::Cuboid { half_extents } => Some(Support::Box(*half_extents)),
-        Shape::Polyhedron(polyhedron) => Some(Support::Points(polyhedron.vertices())),
+        Shape::Cuboid { half_extents } => Some(SupportBody::Box(*half_extents)),
+        Shape::Polyhedron(polyhedron) => Some(SupportBody::Points(polyhedron.vertices())),
         _ => None,
     }
 }

@@ -1,12 +1,15 @@
-//! Shapes in space. A pose is an `Isometry3`: the body's local frame in the world.
+//! Spatial shapes: bounds, gaps, ratio metric and mass properties. A pose is an `Isometry3`, the local frame of a
+//! body in the world.
 
 mod bounds;
+mod cap;
 mod capsule;
 mod events;
 mod gap;
 mod growth;
 mod half_space;
 mod hull;
+mod marks;
 mod mass;
 mod minkowski;
 mod parry;

@@ -1,30 +1,48 @@
-//! A convex polyhedron, valid by construction.
+//! Convex polyhedron, valid by construction, with its facets as the ratio metric needs them.
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use serde::{Deserialize, Serialize};
 
 use super::hull::hull;
 use super::topology::Topology;
-use crate::climb::Compass;
+use crate::climb::StartMap;
 use crate::error::{ShapeError, size_rule};
-use crate::ratio::{Chart, inside};
+use crate::ratio::ColdStart;
+use crate::ratio::seidel::largest_ball;
+use crate::vertex_list::VertexList;
 
-/// A convex polyhedron: corners, edges, and facets without coplanar neighbours.
+/// Least radius of the largest ball inside, relative to the extent of the offsets: thinner bodies have no interior.
+/// Sensible range 1e-12 to 1e-6; below, corners of the polar body lose their digits.
+const MIN_INNER_RADIUS_RELATIVE: f64 = 1e-9;
+
+/// Radius of the largest ball inside, in extents of the offsets, above which the facets leave the body unbounded.
+/// Sensible range 10 to 1e4, the bound of the search.
+const MAX_INNER_RADIUS_EXTENTS: f64 = 1e3;
+
+/// Least distance of a facet of the polar body from the origin, times the extent [1]: below it the polar body does
+/// not enclose the origin and the body is unbounded. Sensible range 1e-12 to 1e-6.
+const MIN_POLAR_HEIGHT: f64 = 1e-9;
+
+/// Height of a neighbour's corner above a facet, relative to the size, up to which the surface is convex: round-off
+/// of merged facets is 1e-10. Sensible range 1e-10 to 1e-6.
+const CONVEXITY_RELATIVE: f64 = 1e-9;
+
+/// Convex polyhedron: corners, edges, and facets without coplanar neighbours.
 ///
 /// In a scene file: `{"polyhedron": {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vertices", into = "Vertices")]
+#[serde(try_from = "VertexList<3>", into = "VertexList<3>")]
 pub struct Polyhedron {
     vertices: Vec<Point3<f64>>,
     topology: Topology,
     /// Unit outward normal of each facet.
     normals: Vec<Vector3<f64>>,
     centre: Point3<f64>,
-    /// Facets as a · (x − centre) <= 1 [1/m].
+    /// Vectors a of the facets as a · (x − centre) <= 1 [1/m].
     facets: Vec<Vector3<f64>>,
-    chart: Chart<3>,
-    /// Where a search for the farthest vertex begins.
-    compass: Compass<3>,
+    start: ColdStart<3>,
+    /// Start of a search for the farthest vertex.
+    map: StartMap<3>,
     moments: Moments,
     /// Distance of the farthest vertex from the centre [m].
     size: f64,
@@ -38,15 +56,8 @@ pub(super) struct Moments {
     pub(super) second: Matrix3<f64>,
 }
 
-/// A polyhedron as it is written.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Vertices {
-    vertices: Vec<[f64; 3]>,
-}
-
 impl Polyhedron {
-    /// The convex hull of these points [m]. Points inside it, on a facet or on an edge are dropped, the others
+    /// Convex hull of these points [m]. Points inside it, on a facet or on an edge are dropped, the others
     /// keep their order.
     pub fn new(points: &[Point3<f64>]) -> Result<Self, ShapeError> {
         let bad = points.iter().position(|p| !p.coords.iter().all(|x| x.is_finite()));
@@ -61,7 +72,7 @@ impl Polyhedron {
             .map_err(|reason| ShapeError::Hull { given, reason })
     }
 
-    /// All points with normal · x <= offset for each facet (normal [1], offset [m]). Facets that touch the
+    /// Polyhedron of all points with normal · x <= offset for each facet (normal [1], offset [m]). Facets that touch the
     /// polyhedron nowhere, or in a vertex or an edge only, are dropped.
     pub fn from_facets(facets: &[(Vector3<f64>, f64)]) -> Result<Self, ShapeError> {
         let given = facets.len();
@@ -76,11 +87,11 @@ impl Polyhedron {
         // and its facets are the corners of this one
         let unit: Vec<_> = facets.iter().map(|(n, b)| (n.normalize(), b / n.norm())).collect();
         let extent = unit.iter().fold(0.0, |e: f64, (_, b)| e.max(b.abs()));
-        let (centre, radius) = inside::<3, 4>(&unit, extent);
-        if !(radius > 1e-9 * extent) {
+        let (centre, radius) = largest_ball::<3, 4>(&unit, extent);
+        if !(radius > MIN_INNER_RADIUS_RELATIVE * extent) {
             return Err(ShapeError::NoInterior { given, radius });
         }
-        if radius > 1e3 * extent {
+        if radius > MAX_INNER_RADIUS_EXTENTS * extent {
             return Err(ShapeError::Open { given });
         }
         let polar: Vec<_> = unit.iter().map(|(n, b)| Point3::from(n / (b - n.dot(&centre)))).collect();
@@ -94,7 +105,7 @@ impl Polyhedron {
             let height =
                 n.dot(&polar.vertices[polar.topology.corners[polar.topology.range(f).start] as usize].coords);
             // an unbounded body has the origin on or beyond the surface of its polar
-            if !(height * extent > 1e-9) {
+            if !(height * extent > MIN_POLAR_HEIGHT) {
                 return Err(ShapeError::Open { given });
             }
             vertices.push(Point3::from(centre + n / height));
@@ -102,7 +113,7 @@ impl Polyhedron {
         Self::new(&vertices)
     }
 
-    /// A box about the origin with these half extents [m], > 0.
+    /// Box about the origin with these half extents [m], > 0.
     pub fn cuboid(half_extents: [f64; 3]) -> Result<Self, ShapeError> {
         size_rule("box", "half_extents[0]", half_extents[0], false)?;
         size_rule("box", "half_extents[1]", half_extents[1], false)?;
@@ -149,16 +160,19 @@ impl Polyhedron {
                 let across = topology.neighbours[i] as usize;
                 let (n, height) = planes[f];
                 let corners = &topology.corners[topology.range(across)];
-                if corners.iter().any(|&v| n.dot(&vertices[v as usize].coords) - height > 1e-9 * size) {
+                if corners
+                    .iter()
+                    .any(|&v| n.dot(&vertices[v as usize].coords) - height > CONVEXITY_RELATIVE * size)
+                {
                     return Err("it is not convex");
                 }
             }
         }
-        let chart = Chart::new(&facets, &topology.starts, &topology.neighbours, size)
+        let start = ColdStart::new(&facets, &topology.starts, &topology.neighbours, size)
             .ok_or("its facets do not close")?;
-        let compass = Compass::new(&topology.graph(), |i, d: &Vector3<f64>| vertices[i].coords.dot(d));
+        let map = StartMap::new(&topology.graph(), |i, d: &Vector3<f64>| vertices[i].coords.dot(d));
         let normals = planes.into_iter().map(|(n, _)| n).collect();
-        Ok(Self { vertices, topology, normals, centre, facets, chart, compass, moments, size })
+        Ok(Self { vertices, topology, normals, centre, facets, start, map, moments, size })
     }
 
     /// Corners [m].
@@ -166,7 +180,7 @@ impl Polyhedron {
         &self.vertices
     }
 
-    /// Edges, each by the places of its two ends in the list of vertices.
+    /// Edges, each by the indices of its two vertices.
     pub fn edges(&self) -> &[[u32; 2]] {
         &self.topology.edges
     }
@@ -176,7 +190,7 @@ impl Polyhedron {
         &self.normals
     }
 
-    /// Corners of a facet by their places in the list of vertices, counter-clockwise seen from outside.
+    /// Corners of a facet by their vertex indices, counter-clockwise seen from outside.
     pub fn corners(&self, facet: usize) -> &[u32] {
         &self.topology.corners[self.topology.range(facet)]
     }
@@ -196,19 +210,15 @@ impl Polyhedron {
         &self.facets
     }
 
-    /// A vertex farthest along a direction, by its place in the list.
-    pub(super) fn farthest(&self, direction: &Vector3<f64>) -> u32 {
-        let along = |i: usize| self.vertices[i].coords.dot(direction);
-        let best = match self.compass.start(direction) {
-            Some(start) => self.topology.graph().climb(start, along, &mut 0).0,
-            None => (1..self.vertices.len()).fold(0, |best, i| if along(i) > along(best) { i } else { best }),
-        };
-        u32::try_from(best).unwrap_or(0)
+    /// Index of a vertex farthest along a direction.
+    pub(super) fn farthest(&self, direction: &Vector3<f64>) -> usize {
+        let graph = self.topology.graph();
+        graph.farthest(&self.map, direction, |i| self.vertices[i].coords.dot(direction))
     }
 
     /// Vertices that share an edge with a vertex.
-    pub(super) fn around(&self, vertex: u32) -> &[u32] {
-        self.topology.graph().around(vertex as usize)
+    pub(super) fn around(&self, vertex: usize) -> &[u32] {
+        self.topology.graph().around(vertex)
     }
 
     pub(super) fn topology(&self) -> &Topology {
@@ -219,16 +229,17 @@ impl Polyhedron {
         &self.moments
     }
 
+    /// Distance of the farthest vertex from the centroid [m].
     pub(super) fn size(&self) -> f64 {
         self.size
     }
 
-    pub(super) fn chart(&self) -> &Chart<3> {
-        &self.chart
+    pub(super) fn start(&self) -> &ColdStart<3> {
+        &self.start
     }
 }
 
-/// Bit i of the index: on which side of axis i the corner lies.
+/// Corner of a box; bit i of the index says on which side of axis i it lies.
 pub(super) fn box_corner(half_extents: &[f64; 3], index: u32) -> Point3<f64> {
     let side = |i: usize| if index >> i & 1 == 0 { -half_extents[i] } else { half_extents[i] };
     Point3::new(side(0), side(1), side(2))
@@ -259,17 +270,16 @@ fn moments(vertices: &[Point3<f64>], topology: &Topology) -> (Point3<f64>, Momen
     (Point3::from(middle + d), Moments { volume, second: about_centroid })
 }
 
-impl TryFrom<Vertices> for Polyhedron {
+impl TryFrom<VertexList<3>> for Polyhedron {
     type Error = ShapeError;
 
-    fn try_from(written: Vertices) -> Result<Self, ShapeError> {
-        let vertices: Vec<_> = written.vertices.into_iter().map(Point3::from).collect();
-        Self::new(&vertices)
+    fn try_from(written: VertexList<3>) -> Result<Self, ShapeError> {
+        Self::new(&written.points())
     }
 }
 
-impl From<Polyhedron> for Vertices {
+impl From<Polyhedron> for VertexList<3> {
     fn from(polyhedron: Polyhedron) -> Self {
-        Self { vertices: polyhedron.vertices.into_iter().map(|v| v.coords.into()).collect() }
+        Self::new(&polyhedron.vertices)
     }
 }

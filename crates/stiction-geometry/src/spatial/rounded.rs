@@ -1,37 +1,29 @@
-//! Gaps between a box or polyhedron and a sphere or capsule: points and segments wrapped in a radius against the
-//! nearest facet, edge or vertex.
-//!
-//! A ball has one gap: the distance of its centre, or its depth behind the nearest facet. A capsule holds a ball
-//! at each end, and these two gaps are there always; where its segment passes over an edge that is nearest
-//! there, the two lines have a gap as well, and so has a vertex that it passes. A segment that goes right through leaves by the shortest way: along
-//! the normal of a facet or the common perpendicular with an edge.
+//! Gaps between a box or polyhedron and a sphere or capsule, from points and segments wrapped in a radius against
+//! the nearest facet, edge or vertex.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::capsule::Segment;
-use super::gap::{Gap, TINY, push};
+use super::capsule::{INTERIOR, PARALLEL_SEGMENTS_SINE, Segment};
+use super::gap::Gap;
 use super::solid::Solid;
+use crate::gap::{MIN_DIRECTION_LENGTH, push_within, retain_from};
 
-/// Sine of the angle below which a segment and an edge are parallel and only their ends bear. As for capsules.
-const PARALLEL: f64 = 1e-5;
+/// Sine of the angle by which the normal at an edge may leave the normal cone between its facets, and depth relative
+/// to the size by which an edge event may lie below the shortest way out. A rod on a table meets the rim at a right
+/// angle to the top, on the boundary of the cone. Sensible range 1e-12 to 1e-6: zero loses that event, more adds
+/// events of edges that do not face the segment.
+const NORMAL_CONE_TOLERANCE: f64 = 1e-9;
 
-/// Sine of the angle by which the nearest way to an edge may leave the directions between its facets: a rod on a
-/// table meets the rim at a right angle to the top, on the boundary of what is allowed.
-const CONE: f64 = 1e-9;
-
-/// Feature code of the interior of a segment; its ends are 0 and 1.
-const INTERIOR: u32 = 2;
-
-/// The nearest point of a solid to a point.
-struct Nearest {
+/// Nearest point of a solid to a point.
+struct NearestPoint {
     foot: Point3<f64>,
     distance: f64,
     normal: Vector3<f64>,
     code: u32,
 }
 
-/// A solid against a ball.
-pub(super) fn ball_gap(
+/// Gap of a solid and a sphere: the distance of its centre, or its depth behind the nearest facet.
+pub(super) fn sphere_gap(
     (solid, pose): (&Solid<'_>, &Isometry3<f64>),
     centre: Point3<f64>,
     radius: f64,
@@ -39,11 +31,15 @@ pub(super) fn ball_gap(
     out: &mut Vec<Gap>,
 ) {
     if let Some(near) = nearest(solid, pose, centre) {
-        push(near.gap(centre, radius, 0), reach, out);
+        push_within(near.gap(centre, radius, 0), reach, out);
     }
 }
 
-/// A solid against a capsule.
+/// Gaps of a solid and a capsule.
+///
+/// The two end caps always have a gap each. Where the segment passes over an edge or a vertex that is nearest there,
+/// that feature has a gap too. A segment that goes right through leaves by the shortest way: along the normal of a
+/// facet or the common perpendicular with an edge.
 pub(super) fn capsule_gaps(
     (solid, pose): (&Solid<'_>, &Isometry3<f64>),
     capsule: &Segment,
@@ -97,16 +93,9 @@ pub(super) fn capsule_gaps(
         }
     }
 
-    // edges on the far side are no events, and a segment that goes through leaves by the shortest way
-    let limit = if inside { deepest } else { 0.0 } - CONE * solid.size;
-    let mut kept = crossings;
-    for i in crossings..out.len() {
-        if out[i].gap + radius >= limit {
-            out.swap(kept, i);
-            kept += 1;
-        }
-    }
-    out.truncate(kept);
+    // drop edges on the far side; a segment that goes through leaves by the shortest way
+    let limit = if inside { deepest } else { 0.0 } - NORMAL_CONE_TOLERANCE * solid.size;
+    retain_from(out, crossings, |gap| gap.gap + radius >= limit);
     if !inside {
         out.extend(vertex_gap((solid, pose), capsule));
     }
@@ -119,17 +108,10 @@ pub(super) fn capsule_gaps(
         }
     }
 
-    let mut kept = first;
-    for i in first..out.len() {
-        if out[i].gap <= reach {
-            out.swap(kept, i);
-            kept += 1;
-        }
-    }
-    out.truncate(kept);
+    retain_from(out, first, |gap| gap.gap <= reach);
 }
 
-/// The vertex nearest to the segment, when the segment passes it and no edge or facet is nearer.
+/// Gap at the vertex nearest to the segment, if the segment passes it and no edge or facet is nearer.
 fn vertex_gap((solid, pose): (&Solid<'_>, &Isometry3<f64>), capsule: &Segment) -> Option<Gap> {
     let foot = |v: &Point3<f64>| {
         let along = capsule.tangent.dot(&(v - capsule.ends[0]));
@@ -152,13 +134,14 @@ fn vertex_gap((solid, pose): (&Solid<'_>, &Isometry3<f64>), capsule: &Segment) -
         };
         d.dot(&(pose * solid.vertices[other as usize] - v)) <= 0.0
     };
-    let passes =
-        (0.0..=capsule.length).contains(&along) && core > TINY && solid.topology.edges.iter().all(away);
+    let passes = (0.0..=capsule.length).contains(&along)
+        && core > MIN_DIRECTION_LENGTH
+        && solid.topology.edges.iter().all(away);
     let code = code(solid.topology.facets() + solid.topology.edges.len() + index);
     passes.then(|| Gap::rounded((v, 0.0), (foot, capsule.radius), core, d / core, code << 16 | INTERIOR))
 }
 
-impl Nearest {
+impl NearestPoint {
     fn gap(&self, centre: Point3<f64>, radius: f64, end: u32) -> Gap {
         let feature = self.code << 16 | end;
         Gap::rounded((self.foot, 0.0), (centre, radius), self.distance, self.normal, feature)
@@ -174,13 +157,13 @@ fn height(solid: &Solid<'_>, a: &Vector3<f64>, point: &Point3<f64>) -> f64 {
     (a.dot(&(point - solid.centre)) - 1.0) / a.norm()
 }
 
-/// The nearest point of the surface: over the facets that the point is above, or the one it is least below.
-fn nearest(solid: &Solid<'_>, pose: &Isometry3<f64>, point: Point3<f64>) -> Option<Nearest> {
+/// Nearest point of the surface: over the facets that the point is above, or the one it is least below.
+fn nearest(solid: &Solid<'_>, pose: &Isometry3<f64>, point: Point3<f64>) -> Option<NearestPoint> {
     let local = pose.inverse_transform_point(&point);
     if !local.coords.norm_squared().is_finite() {
         return None;
     }
-    let (mut top, mut found) = ((f64::NEG_INFINITY, 0), None::<Nearest>);
+    let (mut top, mut found) = ((f64::NEG_INFINITY, 0), None::<NearestPoint>);
     for (f, a) in solid.facets.iter().enumerate() {
         let h = height(solid, a, &local);
         if h > top.0 {
@@ -196,22 +179,22 @@ fn nearest(solid: &Solid<'_>, pose: &Isometry3<f64>, point: Point3<f64>) -> Opti
     }
     // inside, or so near that the direction is lost
     let near = match found {
-        Some(near) if near.distance > TINY => near,
+        Some(near) if near.distance > MIN_DIRECTION_LENGTH => near,
         _ => {
             let n = solid.facets[top.1].normalize();
-            Nearest { foot: local - top.0 * n, distance: top.0, normal: n, code: code(top.1) }
+            NearestPoint { foot: local - top.0 * n, distance: top.0, normal: n, code: code(top.1) }
         }
     };
     let (foot, normal) = (pose * near.foot, pose.rotation * near.normal);
-    Some(Nearest { foot, normal, ..near })
+    Some(NearestPoint { foot, normal, ..near })
 }
 
-/// The nearest point of a facet to a point at height `h` above it.
-fn nearest_of_facet(solid: &Solid<'_>, facet: usize, point: &Point3<f64>, h: f64) -> Nearest {
+/// Nearest point of a facet to a point at height `h` above it.
+fn nearest_of_facet(solid: &Solid<'_>, facet: usize, point: &Point3<f64>, h: f64) -> NearestPoint {
     let topology = solid.topology;
     let n = solid.facets[facet].normalize();
     let range = topology.range(facet);
-    let mut best: Option<Nearest> = None;
+    let mut best: Option<NearestPoint> = None;
     for i in range.clone() {
         let next = if i + 1 == range.end { range.start } else { i + 1 };
         let (u, v) = (topology.corners[i], topology.corners[next]);
@@ -233,22 +216,22 @@ fn nearest_of_facet(solid: &Solid<'_>, facet: usize, point: &Point3<f64>, h: f64
         let d = point - foot;
         let distance = d.norm();
         if best.as_ref().is_none_or(|b| distance < b.distance) {
-            let normal = if distance > TINY { d / distance } else { n };
-            best = Some(Nearest { foot, distance, normal, code });
+            let normal = if distance > MIN_DIRECTION_LENGTH { d / distance } else { n };
+            best = Some(NearestPoint { foot, distance, normal, code });
         }
     }
-    best.unwrap_or_else(|| Nearest { foot: point - h * n, distance: h, normal: n, code: code(facet) })
+    best.unwrap_or_else(|| NearestPoint { foot: point - h * n, distance: h, normal: n, code: code(facet) })
 }
 
-/// The nearest points of an edge from p to q, between two facets, and a segment, when both are interior and the
-/// way from one to the other is outward at the edge; the name of the edge is left open.
+/// Gap at the nearest points of an edge from p to q, between two facets, and a segment, if both are interior and the
+/// normal points outward at the edge; the caller adds the code of the edge.
 fn crossing(p: Point3<f64>, q: Point3<f64>, normals: [Vector3<f64>; 2], segment: &Segment) -> Option<Gap> {
     let e = q - p;
     let (length, u) = (e.norm(), e.normalize());
     let v = segment.tangent;
     let cross = u.cross(&v);
     let sine2 = cross.norm_squared();
-    if !(sine2 > PARALLEL * PARALLEL) {
+    if !(sine2 > PARALLEL_SEGMENTS_SINE * PARALLEL_SEGMENTS_SINE) {
         return None;
     }
     let w = segment.ends[0] - p;
@@ -261,8 +244,9 @@ fn crossing(p: Point3<f64>, q: Point3<f64>, normals: [Vector3<f64>; 2], segment:
     // outward: away from both facets, which lie to the left of the edge and to its right
     let into = [normals[0].cross(&u), u.cross(&normals[1])];
     let n = cross / sine2.sqrt();
-    let outward =
-        |n: &Vector3<f64>| into.iter().all(|m| n.dot(m) <= CONE) && n.dot(&(normals[0] + normals[1])) > 0.0;
+    let outward = |n: &Vector3<f64>| {
+        into.iter().all(|m| n.dot(m) <= NORMAL_CONE_TOLERANCE) && n.dot(&(normals[0] + normals[1])) > 0.0
+    };
     let n = [n, -n].into_iter().find(outward)?;
     let core = n.dot(&w);
     let foot = p + s * u;

@@ -1,4 +1,4 @@
-//! The closed set of spatial shapes.
+//! Closed set of spatial shapes.
 
 use std::sync::Arc;
 
@@ -7,41 +7,42 @@ use serde::{Deserialize, Serialize};
 use super::Polyhedron;
 use crate::error::{ShapeError, size_rule};
 
-/// Vertices, edges and facets are named by 16 bits of a feature identifier; all ones is no name.
-const MOST_FEATURES: usize = (1 << 16) - 1;
+/// Greatest number of vertices, edges and facets together: 16 bits of a feature identifier name one, and all ones
+/// name none.
+const MAX_FEATURES: usize = (1 << 16) - 1;
 
-/// A convex shape in its local frame.
+/// Convex shape in its local frame.
 ///
 /// Serialized with its words: `{"sphere": {"radius": 0.1}}`, `"half_space"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {
-    /// A ball about the origin; a point when the radius is zero.
+    /// Ball about the origin; a point when the radius is zero.
     Sphere {
         /// Radius [m], >= 0.
         radius: f64,
     },
-    /// An ellipsoid about the origin.
+    /// Ellipsoid about the origin.
     Ellipsoid {
         /// Semi-axes along local x, y and z [m], > 0.
         semi_axes: [f64; 3],
     },
-    /// All points within a radius of a segment along local z; a segment when the radius is zero.
+    /// Points within a radius of a segment along local z; a segment when the radius is zero.
     Capsule {
         /// Half the length of the segment, without the caps [m], > 0.
         half_length: f64,
         /// Radius of the caps [m], >= 0.
         radius: f64,
     },
-    /// A rectangular box about the origin, `box` in a scene file.
+    /// Rectangular box about the origin, `box` in a scene file.
     #[serde(rename = "box")]
     Cuboid {
         /// Half extents along local x, y and z [m], > 0.
         half_extents: [f64; 3],
     },
-    /// A convex polyhedron. Shared, because the hull of many points is large.
+    /// Convex polyhedron. Shared, because the hull of many points is large.
     Polyhedron(Arc<Polyhedron>),
-    /// All points with local z <= 0: the outward normal is +z.
+    /// Points with local z <= 0: the outward normal is +z.
     HalfSpace,
 }
 
@@ -80,8 +81,8 @@ impl Shape {
             Self::Polyhedron(polyhedron) => {
                 let features =
                     polyhedron.vertices().len() + polyhedron.edges().len() + polyhedron.facets().len();
-                if features > MOST_FEATURES {
-                    return Err(ShapeError::TooManyFeatures { features, most: MOST_FEATURES });
+                if features > MAX_FEATURES {
+                    return Err(ShapeError::TooManyFeatures { features, most: MAX_FEATURES });
                 }
                 Ok(())
             }

@@ -1,20 +1,20 @@
-//! A box or a polyhedron as the ratio metric sees it.
+//! Box or polyhedron as facets, vertices and topology, for the ratio metric and the event search.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::polyhedron::box_corner;
 use super::topology::Topology;
 use super::{Polyhedron, Shape};
-use crate::ratio::{Chart, Facets, Pair};
+use crate::ratio::{ColdStart, FacetPair, Facets};
 
-/// Coordinates of a box.
-pub(super) struct BoxForm {
+/// Facets and vertices of a box.
+pub(super) struct BoxFacets {
     facets: [Vector3<f64>; 6],
     vertices: [Point3<f64>; 8],
 }
 
-impl BoxForm {
-    /// The box of a shape, if it is one.
+impl BoxFacets {
+    /// Facets of a shape, if it is a box.
     pub(super) fn of(shape: &Shape) -> Option<Self> {
         let Shape::Cuboid { half_extents } = shape else { return None };
         let mut facets = [Vector3::zeros(); 6];
@@ -30,29 +30,29 @@ impl BoxForm {
     }
 }
 
-/// A convex polyhedron in its local frame, borrowed.
+/// Convex polyhedron in its local frame, borrowed.
 #[derive(Clone, Copy)]
 pub(super) struct Solid<'a> {
     /// Vectors a of the facets as a · (x − centre) <= 1 [1/m].
     pub(super) facets: &'a [Vector3<f64>],
     pub(super) vertices: &'a [Point3<f64>],
     pub(super) topology: &'a Topology,
-    chart: Option<&'a Chart<3>>,
+    start: Option<&'a ColdStart<3>>,
     pub(super) centre: Point3<f64>,
     /// Distance of the farthest vertex from the centre [m].
     pub(super) size: f64,
 }
 
 impl<'a> Solid<'a> {
-    /// A polyhedron, or the box already seen as one.
-    pub(super) fn of(shape: &'a Shape, form: Option<&'a BoxForm>) -> Option<Self> {
-        match (shape, form) {
+    /// Solid of a polyhedron, or of the facets of a box.
+    pub(super) fn of(shape: &'a Shape, cuboid: Option<&'a BoxFacets>) -> Option<Self> {
+        match (shape, cuboid) {
             (Shape::Polyhedron(polyhedron), _) => Some(Self::from(&**polyhedron)),
-            (_, Some(BoxForm { facets, vertices })) => Some(Self {
+            (_, Some(BoxFacets { facets, vertices })) => Some(Self {
                 facets,
                 vertices,
                 topology: Topology::of_box(),
-                chart: None,
+                start: None,
                 centre: Point3::origin(),
                 size: vertices[7].coords.norm(),
             }),
@@ -60,16 +60,25 @@ impl<'a> Solid<'a> {
         }
     }
 
-    fn lp(&self) -> Facets<'a, 3> {
+    fn ratio_facets(&self) -> Facets<'a, 3> {
         let Topology { starts, neighbours, .. } = self.topology;
-        Facets { a: self.facets, starts, neighbours, size: self.size, chart: self.chart }
+        Facets { a: self.facets, starts, neighbours, size: self.size, start: self.start }
     }
 
-    /// Two solids in the frame of the first, about its centre.
-    pub(super) fn pair(a: &Self, pose_a: &Isometry3<f64>, b: &Self, pose_b: &Isometry3<f64>) -> Pair<'a, 3> {
+    /// Pair of solids in the frame of the first, about its centre.
+    pub(super) fn pair(
+        a: &Self,
+        pose_a: &Isometry3<f64>,
+        b: &Self,
+        pose_b: &Isometry3<f64>,
+    ) -> FacetPair<'a, 3> {
         let relative = pose_a.rotation.inverse() * pose_b.rotation;
         let offset = pose_a.rotation.inverse() * (pose_b * b.centre - pose_a * a.centre);
-        Pair { bodies: [a.lp(), b.lp()], rotation: relative.to_rotation_matrix().into_inner(), offset }
+        FacetPair {
+            bodies: [a.ratio_facets(), b.ratio_facets()],
+            rotation: relative.to_rotation_matrix().into_inner(),
+            offset,
+        }
     }
 }
 
@@ -79,7 +88,7 @@ impl<'a> From<&'a Polyhedron> for Solid<'a> {
             facets: polyhedron.facets(),
             vertices: polyhedron.vertices(),
             topology: polyhedron.topology(),
-            chart: Some(polyhedron.chart()),
+            start: Some(polyhedron.start()),
             centre: polyhedron.centre(),
             size: polyhedron.size(),
         }

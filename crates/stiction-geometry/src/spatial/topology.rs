@@ -1,33 +1,33 @@
-//! Which facets, edges and vertices of a polyhedron meet.
+//! Topology of a polyhedron: adjacency of its facets, edges and vertices, without coordinates.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::climb::Graph;
+use crate::climb::CornerGraph;
 
-/// The surface of a polyhedron without its coordinates.
+/// Surface of a polyhedron without its coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Topology {
-    /// Where each facet begins in the lists below; one more than there are facets.
+    /// Start of each facet in `corners`, `neighbours` and `sides`; one more than there are facets.
     pub(super) starts: Vec<u32>,
     /// Vertices of each facet, counter-clockwise seen from outside.
     pub(super) corners: Vec<u32>,
-    /// The facet across the side from a corner to the next.
+    /// Facet across the side from a corner to the next.
     pub(super) neighbours: Vec<u32>,
-    /// The edge from a corner to the next.
+    /// Edge from a corner to the next.
     pub(super) sides: Vec<u32>,
     /// Ends of each edge, the smaller first.
     pub(super) edges: Vec<[u32; 2]>,
-    /// How many vertices there are.
+    /// Number of vertices.
     pub(super) vertices: usize,
-    /// Where each vertex begins in the list after; one more than there are vertices.
-    spokes: Vec<u32>,
-    /// The other ends of the edges at each vertex.
-    ends: Vec<u32>,
+    /// Start of each vertex in `edge_ends`; one more than there are vertices.
+    edge_starts: Vec<u32>,
+    /// Other ends of the edges at each vertex.
+    edge_ends: Vec<u32>,
 }
 
 impl Topology {
-    /// The surface with these facets; an error says why it is none.
+    /// Surface with these facets; the error says why it is not closed.
     pub(super) fn new(vertices: usize, facets: &[Vec<u32>]) -> Result<Self, &'static str> {
         let index = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
         let mut half_edges = HashMap::new();
@@ -50,8 +50,8 @@ impl Topology {
             sides: Vec::with_capacity(half_edges.len()),
             edges: Vec::with_capacity(half_edges.len() / 2),
             vertices,
-            spokes: Vec::with_capacity(vertices + 1),
-            ends: Vec::with_capacity(half_edges.len()),
+            edge_starts: Vec::with_capacity(vertices + 1),
+            edge_ends: Vec::with_capacity(half_edges.len()),
         };
         let mut edge_of = HashMap::new();
         for corners in facets {
@@ -76,31 +76,31 @@ impl Topology {
         if vertices + facets.len() != found.edges.len() + 2 {
             return Err("vertices, edges and facets do not fulfil Euler's formula");
         }
-        found.add_spokes();
+        found.index_edges_by_vertex();
         Ok(found)
     }
 
-    fn add_spokes(&mut self) {
+    fn index_edges_by_vertex(&mut self) {
         let mut halves: Vec<[u32; 2]> = self.edges.iter().flat_map(|&[u, v]| [[u, v], [v, u]]).collect();
         halves.sort_unstable();
-        self.spokes.push(0);
+        self.edge_starts.push(0);
         for [from, to] in halves {
-            let begun = self.spokes.len() - 1;
+            let begun = self.edge_starts.len() - 1;
             // vertices before this one are complete
-            let here = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
-            self.spokes.extend((begun..from as usize).map(|_| here));
-            self.ends.push(to);
+            let here = u32::try_from(self.edge_ends.len()).unwrap_or(u32::MAX);
+            self.edge_starts.extend((begun..from as usize).map(|_| here));
+            self.edge_ends.push(to);
         }
-        let all = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
-        self.spokes.resize(self.vertices + 1, all);
+        let all = u32::try_from(self.edge_ends.len()).unwrap_or(u32::MAX);
+        self.edge_starts.resize(self.vertices + 1, all);
     }
 
-    /// Which vertices share an edge.
-    pub(super) fn graph(&self) -> Graph<'_> {
-        Graph { starts: &self.spokes, neighbours: &self.ends }
+    /// Adjacency of the vertices.
+    pub(super) fn graph(&self) -> CornerGraph<'_> {
+        CornerGraph { starts: &self.edge_starts, neighbours: &self.edge_ends }
     }
 
-    /// The surface of a box. Facet 2i lies on the negative side of axis i and facet 2i + 1 on the positive
+    /// Surface of a box. Facet 2i lies on the negative side of axis i and facet 2i + 1 on the positive
     /// one; bit i of a vertex says on which side of axis i it lies.
     pub(super) fn of_box() -> &'static Self {
         static BOX: LazyLock<Topology> = LazyLock::new(|| {
@@ -119,12 +119,19 @@ impl Topology {
         &BOX
     }
 
+    /// Number of facets.
     pub(super) fn facets(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Where the corners and sides of a facet stand in the lists.
+    /// Range of the corners and sides of a facet in the lists.
     pub(super) fn range(&self, facet: usize) -> std::ops::Range<usize> {
         self.starts[facet] as usize..self.starts[facet + 1] as usize
+    }
+
+    /// Vertices at both ends of side `i` of a facet, `i` in its range.
+    pub(super) fn side(&self, facet: usize, i: usize) -> [u32; 2] {
+        let range = self.range(facet);
+        [self.corners[i], self.corners[if i + 1 == range.end { range.start } else { i + 1 }]]
     }
 }

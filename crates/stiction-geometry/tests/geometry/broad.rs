@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use stiction_geometry::broad::{Broad, Extent};
+use stiction_geometry::broad::{BroadPhase, Extent};
 
 use crate::scenes::rng;
 
@@ -49,7 +49,7 @@ fn the_tree_finds_what_all_pairs_have() {
     let mut rng = rng(401);
     for count in [0, 1, 2, 3, 12, 13, 14, 15, 40, 300] {
         let mut swarm = Swarm::new(&mut rng, count, (count as f64).cbrt());
-        let mut broad = Broad::default();
+        let mut broad = BroadPhase::default();
         let mut found = vec![[7, 7]];
         let may_meet = |i: usize, j: usize| !(i + j).is_multiple_of(5);
         for frame in 0..60 {
@@ -70,7 +70,7 @@ fn the_tree_finds_what_all_pairs_have() {
             assert_eq!(found, all_pairs(&boxes, may_meet), "{count} boxes, frame {frame}");
             // a tree without a past says the same
             let mut fresh = Vec::new();
-            Broad::default().overlaps(&boxes, may_meet, &mut fresh);
+            BroadPhase::default().overlaps(&boxes, may_meet, &mut fresh);
             assert_eq!(found, fresh);
         }
     }
@@ -78,7 +78,7 @@ fn the_tree_finds_what_all_pairs_have() {
 
 #[test]
 fn boxes_far_out_and_all_in_one_place_are_found() {
-    let mut broad = Broad::default();
+    let mut broad = BroadPhase::default();
     let mut found = Vec::new();
     let unit = |x: f64| Extent { min: [x, 0.0, 0.0], max: [x + 1.0, 1.0, 1.0] };
     for scale in [0.0, 1e-300, 1e10, 1e100, 1e300] {
@@ -95,7 +95,7 @@ fn tests_grow_with_the_boxes_not_with_their_pairs() {
     for count in [500, 1000, 2000, 4000] {
         // one box in eight units of volume
         let mut swarm = Swarm::new(&mut rng, count, 2.0 * (count as f64).cbrt());
-        let mut broad = Broad::default();
+        let mut broad = BroadPhase::default();
         for _ in 0..200 {
             swarm.step();
             broad.overlaps(&swarm.boxes, |_, _| true, &mut found);

@@ -1,11 +1,12 @@
-//! Nothing is NaN, whatever the poses: random ones, and those where a normal is not determined.
+//! Degenerate poses: gaps are finite numbers, also where a normal is not determined.
 
 use std::f64::consts::FRAC_PI_4;
 
-use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
+use nalgebra::{Isometry2, Isometry3, Translation, Vector2, Vector3};
 use proptest::prelude::*;
 use stiction_geometry::{planar, spatial};
 
+use crate::dimension::{Dimension, Plane, PoseIn, Space, near, pairs};
 use crate::scenes::{planar_near, planar_shapes, polygon, rectangle, spatial_near, spatial_shapes};
 
 /// Shapes with vertices on a grid of 1/2, so that poses on the same grid coincide exactly.
@@ -25,31 +26,48 @@ pub(crate) fn grid_shapes() -> Vec<planar::Shape> {
     ]
 }
 
-fn check_planar(a: &planar::Shape, p: &Isometry2<f64>, b: &planar::Shape, q: &Isometry2<f64>) {
-    if !planar::has_gap(a, b) {
-        return;
-    }
-    let near = planar_near((a, p), (b, q));
-    assert!(!near.is_empty(), "{a:?} {p:?}\n{b:?} {q:?}");
+/// Every pair of shapes has gaps of finite numbers that fulfil their contract.
+fn check_finite<S: Dimension<D>, const D: usize>(shapes: &[S::Shape], p: &PoseIn<S, D>, q: &PoseIn<S, D>) {
     let size = 1.0 + p.translation.vector.norm() + q.translation.vector.norm();
-    for g in &near {
-        assert!(g.gap.is_finite() && g.on_a.coords.iter().chain(g.on_b.coords.iter()).all(|x| x.is_finite()));
-        assert!((g.normal.norm() - 1.0).abs() < 1e-12, "{g:?}");
-        assert!((g.on_b - g.on_a - g.gap * g.normal).norm() < 1e-12 * size, "{g:?}");
+    for a in shapes {
+        for b in shapes.iter().filter(|b| S::has_gap(a, b)) {
+            let near = near::<S, D>((a, p), (b, q));
+            assert!(!near.is_empty(), "{a:?} {p:?}\n{b:?} {q:?}");
+            for g in &near {
+                let numbers = g.on_a.coords.iter().chain(g.on_b.coords.iter());
+                assert!(g.gap.is_finite() && numbers.into_iter().all(|x| x.is_finite()));
+                assert!((g.normal.norm() - 1.0).abs() < 1e-12, "{g:?}");
+                assert!((g.on_b - g.on_a - g.normal * g.gap).norm() < 1e-12 * size, "{g:?}");
+            }
+        }
     }
 }
 
-fn check_spatial(a: &spatial::Shape, p: &Isometry3<f64>, b: &spatial::Shape, q: &Isometry3<f64>) {
-    if !spatial::has_gap(a, b) {
-        return;
+/// Gaps far from the origin of the world are bit by bit those near it.
+fn check_far<S: Dimension<D>, const D: usize>(
+    poses: impl Fn(usize) -> [PoseIn<S, D>; 2],
+    far: Translation<f64, D>,
+) {
+    for (k, a) in S::shapes().iter().enumerate() {
+        let [p, q] = poses(k);
+        for b in S::shapes().iter().filter(|b| S::has_gap(a, b)) {
+            let here = near::<S, D>((a, &p), (b, &q));
+            let there = near::<S, D>((a, &(far * p)), (b, &(far * q)));
+            assert_eq!(here.len(), there.len());
+            for (g, k) in here.iter().zip(&there) {
+                assert_eq!((g.gap, g.normal, g.feature), (k.gap, k.normal, k.feature));
+            }
+        }
     }
-    let near = spatial_near((a, p), (b, q));
-    assert!(!near.is_empty(), "{a:?} {p:?}\n{b:?} {q:?}");
-    let size = 1.0 + p.translation.vector.norm() + q.translation.vector.norm();
-    for g in &near {
-        assert!(g.gap.is_finite() && g.on_a.coords.iter().chain(g.on_b.coords.iter()).all(|x| x.is_finite()));
-        assert!((g.normal.norm() - 1.0).abs() < 1e-12, "{g:?}");
-        assert!((g.on_b - g.on_a - g.gap * g.normal).norm() < 1e-12 * size, "{g:?}");
+}
+
+/// A pose that is not finite gives no gap.
+fn check_refused<S: Dimension<D>, const D: usize>() {
+    let good = PoseIn::<S, D>::identity();
+    let mut bad = good;
+    bad.translation.vector[0] = f64::NAN;
+    for (a, b) in pairs::<S, D>() {
+        assert!(near::<S, D>((&a, &bad), (&b, &good)).is_empty(), "{a:?} {b:?}");
     }
 }
 
@@ -77,75 +95,42 @@ proptest! {
 
     #[test]
     fn planar_gaps_are_finite_on_the_grid(p in grid_pose(), q in grid_pose()) {
-        for a in &grid_shapes() {
-            for b in &grid_shapes() {
-                check_planar(a, &p, b, &q);
-            }
-        }
+        check_finite::<Plane, 2>(&grid_shapes(), &p, &q);
     }
 
     #[test]
     fn planar_gaps_are_finite_anywhere(x in -1e6..1e6, y in -1e6..1e6, r in -10.0..10.0, s in -10.0..10.0) {
         let (p, q) = (Isometry2::new(Vector2::new(x, y), r), Isometry2::new(Vector2::new(y, x), s));
-        for a in &planar_shapes() {
-            for b in &planar_shapes() {
-                check_planar(a, &p, b, &q);
-            }
-        }
+        check_finite::<Plane, 2>(&planar_shapes(), &p, &q);
     }
 
     #[test]
     fn spatial_gaps_are_finite_on_the_grid(p in grid_pose_in_space(), q in grid_pose_in_space()) {
-        for a in &spatial_shapes() {
-            for b in &spatial_shapes() {
-                check_spatial(a, &p, b, &q);
-            }
-        }
+        check_finite::<Space, 3>(&spatial_shapes(), &p, &q);
     }
 
     #[test]
     fn spatial_gaps_are_finite_anywhere(at in prop::array::uniform3(-1e6..1e6), r in prop::array::uniform3(-3.0..3.0)) {
         let p = Isometry3::new(Vector3::from(at), Vector3::from(r));
         let q = Isometry3::new(-Vector3::from(at), Vector3::from(r).zyx());
-        for a in &spatial_shapes() {
-            for b in &spatial_shapes() {
-                check_spatial(a, &p, b, &q);
-            }
-        }
+        check_finite::<Space, 3>(&spatial_shapes(), &p, &q);
     }
 }
 
 #[test]
 fn distance_from_the_origin_of_the_world_costs_no_digits() {
-    // places on a grid of 1/4 stay exact 2^40 m away
+    // positions on a grid of 1/4 stay exact 2^40 m away
     let far = 2.0_f64.powi(40);
-    for (k, a) in planar_shapes().iter().enumerate() {
-        for b in planar_shapes().iter().filter(|b| planar::has_gap(a, b)) {
-            let turn = 0.3 + k as f64;
-            let (p, q) = (Isometry2::new(Vector2::new(0.25, -0.5), turn), Isometry2::rotation(2.0 * turn));
-            let away = nalgebra::Translation2::new(far, -far);
-            let (here, there) =
-                (planar_near((a, &p), (b, &q)), planar_near((a, &(away * p)), (b, &(away * q))));
-            assert_eq!(here.len(), there.len());
-            for (g, k) in here.iter().zip(&there) {
-                assert_eq!((g.gap, g.normal, g.feature), (k.gap, k.normal, k.feature));
-            }
-        }
-    }
-    for (k, a) in spatial_shapes().iter().enumerate() {
-        for b in spatial_shapes().iter().filter(|b| spatial::has_gap(a, b)) {
-            let turn = Vector3::new(0.3, 0.2, k as f64);
-            let (p, q) =
-                (Isometry3::new(Vector3::new(0.25, -0.5, 0.75), turn), Isometry3::rotation(turn.zxy()));
-            let away = nalgebra::Translation3::new(far, -far, far);
-            let (here, there) =
-                (spatial_near((a, &p), (b, &q)), spatial_near((a, &(away * p)), (b, &(away * q))));
-            assert_eq!(here.len(), there.len());
-            for (g, k) in here.iter().zip(&there) {
-                assert_eq!((g.gap, g.normal, g.feature), (k.gap, k.normal, k.feature));
-            }
-        }
-    }
+    let poses = |k: usize| {
+        let turn = 0.3 + k as f64;
+        [Isometry2::new(Vector2::new(0.25, -0.5), turn), Isometry2::rotation(2.0 * turn)]
+    };
+    check_far::<Plane, 2>(poses, Translation::from([far, -far]));
+    let poses = |k: usize| {
+        let turn = Vector3::new(0.3, 0.2, k as f64);
+        [Isometry3::new(Vector3::new(0.25, -0.5, 0.75), turn), Isometry3::rotation(turn.zxy())]
+    };
+    check_far::<Space, 3>(poses, Translation::from([far, -far, far]));
 }
 
 #[test]
@@ -195,16 +180,6 @@ fn centre_on_a_vertex_or_an_edge_takes_a_normal_of_the_polygon() {
 
 #[test]
 fn poses_that_are_not_finite_give_no_gap() {
-    let bad = Isometry2::translation(f64::NAN, 0.0);
-    for a in &planar_shapes() {
-        for b in planar_shapes().iter().filter(|b| planar::has_gap(a, b)) {
-            assert!(planar_near((a, &bad), (b, &Isometry2::identity())).is_empty(), "{a:?} {b:?}");
-        }
-    }
-    let bad = Isometry3::translation(f64::NAN, 0.0, 0.0);
-    for a in &spatial_shapes() {
-        for b in spatial_shapes().iter().filter(|b| spatial::has_gap(a, b)) {
-            assert!(spatial_near((a, &bad), (b, &Isometry3::identity())).is_empty(), "{a:?} {b:?}");
-        }
-    }
+    check_refused::<Plane, 2>();
+    check_refused::<Space, 3>();
 }

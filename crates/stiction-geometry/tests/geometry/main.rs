@@ -1,20 +1,22 @@
 //! Shapes and gaps against finite differences, closed forms, brute force and each other.
 
 mod broad;
-mod brute_force;
-mod climbing;
+mod climb;
 mod degenerate;
-mod events;
+mod dimension;
+mod gap;
 mod growth;
 mod mass;
 mod minkowski;
 mod parity;
-mod planar_gaps;
+mod planar_gap;
+mod planar_outline;
 mod planar_ratio;
-mod polyhedra;
-mod ratio;
-mod ratio_oracle;
-mod rounded;
+mod polyhedron;
 mod scenes;
 mod shapes;
-mod spatial_gaps;
+mod spatial_events;
+mod spatial_gap;
+mod spatial_ratio;
+mod spatial_ratio_oracle;
+mod spatial_rounded;

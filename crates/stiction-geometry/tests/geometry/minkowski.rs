@@ -8,9 +8,9 @@ use rand::RngExt;
 use stiction_geometry::{planar, spatial};
 
 use crate::planar_ratio::pebble as planar_pebble;
-use crate::ratio::pebble;
-use crate::ratio_oracle::separation;
 use crate::scenes::{planar_pose, rng, spatial_pose};
+use crate::spatial_ratio::pebble;
+use crate::spatial_ratio_oracle::separation;
 
 /// Relative error at which parry's methods end, with a factor for the thin triangles of a polytope.
 const PARRY: f64 = 1e-6;

@@ -1,20 +1,27 @@
-//! The shapes and random poses that all tests share.
+//! Shapes and random poses that all tests share.
 
-use std::f64::consts::PI;
 use std::sync::Arc;
 
-use nalgebra::{Isometry2, Isometry3, Point2, Point3, Translation3, UnitQuaternion, Vector2, Vector3};
-use rand::{RngExt, SeedableRng};
+use nalgebra::{Isometry2, Isometry3};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stiction_geometry::{planar, spatial};
 
+use crate::dimension::{Dimension, Plane, Space, near, points2, points3};
+
+/// Planar shape in its pose.
+pub(crate) type PlanarBody<'a> = (&'a planar::Shape, &'a Isometry2<f64>);
+
+/// Spatial shape in its pose.
+pub(crate) type SpatialBody<'a> = (&'a spatial::Shape, &'a Isometry3<f64>);
+
+/// Random numbers of a seed.
 pub(crate) fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
 pub(crate) fn polygon(vertices: &[[f64; 2]]) -> planar::Shape {
-    let vertices: Vec<_> = vertices.iter().map(|v| Point2::from(*v)).collect();
-    planar::Shape::Polygon(planar::Polygon::new(&vertices).unwrap())
+    planar::Shape::Polygon(planar::Polygon::new(&points2(vertices)).unwrap())
 }
 
 pub(crate) fn rectangle(x: f64, y: f64) -> planar::Shape {
@@ -38,8 +45,7 @@ pub(crate) fn planar_shapes() -> Vec<planar::Shape> {
 }
 
 pub(crate) fn polyhedron(vertices: &[[f64; 3]]) -> spatial::Shape {
-    let vertices: Vec<_> = vertices.iter().map(|v| Point3::from(*v)).collect();
-    spatial::Shape::Polyhedron(Arc::new(spatial::Polyhedron::new(&vertices).unwrap()))
+    spatial::Shape::Polyhedron(Arc::new(spatial::Polyhedron::new(&points3(vertices)).unwrap()))
 }
 
 pub(crate) fn spatial_shapes() -> Vec<spatial::Shape> {
@@ -65,54 +71,27 @@ pub(crate) fn spatial_shapes() -> Vec<spatial::Shape> {
     ]
 }
 
-/// Radius around the core of a shape, zero when the shape is its own core.
-pub(crate) fn planar_radius(shape: &planar::Shape) -> f64 {
-    match shape {
-        planar::Shape::Disk { radius } | planar::Shape::Capsule { radius, .. } => *radius,
-        _ => 0.0,
-    }
-}
-
-pub(crate) fn spatial_radius(shape: &spatial::Shape) -> f64 {
-    match shape {
-        spatial::Shape::Sphere { radius } | spatial::Shape::Capsule { radius, .. } => *radius,
-        _ => 0.0,
-    }
-}
-
+/// Random pose in the plane within a spread [m].
 pub(crate) fn planar_pose(rng: &mut ChaCha8Rng, spread: f64) -> Isometry2<f64> {
-    let mut x = || rng.random_range(-spread..spread);
-    let at = Vector2::new(x(), x());
-    Isometry2::new(at, rng.random_range(-PI..PI))
+    Plane::pose(rng, spread)
 }
 
+/// Random pose in space within a spread [m].
 pub(crate) fn spatial_pose(rng: &mut ChaCha8Rng, spread: f64) -> Isometry3<f64> {
-    let mut x = |r: f64| rng.random_range(-r..r);
-    let at = Translation3::new(x(spread), x(spread), x(spread));
-    let turn = UnitQuaternion::from_scaled_axis(Vector3::new(x(PI), x(PI), x(PI)));
-    Isometry3::from_parts(at, turn)
+    Space::pose(rng, spread)
 }
 
-/// All gaps of a pair, however far.
-pub(crate) fn planar_near(
-    (a, pose_a): (&planar::Shape, &Isometry2<f64>),
-    (b, pose_b): (&planar::Shape, &Isometry2<f64>),
-) -> Vec<planar::Gap> {
-    let mut out = Vec::new();
-    planar::gaps(a, pose_a, b, pose_b, f64::INFINITY, &mut out).unwrap();
-    out
+/// All gaps of a pair in the plane, however far.
+pub(crate) fn planar_near(a: PlanarBody<'_>, b: PlanarBody<'_>) -> Vec<planar::Gap> {
+    near::<Plane, 2>(a, b)
 }
 
-pub(crate) fn spatial_near(
-    (a, pose_a): (&spatial::Shape, &Isometry3<f64>),
-    (b, pose_b): (&spatial::Shape, &Isometry3<f64>),
-) -> Vec<spatial::Gap> {
-    let mut out = Vec::new();
-    spatial::gaps(a, pose_a, b, pose_b, f64::INFINITY, &mut out).unwrap();
-    out
+/// All gaps of a pair in space, however far.
+pub(crate) fn spatial_near(a: SpatialBody<'_>, b: SpatialBody<'_>) -> Vec<spatial::Gap> {
+    near::<Space, 3>(a, b)
 }
 
-/// The least gap of a pair.
+/// Least of the gaps of a pair [m].
 pub(crate) fn least(gaps: impl IntoIterator<Item = f64>) -> f64 {
     gaps.into_iter().fold(f64::INFINITY, f64::min)
 }

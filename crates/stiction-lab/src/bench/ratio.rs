@@ -12,7 +12,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stiction_geometry::Work;
+use stiction_geometry::RatioCounters;
 use stiction_geometry::spatial::{Basis, Polyhedron, Shape, minkowski_gap, ratio, ratio_by_seidel};
 
 /// Queries of the ratio metric beside parry's GJK and EPA, on the same poses.
@@ -212,8 +212,9 @@ fn measure([a, b]: &[BenchBody; 2], r: f64, queries: &[PoseQuery], seconds: f64)
             let _ = black_box(minkowski_gap(&a.shape, &queries[i].p, &b.shape, &pose(i), start));
         })
     };
-    let row = |query, motion, times: QueryTimes, parry: QueryTimes, works: &[Work]| {
-        let mean = |part: &dyn Fn(&Work) -> f64| works.iter().map(part).sum::<f64>() / works.len() as f64;
+    let row = |query, motion, times: QueryTimes, parry: QueryTimes, works: &[RatioCounters]| {
+        let mean =
+            |part: &dyn Fn(&RatioCounters) -> f64| works.iter().map(part).sum::<f64>() / works.len() as f64;
         RatioMeasurement {
             facets: x.facets().len(),
             r,
@@ -233,14 +234,14 @@ fn measure([a, b]: &[BenchBody; 2], r: f64, queries: &[PoseQuery], seconds: f64)
     let cold_parry = parry(false, &|i| queries[i].q);
     let few = if x.facets().len() > 2000 { SEIDEL_POSES.min(queries.len()) } else { queries.len() };
     let seidel = |i: usize| ratio_by_seidel((x, &queries[i].p), (y, &queries[i].q));
-    let works: Vec<Work> = (0..few).filter_map(seidel).map(|found| found.work).collect();
+    let works: Vec<RatioCounters> = (0..few).filter_map(seidel).map(|found| found.counters).collect();
     let times = timed(few, &mut |i| {
         black_box(seidel(i));
     });
     let mut rows = vec![row("Seidel", 0.0, times, cold_parry, &works)];
 
     let cold = |i: usize| ratio((x, &queries[i].p), (y, &queries[i].q), &mut Basis::default());
-    let works: Vec<Work> = (0..queries.len()).filter_map(cold).map(|found| found.work).collect();
+    let works: Vec<RatioCounters> = (0..queries.len()).filter_map(cold).map(|found| found.counters).collect();
     let times = timed(queries.len(), &mut |i| {
         black_box(cold(i));
     });
@@ -249,7 +250,8 @@ fn measure([a, b]: &[BenchBody; 2], r: f64, queries: &[PoseQuery], seconds: f64)
     for (k, motion) in MOTIONS.into_iter().enumerate() {
         let warm_parry = parry(true, &|i| queries[i].next[k]);
         let warm = |i: usize| ratio((x, &queries[i].p), (y, &queries[i].next[k]), &mut { queries[i].basis });
-        let works: Vec<Work> = (0..queries.len()).filter_map(warm).map(|found| found.work).collect();
+        let works: Vec<RatioCounters> =
+            (0..queries.len()).filter_map(warm).map(|found| found.counters).collect();
         let times = timed(queries.len(), &mut |i| {
             black_box(warm(i));
         });

@@ -182,7 +182,7 @@ fn judge(pair: &RandomPair, tally: &mut PairTally) -> Result<(), String> {
     };
     let mut basis = Basis::default();
     let found = metric(q, &mut basis)?;
-    tally.fallbacks += u64::from(found.work.fallback);
+    tally.fallbacks += u64::from(found.counters.fallback);
 
     let mut near = Vec::new();
     gaps(&shapes[0], p, &shapes[1], q, f64::INFINITY, &mut near).map_err(|e| e.to_string())?;
@@ -204,8 +204,8 @@ fn judge(pair: &RandomPair, tally: &mut PairTally) -> Result<(), String> {
     }
 
     let (warm, cold) = (metric(later, &mut basis)?, metric(later, &mut Basis::default())?);
-    tally.warm += u64::from(warm.work.warm);
-    tally.fallbacks += u64::from(warm.work.fallback);
+    tally.warm += u64::from(warm.counters.warm);
+    tally.fallbacks += u64::from(warm.counters.fallback);
     if !((warm.r - cold.r).abs() <= WARM_TOLERANCE * (1.0 + cold.r)) {
         return Err(format!("after a motion r {:?} warm, {:?} cold", warm.r, cold.r));
     }

@@ -1,34 +1,43 @@
-//! The judge of dense problems.
+//! Certificates of dense problems.
 
-use super::{Candidate, Rows, Storage, larger};
+use super::{Candidate, JudgeBuffers, RowResiduals, larger};
 use nalgebra::{DMatrix, DVector};
 
-/// A dense problem with the scale its certificates share.
+/// Diagonal entry below which it counts as round-off, relative to the largest entry of its column. Sensible range 1e-14
+/// to 1e-10: below, cancellation would weigh an impulse; above, a soft row would be weighed by its neighbours.
+const ROUND_OFF_DIAGONAL_RELATIVE: f64 = 1e-12;
+
+/// Dense problem with the scale that its certificates share.
 pub(crate) struct DenseJudge<'a> {
     m: &'a DMatrix<f64>,
     q: &'a DVector<f64>,
     free: &'a [bool],
-    pub(super) storage: Storage,
+    pub(super) buffers: JudgeBuffers,
     speed: f64,
 }
 
 impl<'a> DenseJudge<'a> {
-    pub(super) fn new(m: &'a DMatrix<f64>, q: &'a DVector<f64>, free: &'a [bool], storage: Storage) -> Self {
+    pub(super) fn new(
+        m: &'a DMatrix<f64>,
+        q: &'a DVector<f64>,
+        free: &'a [bool],
+        buffers: JudgeBuffers,
+    ) -> Self {
         let speed = q.amax().max(f64::MIN_POSITIVE);
-        Self { m, q, free, storage, speed }
+        Self { m, q, free, buffers, speed }
     }
 
     pub(super) fn certify(&self, z: &[f64], out: &mut Candidate) {
         out.begin(z, self.q.len(), self.speed);
         out.w.copy_from_slice(self.q.as_slice());
-        // column after column, as the matrix is stored; most unknowns of a solution are zero
+        // by columns, as the matrix is stored; most unknowns of a solution are zero
         for (column, &z) in self.m.as_slice().chunks_exact(self.q.len()).zip(&out.z) {
             if z != 0.0 {
                 out.w.iter_mut().zip(column).for_each(|(w, m)| *w += m * z);
             }
         }
         let residual = &mut out.certificate;
-        let mut rows = Rows { speed: self.speed, ..Rows::default() };
+        let mut rows = RowResiduals { speed: self.speed, ..RowResiduals::default() };
         for (j, (&z, &w)) in out.z.iter().zip(&out.w).enumerate() {
             if self.free.get(j).copied().unwrap_or(false) {
                 residual.joints = larger(residual.joints, w.abs() / self.speed);
@@ -42,20 +51,20 @@ impl<'a> DenseJudge<'a> {
     }
 }
 
-/// How much `w` one unit of `z_j` is worth: `M_jj`, or the largest entry of its row and column where that is
-/// only round-off of them.
+/// Weight of `z_j`, the `w` that one unit of it causes: `M_jj`, or the largest entry of its row and column if `M_jj` is
+/// round-off of those.
 fn weight(m: &DMatrix<f64>, j: usize) -> f64 {
     let diagonal = m[(j, j)].abs();
     let n = m.nrows();
     let column = largest(&m.as_slice()[j * n..][..n]);
-    if diagonal > 1e-12 * column {
+    if diagonal > ROUND_OFF_DIAGONAL_RELATIVE * column {
         return diagonal;
     }
     let around = m.row(j).iter().fold(column, |a: f64, x| a.max(x.abs()));
     if around > 0.0 { around } else { 1.0 }
 }
 
-/// The largest size of a number, in eight lanes at a time.
+/// Largest absolute value, in eight lanes at a time.
 fn largest(numbers: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
     let chunks = numbers.chunks_exact(8);

@@ -1,26 +1,26 @@
-//! The judge of problems in local form: speeds from W and q themselves, then every contact.
+//! Certificates of problems in local form: speeds from W and q, then every contact.
 
 use super::step::{ContactRows, Mobility, judge_contact};
-use super::{Candidate, Storage};
+use super::{Candidate, JudgeBuffers};
 use crate::problem::{Contact, FrictionLaw, LocalProblem};
 
-/// A problem in local form with all that its certificates share.
+/// Problem in local form with the data that its certificates share.
 pub(crate) struct LocalJudge<'a> {
     problem: &'a LocalProblem,
     contacts: Vec<Contact>,
-    pub(super) storage: Storage,
+    pub(super) buffers: JudgeBuffers,
     pub(super) speed: f64,
 }
 
 impl<'a> LocalJudge<'a> {
-    pub(super) fn new(problem: &'a LocalProblem, storage: Storage) -> Self {
-        // how fast closing contacts would go wrong if nothing pushed
+    pub(super) fn new(problem: &'a LocalProblem, buffers: JudgeBuffers) -> Self {
+        // greatest violation speed of closing contacts without impulses
         let scale = |own: &[f64]| {
             let slip = own[1..].iter().fold(0.0, |slip: f64, u| slip.hypot(*u));
             if own[0] < 0.0 { slip.max(-own[0]) } else { 0.0 }
         };
         let speed = problem.q.as_slice().chunks(problem.dim).map(scale).fold(f64::MIN_POSITIVE, f64::max);
-        Self { problem, contacts: problem.contacts(&problem.q), storage, speed }
+        Self { problem, contacts: problem.contacts(&problem.q), buffers, speed }
     }
 
     pub(super) fn certify(&self, z: &[f64], out: &mut Candidate) {

@@ -1,74 +1,74 @@
-//! The judge of step problems: velocities from the impulses, then every row.
+//! Certificates of step problems: velocities from the impulses, then every row.
 
-use super::{Candidate, ContactResidual, Rows, Storage, larger};
+use super::{Candidate, ContactResidual, JudgeBuffers, RowResiduals, larger};
 use crate::problem::{Contact, FrictionLaw, FrictionSet, OffsetRow, Prepared, Row, StepProblem};
 use crate::threads;
 use std::sync::Arc;
 
-/// A step problem with all that its certificates share.
+/// Step problem with the data that its certificates share.
 pub(crate) struct StepJudge<'a> {
     problem: &'a StepProblem,
     prepared: Arc<Prepared>,
-    pub(super) storage: Storage,
+    pub(super) buffers: JudgeBuffers,
     pub(super) speed: f64,
-    /// The largest speed at which joints and contacts alone go wrong if no impulse acts, over `speed`.
+    /// Greatest violation speed of joints and normal rows without impulses, relative to `speed`.
     pub(super) free: f64,
 }
 
-/// The speed one unit of impulse causes at the rows of a contact [m/s per N s].
+/// Mobility of a contact: the speed that one unit of impulse causes at its rows [m/s per N s].
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mobility {
-    /// W_nn of the normal row.
+    /// Mobility W_nn of the normal row.
     pub(crate) normal: f64,
-    /// The tangent rows' block of W.
+    /// Block W_tt of the tangent rows.
     pub(crate) tangent: [[f64; 3]; 3],
 }
 
 impl Mobility {
-    /// From a contact's block of W, normal row first.
+    /// Mobility from a contact's block of W, normal row first.
     pub(super) fn of_block(w: impl Fn(usize, usize) -> f64, rows: usize) -> Self {
         let own = |i: usize, k: usize| if i + 1 < rows && k + 1 < rows { w(i + 1, k + 1) } else { 0.0 };
         Self { normal: w(0, 0), tangent: std::array::from_fn(|i| std::array::from_fn(|k| own(i, k))) }
     }
 
-    /// One number for the tangent rows: the mean of their diagonal, or of the normal row's where they are 0.
+    /// Mean mobility of the tangent rows: the mean of their diagonal, or the mobility of the normal row where they are 0.
     fn of_tangents(&self, tangents: usize) -> f64 {
         let trace = self.tangent[0][0] + self.tangent[1][1] + self.tangent[2][2];
         if trace > 0.0 { trace / tangents as f64 } else { self.normal }
     }
 
-    /// f·W f for a generator f.
+    /// Mobility f·W f along a generator f.
     fn along(&self, f: [f64; 3]) -> f64 {
         product(f, self.tangent.map(|row| product(row, f)))
     }
 }
 
 impl<'a> StepJudge<'a> {
-    pub(super) fn new(problem: &'a StepProblem, prepared: Arc<Prepared>, mut storage: Storage) -> Self {
+    pub(super) fn new(problem: &'a StepProblem, prepared: Arc<Prepared>, mut buffers: JudgeBuffers) -> Self {
         let n = prepared.layout.velocities();
-        for buffer in [&mut storage.momentum, &mut storage.left, &mut storage.size] {
+        for buffer in [&mut buffers.momentum, &mut buffers.left, &mut buffers.size] {
             buffer.clear();
             buffer.resize(n, 0.0);
         }
-        storage.contacts.clear();
+        buffers.contacts.clear();
         let sparse = |row: &OffsetRow| matches!(row.row, Row::Sparse(_));
         if problem.pairs.is_empty() && !problem.contacts.iter().flat_map(Contact::rows).any(sparse) {
-            // every body is a block of its own, and no room is needed
+            // every body is a block of its own: no buffer is needed
             let own = |_: usize, c: &Contact| mobility(c, &prepared, &mut []);
-            threads::extend(&mut storage.contacts, &problem.contacts, own);
+            threads::extend(&mut buffers.contacts, &problem.contacts, own);
         } else {
-            let room = &mut storage.left;
-            storage.contacts.extend(problem.contacts.iter().map(|c| mobility(c, &prepared, room)));
+            let room = &mut buffers.left;
+            buffers.contacts.extend(problem.contacts.iter().map(|c| mobility(c, &prepared, room)));
         }
-        let mut judge = Self { problem, prepared, storage, speed: 0.0, free: 0.0 };
+        let mut judge = Self { problem, prepared, buffers, speed: 0.0, free: 0.0 };
         judge.take_free_speed();
         judge
     }
 
-    /// V₀: how fast joints and closing contacts would go wrong if no impulse acted.
+    /// Sets V₀: the greatest violation speed of joints and closing contacts without impulses.
     fn take_free_speed(&mut self) {
         self.gather_momentum(&[]);
-        let mut v = std::mem::take(&mut self.storage.size);
+        let mut v = std::mem::take(&mut self.buffers.size);
         self.solve_velocity(&mut v);
         let start = &self.prepared.layout.velocity;
         let speed = |row: &OffsetRow| row.row.dot(start, &v) + row.offset;
@@ -77,7 +77,7 @@ impl<'a> StepJudge<'a> {
         let contacts = self.problem.contacts.iter().map(|c| {
             let bound_by = c.bound_by.map_or(c, |i| &self.problem.contacts[i]);
             let closing = bound_by.normal.as_ref().map_or(0.0, |n| -speed(n));
-            // separated pairs must not make the scale lax
+            // separating pairs must not enlarge the scale
             if bound_by.normal.is_some() && closing <= 0.0 {
                 return 0.0;
             }
@@ -86,14 +86,14 @@ impl<'a> StepJudge<'a> {
             closing.max(slip)
         });
         let largest = contacts.fold(self.problem.speed_scale.max(wrong), f64::max).max(f64::MIN_POSITIVE);
-        self.storage.size = v;
+        self.buffers.size = v;
         (self.speed, self.free) = (largest, most / largest);
     }
 
-    /// v = M̃⁻¹ (b + Jᵀ p) from the gathered momentum, with one step of refinement.
+    /// Velocity v = M̃⁻¹ (b + Jᵀ p) from the gathered momentum, with one step of refinement.
     fn solve_velocity(&mut self, v: &mut [f64]) {
         let Prepared { layout, mass } = &*self.prepared;
-        let Storage { momentum, left: error, .. } = &mut self.storage;
+        let JudgeBuffers { momentum, left: error, .. } = &mut self.buffers;
         v.copy_from_slice(momentum);
         mass.solve(v);
         self.problem.multiply_mass(&layout.velocity, v, error);
@@ -102,12 +102,12 @@ impl<'a> StepJudge<'a> {
         v.iter_mut().zip(&*error).for_each(|(v, e)| *v += e);
     }
 
-    /// b + Jᵀ p and the sizes of the terms of Jᵀ p, with no impulses for an empty `z`.
+    /// Gathers b + Jᵀ p and the sizes of the terms of Jᵀ p; an empty `z` means no impulses.
     fn gather_momentum(&mut self, z: &[f64]) {
         let prepared = self.prepared.clone();
         let start = &prepared.layout.velocity;
         let (mut momentum, mut size) =
-            (std::mem::take(&mut self.storage.momentum), std::mem::take(&mut self.storage.size));
+            (std::mem::take(&mut self.buffers.momentum), std::mem::take(&mut self.buffers.size));
         size.fill(0.0);
         for (body, &s) in self.problem.bodies.iter().zip(start) {
             momentum[s..s + body.velocities].copy_from_slice(&body.momentum.as_slice()[..body.velocities]);
@@ -117,7 +117,7 @@ impl<'a> StepJudge<'a> {
                 row.row.add_transposed_with_sizes(start, p, &mut momentum, &mut size);
             });
         }
-        (self.storage.momentum, self.storage.size) = (momentum, size);
+        (self.buffers.momentum, self.buffers.size) = (momentum, size);
     }
 
     /// Visits the rows on which an impulse acts.
@@ -151,34 +151,34 @@ impl<'a> StepJudge<'a> {
         let prepared = self.prepared.clone();
         let start = &prepared.layout.velocity;
         let (mut left, mut size) =
-            (std::mem::take(&mut self.storage.left), std::mem::take(&mut self.storage.size));
+            (std::mem::take(&mut self.buffers.left), std::mem::take(&mut self.buffers.size));
         self.problem.multiply_mass_with_sizes(start, v, &mut left, &mut size);
-        // below this numbers are denormal and lose their digits: a spin that dies out goes through there
+        // below this, numbers are denormal and lose digits: a decaying spin passes through there
         let least = f64::MIN_POSITIVE / f64::EPSILON;
         let worst = (0..v.len()).fold(0.0, |worst, i| {
-            let right = self.storage.momentum[i];
+            let right = self.buffers.momentum[i];
             let error = (left[i] - right).abs();
             larger(worst, error / size[i].max(right.abs()).max(least))
         });
-        (self.storage.left, self.storage.size) = (left, size);
+        (self.buffers.left, self.buffers.size) = (left, size);
         worst
     }
 
-    /// v = M̃⁻¹ (b + Jᵀ p), which leaves the momentum gathered.
+    /// Velocity v = M̃⁻¹ (b + Jᵀ p); leaves the momentum gathered.
     pub(super) fn velocity(&mut self, z: &[f64], out: &mut Vec<f64>) {
         out.resize(self.prepared.layout.velocities(), 0.0);
         self.gather_momentum(z);
         self.solve_velocity(out);
     }
 
-    /// The certificate of `z`, at the velocity that follows from it or at one that is said to.
-    pub(super) fn certify(&mut self, z: &[f64], said: Option<&[f64]>, out: &mut Candidate) {
+    /// Certificate of `z`, at the velocity that follows from it or at a given one.
+    pub(super) fn certify(&mut self, z: &[f64], given: Option<&[f64]>, out: &mut Candidate) {
         let prepared = self.prepared.clone();
         let layout = &prepared.layout;
         out.begin(z, layout.impulses, self.speed);
         let Candidate { z, w, velocity, certificate: residual } = out;
-        if let Some(said) = said {
-            velocity.extend(said.iter().take(layout.velocities()));
+        if let Some(given) = given {
+            velocity.extend(given.iter().take(layout.velocities()));
             velocity.resize(layout.velocities(), 0.0);
             self.gather_momentum(z);
         } else {
@@ -198,7 +198,7 @@ impl<'a> StepJudge<'a> {
             }
             return;
         }
-        let mut judged = std::mem::take(&mut self.storage.judged);
+        let mut judged = std::mem::take(&mut self.buffers.judged);
         judged.clear();
         threads::extend(&mut judged, &self.problem.contacts, |i, contact| {
             let mut w = [0.0; 4];
@@ -210,14 +210,14 @@ impl<'a> StepJudge<'a> {
             own_w.copy_from_slice(&speeds[..own_w.len()]);
             residual.take(*own, *complementarity);
         }
-        self.storage.judged = judged;
+        self.buffers.judged = judged;
     }
 
     fn row_speed(&self, row: &OffsetRow, v: &[f64]) -> f64 {
         row.row.dot(&self.prepared.layout.velocity, v) + row.offset
     }
 
-    /// The speeds along a contact's tangent rows.
+    /// Speeds along a contact's tangent rows [m/s].
     fn slip(&self, contact: &Contact, v: &[f64]) -> [f64; 3] {
         let mut slip = [0.0; 3];
         for (u, tangent) in slip.iter_mut().zip(&contact.tangents) {
@@ -226,10 +226,10 @@ impl<'a> StepJudge<'a> {
         slip
     }
 
-    /// Σ μ λ of the friction blocks that rest on contact `i`.
-    fn resting_slip(&self, i: usize, v: &[f64]) -> f64 {
-        let resting = self.problem.contacts.iter().filter(|c| c.bound_by == Some(i));
-        resting.map(|c| c.mu * c.slip_speed(self.slip(c, v))).sum()
+    /// Sum μ λ of the friction blocks whose bound is contact `i`.
+    fn dependent_slip(&self, i: usize, v: &[f64]) -> f64 {
+        let dependent = self.problem.contacts.iter().filter(|c| c.bound_by == Some(i));
+        dependent.map(|c| c.mu * c.slip_speed(self.slip(c, v))).sum()
     }
 
     /// Residuals of contact `i` and its complementarity; fills its part of `w`.
@@ -249,23 +249,23 @@ impl<'a> StepJudge<'a> {
             friction,
             opening: contact.normal.as_ref().map(|row| self.row_speed(row, v)),
             slip: self.slip(contact, v),
-            further_slip: if law == FrictionLaw::Convex { self.resting_slip(i, v) } else { 0.0 },
+            further_slip: if law == FrictionLaw::Convex { self.dependent_slip(i, v) } else { 0.0 },
         };
-        judge_contact(contact, &self.storage.contacts[i], (self.speed, law), &rows, w)
+        judge_contact(contact, &self.buffers.contacts[i], (self.speed, law), &rows, w)
     }
 }
 
-/// The impulses of a contact, and the speeds of its rows.
+/// Impulses of a contact, and the speeds of its rows.
 pub(super) struct ContactRows<'a> {
     pub(super) normal: f64,
-    /// μ c_n + κ.
+    /// Friction bound μ c_n + κ [N s].
     pub(super) bound: f64,
-    /// The friction unknowns.
+    /// Friction unknowns.
     pub(super) friction: &'a [f64],
-    /// The speed of the normal row, if there is one.
+    /// Speed of the normal row, if there is one [m/s].
     pub(super) opening: Option<f64>,
     pub(super) slip: [f64; 3],
-    /// Σ μ λ of what rests on it.
+    /// Sum μ λ of the friction blocks that it bounds [m/s].
     pub(super) further_slip: f64,
 }
 
@@ -280,7 +280,7 @@ pub(super) fn judge_contact(
 ) -> (ContactResidual, f64) {
     let ContactRows { normal, bound, friction, slip, .. } = *at;
     let lambda = contact.slip_speed(slip);
-    let mut rows = Rows { speed, ..Rows::default() };
+    let mut rows = RowResiduals { speed, ..RowResiduals::default() };
     let (w_normal, w_friction) = w.split_at_mut(usize::from(at.opening.is_some()));
     if let Some(mut rho) = at.opening {
         if law == FrictionLaw::Convex {
@@ -306,7 +306,7 @@ pub(super) fn judge_contact(
         }
         FrictionSet::Ellipse(axes) => {
             w_friction.copy_from_slice(&slip[..w_friction.len()]);
-            // stretched so that the ellipse is a circle, which leaves p·u as it is
+            // stretched so that the ellipse is a circle; p·u does not change
             let p = std::array::from_fn(|k| friction.get(k).map_or(0.0, |p| p / axes[k]));
             let u = std::array::from_fn(|k| slip[k] * axes[k]);
             rows.disc(w_tt, p, u, bound);
@@ -318,7 +318,7 @@ pub(super) fn judge_contact(
     (rows.residual(lambda, dissipation), rows.complementarity)
 }
 
-/// The mobility of a contact's rows; `room` is zero before and after.
+/// Mobility of a contact's rows; `room` is zero before and after.
 fn mobility(contact: &Contact, prepared: &Prepared, room: &mut [f64]) -> Mobility {
     let (start, mass) = (&prepared.layout.velocity, &prepared.mass);
     Mobility {

@@ -1,24 +1,24 @@
-//! Vertices and rays of a polyhedron by double description.
+//! Vertices and rays of a polyhedron by the double description method.
 //!
-//! The polyhedron is made a cone by one more coordinate s: points have s > 0, directions s = 0. The cone is
-//! a linear subspace, given by lines and one apex, cut with `x_i ≥ 0` one coordinate after the other.
+//! One more coordinate s makes the polyhedron a cone: points have s > 0, directions s = 0. The cone is a linear
+//! subspace, given by lines and one apex, cut with `x_i ≥ 0` one coordinate after the other.
 //!
 //! Motzkin, Raiffa, Thompson & Thrall, "The double description method" (1953); Fukuda & Prodon, "Double
 //! description method revisited" (1996), Proposition 7 for adjacency.
 
-/// The budget of comparisons is spent.
+/// Error: the limit on comparisons is reached.
 #[derive(Debug)]
-pub(super) struct Spent;
+pub(super) struct BudgetExhausted;
 
-/// A direction of the cone: coordinates, then s. The largest entry is one.
+/// Direction of the cone: coordinates, then s. The largest entry is one.
 #[derive(Debug, Clone)]
-pub(super) struct Generator {
+pub(super) struct ConeGenerator {
     x: Vec<f64>,
-    /// The inequalities seen so far that hold as equations; bit n is s ≥ 0.
+    /// Active inequalities among those added so far; bit n is s ≥ 0.
     tight: u64,
 }
 
-impl Generator {
+impl ConeGenerator {
     pub(super) fn new(x: impl Iterator<Item = f64>, s: f64) -> Self {
         let mut generator = Self { x: x.chain([s]).collect(), tight: 0 };
         generator.normalize();
@@ -49,36 +49,37 @@ impl Generator {
     }
 }
 
-pub(super) struct Cone {
-    lines: Vec<Generator>,
-    rays: Vec<Generator>,
-    /// The inequalities seen so far.
+/// Cone by its lines and extreme rays.
+pub(super) struct PolyhedralCone {
+    lines: Vec<ConeGenerator>,
+    rays: Vec<ConeGenerator>,
+    /// Inequalities added so far.
     seen: u64,
     tolerance: f64,
 }
 
-impl Cone {
-    /// The half space s ≥ 0 of the subspace that `apex` (s > 0) and `lines` (s = 0) span. Entries within
-    /// `tolerance` of zero, the largest of a generator being one, are zero.
-    pub(super) fn new(apex: Generator, lines: Vec<Generator>, tolerance: f64) -> Self {
+impl PolyhedralCone {
+    /// Half-space s ≥ 0 of the subspace that `apex` (s > 0) and `lines` (s = 0) span. Entries within `tolerance` of
+    /// zero, the largest of a generator being one, are zero.
+    pub(super) fn new(apex: ConeGenerator, lines: Vec<ConeGenerator>, tolerance: f64) -> Self {
         let s = 1 << (apex.x.len() - 1);
         Self { lines, rays: vec![apex], seen: s, tolerance }
     }
 
-    /// `true` when no point is left.
+    /// Whether the cone has no point.
     pub(super) fn is_empty(&self) -> bool {
         !self.rays.iter().any(|r| self.is_point(r))
     }
 
-    /// A point farther away than 1 / tolerance is at infinity.
-    fn is_point(&self, ray: &Generator) -> bool {
+    /// Whether a ray is a point; one farther away than 1 / tolerance is at infinity.
+    fn is_point(&self, ray: &ConeGenerator) -> bool {
         ray.s() > self.tolerance
     }
 
     /// Cuts the cone with `x_i ≥ 0`.
-    pub(super) fn restrict(&mut self, i: usize, budget: &mut usize) -> Result<(), Spent> {
+    pub(super) fn restrict(&mut self, i: usize, budget: &mut usize) -> Result<(), BudgetExhausted> {
         let bit = 1 << i;
-        let size = |g: &Generator| g.x[i].abs();
+        let size = |g: &ConeGenerator| g.x[i].abs();
         let steepest =
             (0..self.lines.len()).max_by(|&a, &b| size(&self.lines[a]).total_cmp(&size(&self.lines[b])));
         if let Some(l) = steepest.filter(|&l| size(&self.lines[l]) > self.tolerance) {
@@ -91,7 +92,7 @@ impl Cone {
         Ok(())
     }
 
-    /// A line that crosses the boundary becomes a ray; everything else moves along it onto the boundary.
+    /// Turns a line that crosses the boundary into a ray, and moves all other generators along it onto the boundary.
     fn halve_line(&mut self, l: usize, i: usize) {
         let mut line = self.lines.swap_remove(l);
         if line.x[i] < 0.0 {
@@ -106,8 +107,8 @@ impl Cone {
         self.rays.push(line);
     }
 
-    /// Rays outside go; where an edge to one of them crosses the boundary a new ray begins.
-    fn cut_rays(&mut self, i: usize, budget: &mut usize) -> Result<(), Spent> {
+    /// Removes rays outside; adds a ray where an edge to one of them crosses the boundary.
+    fn cut_rays(&mut self, i: usize, budget: &mut usize) -> Result<(), BudgetExhausted> {
         let bit = 1 << i;
         for ray in &mut self.rays {
             if ray.x[i].abs() <= self.tolerance {
@@ -124,7 +125,7 @@ impl Cone {
         let mut new = Vec::new();
         for &a in &inside {
             for &b in &outside {
-                *budget = budget.checked_sub(self.rays.len()).ok_or(Spent)?;
+                *budget = budget.checked_sub(self.rays.len()).ok_or(BudgetExhausted)?;
                 if self.adjacent(a, b) {
                     let mut ray = self.rays[a].clone();
                     ray.tight = self.rays[a].tight & self.rays[b].tight | bit;
@@ -138,17 +139,18 @@ impl Cone {
         Ok(())
     }
 
-    /// Two rays span a face when no third one lies on every boundary they share.
+    /// Whether two rays span a face: no third ray lies on every boundary they share.
     fn adjacent(&self, a: usize, b: usize) -> bool {
         let common = self.rays[a].tight & self.rays[b].tight;
-        let lies_between = |(r, ray): (usize, &Generator)| r != a && r != b && ray.tight & common == common;
+        let lies_between =
+            |(r, ray): (usize, &ConeGenerator)| r != a && r != b && ray.tight & common == common;
         !self.rays.iter().enumerate().any(lies_between)
     }
 
-    /// The vertices, and whether the polyhedron also reaches to infinity.
+    /// Vertices, and whether the polyhedron is unbounded.
     pub(super) fn points(&self) -> (Vec<Vec<f64>>, bool) {
         let (points, directions): (Vec<_>, Vec<_>) = self.rays.iter().partition(|r| self.is_point(r));
-        let at_one = |r: &&Generator| r.x.iter().map(|x| x / r.s()).collect();
+        let at_one = |r: &&ConeGenerator| r.x.iter().map(|x| x / r.s()).collect();
         (points.iter().map(at_one).collect(), !(directions.is_empty() && self.lines.is_empty()))
     }
 }

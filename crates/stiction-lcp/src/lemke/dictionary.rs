@@ -1,60 +1,59 @@
-//! The dictionary of Lemke's method and its one operation, the exchange.
+//! Dictionary of Lemke's method and its one operation, the exchange of a basic and a nonbasic variable.
 //!
-//! Of the 2n + 1 variables w, z and z₀, n are basic and n + 1 are not; a dictionary writes the first in terms
-//! of the second, `basic = rhs + T · nonbasic`. T is not stored. With R the rows whose w is not basic and S the
-//! basic z (z₀ among them), `w = q + A z`, A = [M, d], says `z_S = K⁻¹ (w_R − q_R − …)`, K = A_RS: the inverse
-//! of K is all there is to keep, one column of T at a time follows from it. In contact problems K has at most
-//! one row per degree of freedom and friction bound, far fewer than n.
+//! Of the 2n + 1 variables w, z and z₀, n are basic: `basic = rhs + T · nonbasic`. T is not stored. With R the rows
+//! whose w is not basic, S the basic z (z₀ among them) and A = [M, d], `w = q + A z` gives
+//! `z_S = K⁻¹ (w_R − q_R − …)`, K = A_RS. Only K⁻¹ is kept; one column of T at a time follows from it. In contact
+//! problems K has at most one row per degree of freedom and friction bound, far fewer than n.
 
 mod exchange;
 mod ties;
 
-use super::kernels::{Line, Ratios, padded};
-use exchange::{Exchange, Look};
+use super::kernels::{AlignedVec, RatioTest, padded};
+use exchange::{Exchange, SetEntering};
 use pulp::Arch;
 
-/// In place of a position: the variable is elsewhere.
+/// Index of a variable that is absent from a list.
 const ABSENT: usize = usize::MAX;
 
-/// Variable k is the k-th w, n + k the k-th z and 2n is z₀.
+/// Dictionary in revised form. Variable k is the k-th w, n + k the k-th z and 2n is z₀.
 ///
-/// A basic variable has a position: that of w_k is k, that of a z behind all of them at `wide` + its slot.
+/// A basic variable has a position: k for w_k, `wide` plus its slot for a z.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dictionary {
     pub(super) n: usize,
     /// n padded: entries per column of A, and the first position of a slot.
     wide: usize,
     /// A = [M', d] by columns, and the part of each that is not zero, padded.
-    matrix: Line,
+    matrix: AlignedVec,
     extent: Vec<(usize, usize)>,
-    /// Work: terms of a sum of columns, one more than there can be.
+    /// Buffer: terms of a sum of columns, one more than there can be.
     split: Vec<(usize, f64)>,
     /// K⁻¹ by columns, one for each of `rows`, `stride` apart; zeros wherever K is not.
-    inverse: Line,
+    inverse: AlignedVec,
     stride: usize,
-    /// R, in the order of the columns of K⁻¹, and where each w is in it.
+    /// R, in the order of the columns of K⁻¹, and the index of each w in it.
     rows: Vec<usize>,
     row_of: Vec<usize>,
-    /// S as columns of A, in the order of the rows of K⁻¹, and where each column is in it.
+    /// S as columns of A, in the order of the rows of K⁻¹, and the index of each column in it.
     slots: Vec<usize>,
     slot_of: Vec<usize>,
     /// One where w is basic, zero elsewhere.
-    open: Line,
+    open: AlignedVec,
     /// By position: values of basic variables, the entering column, the step at which each blocks it.
-    pub(super) rhs: Line,
-    pub(super) column: Line,
-    pub(super) ratio: Line,
-    pub(super) found: Ratios,
-    /// Work: a row of A_S, and that row times K⁻¹.
-    row: Line,
-    factors: Line,
-    /// Work: the column of another variable, and the rows of A_S it is compared in.
-    other: Line,
+    pub(super) rhs: AlignedVec,
+    pub(super) column: AlignedVec,
+    pub(super) ratio: AlignedVec,
+    pub(super) found: RatioTest,
+    /// Buffers: a row of A_S, and that row times K⁻¹.
+    row: AlignedVec,
+    factors: AlignedVec,
+    /// Buffers: the column of another variable, and the rows of A_S it is compared in.
+    other: AlignedVec,
     gathered: Vec<f64>,
 }
 
 impl Dictionary {
-    /// Makes room for n rows and says where A is to be written, by padded columns, and where it is not zero.
+    /// Makes room for n rows; returns where to write A, by padded columns, and the extent of its nonzeros.
     pub(super) fn reserve(&mut self, n: usize) -> (&mut [f64], &mut [(usize, usize)]) {
         self.release();
         if n != self.n {
@@ -84,7 +83,7 @@ impl Dictionary {
         (&mut self.matrix, &mut self.extent)
     }
 
-    /// Makes w basic, with the values q.
+    /// Makes all w basic, with the values q.
     pub(super) fn reset(&mut self, q: &[f64]) {
         self.release();
         self.rhs.fill(0.0);
@@ -125,12 +124,12 @@ impl Dictionary {
         self.position(variable).is_some()
     }
 
-    /// The variable at a position, which must be that of a basic one.
+    /// Variable at the position of a basic one.
     pub(super) fn variable(&self, position: usize) -> usize {
         if position < self.wide { position } else { self.n + self.slots[position - self.wide] }
     }
 
-    /// The value of any variable.
+    /// Value of any variable.
     pub(super) fn value(&self, variable: usize) -> f64 {
         self.position(variable).map_or(0.0, |position| self.rhs[position])
     }
@@ -140,19 +139,19 @@ impl Dictionary {
         self.wide + padded(self.slots.len())
     }
 
-    /// The basic z with their values, z₀ as the n-th.
+    /// Basic z with their values, z₀ as the n-th.
     pub(super) fn basic_z(&self) -> impl Iterator<Item = (usize, f64)> {
         self.slots.iter().copied().zip(self.rhs[self.wide..].iter().copied())
     }
 
-    /// Makes the column of `entering` the one to look at and finds where each basic variable blocks it.
-    pub(super) fn look_at(&mut self, entering: usize, smallest_pivot: f64) {
-        Arch::new().dispatch(Look { d: self, entering, smallest_pivot });
+    /// Computes the column of the entering variable and its ratio test.
+    pub(super) fn set_entering(&mut self, entering: usize, smallest_pivot: f64) {
+        Arch::new().dispatch(SetEntering { d: self, entering, smallest_pivot });
     }
 
-    /// The entering variable, whose column was looked at, takes the place of the one at `position`.
+    /// Exchanges the entering variable, whose column was computed, for the basic one at `position`.
     ///
-    /// With `next`, the column of that variable is looked at afterwards.
+    /// With `next`, computes the column of that variable afterwards.
     pub(super) fn exchange(
         &mut self,
         position: usize,
@@ -163,13 +162,13 @@ impl Dictionary {
         Arch::new().dispatch(Exchange { d: self, position, entering, next, smallest_pivot });
     }
 
-    /// `x ← K⁻¹ x`, from the order of `rows` to that of the slots; both are given.
-    pub(super) fn solve(&mut self, right: impl Fn(usize) -> f64, mut use_it: impl FnMut(usize, f64)) {
+    /// Computes `x = K⁻¹ right`, from the order of `rows` to that of the slots.
+    pub(super) fn solve(&mut self, right: impl Fn(usize) -> f64, mut visit: impl FnMut(usize, f64)) {
         let size = self.slots.len();
         for slot in 0..size {
             let columns = self.rows.iter().enumerate();
             let sum = columns.map(|(r, &row)| self.inverse[r * self.stride + slot] * right(row)).sum();
-            use_it(self.slots[slot], sum);
+            visit(self.slots[slot], sum);
         }
     }
 }

@@ -1,9 +1,7 @@
-//! The loops of a pivot, many numbers at a time.
-//!
-//! All of them run over whole registers: what they are given is padded with zeros to a multiple of
+//! Vectorized loops of a pivot. They run over whole registers: their input is padded with zeros to a multiple of
 //! [`WIDTH`], which the registers of every processor divide.
 
-// what is not inlined into the dispatch is compiled without the wide registers
+// code that is not inlined into the dispatch is compiled without the wide registers
 #![allow(clippy::inline_always)]
 
 use pulp::Simd;
@@ -12,21 +10,21 @@ use std::ops::{Deref, DerefMut};
 /// Numbers per cache line. Buffers are padded to it.
 pub(super) const WIDTH: usize = 8;
 
-/// The next multiple of [`WIDTH`].
+/// Next multiple of [`WIDTH`].
 pub(super) fn padded(length: usize) -> usize {
     length.next_multiple_of(WIDTH)
 }
 
-/// Numbers that begin on a cache line: registers loaded across lines take twice as long.
+/// Numbers aligned to a cache line: registers loaded across lines take twice as long.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Line {
+pub(super) struct AlignedVec {
     data: Vec<f64>,
     start: usize,
     length: usize,
 }
 
-impl Line {
-    /// Makes room for `length` numbers; whatever they are if there was room before.
+impl AlignedVec {
+    /// Makes room for `length` numbers, of any value.
     pub(super) fn reserve(&mut self, length: usize) {
         if self.data.len() < length + WIDTH {
             // zeros from the system are not touched before they are used
@@ -36,14 +34,14 @@ impl Line {
         self.length = length;
     }
 
-    /// Makes room for `length` times the same number.
+    /// Makes room for `length` times one number.
     pub(super) fn refill(&mut self, length: usize, value: f64) {
         self.reserve(length);
         self.fill(value);
     }
 }
 
-impl Deref for Line {
+impl Deref for AlignedVec {
     type Target = [f64];
 
     fn deref(&self) -> &[f64] {
@@ -51,13 +49,13 @@ impl Deref for Line {
     }
 }
 
-impl DerefMut for Line {
+impl DerefMut for AlignedVec {
     fn deref_mut(&mut self) -> &mut [f64] {
         &mut self.data[self.start..self.start + self.length]
     }
 }
 
-/// `sum ← start + Σ x_k column_k` over terms (column, x) of `matrix`; an empty start is zero.
+/// Computes `sum = start + Σ x_k column_k` over terms (column, x) of `matrix`; an empty start is zero.
 ///
 /// The sums stay in registers while the columns pass: twelve of the sixteen that AVX2 has.
 #[inline(always)]
@@ -113,7 +111,7 @@ fn combine_block<S: Simd, const B: usize>(
     block.copy_from_slice(&sums);
 }
 
-/// x · y, in four sums: one would wait for itself.
+/// Dot product x · y, in four independent sums.
 #[inline(always)]
 pub(super) fn dot<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
     let ((x, _), (y, _)) = (S::as_simd_f64s(x), S::as_simd_f64s(y));
@@ -131,7 +129,7 @@ pub(super) fn dot<S: Simd>(simd: S, x: &[f64], y: &[f64]) -> f64 {
     simd.reduce_sum_f64s(simd.add_f64s(simd.add_f64s(a, b), simd.add_f64s(c, d)))
 }
 
-/// `y ← y + a x`
+/// Adds a multiple: `y += a x`.
 #[inline(always)]
 pub(super) fn add_multiple<S: Simd>(simd: S, a: f64, x: &[f64], y: &mut [f64]) {
     let ((x, _), (y, _)) = (S::as_simd_f64s(x), S::as_mut_simd_f64s(y));
@@ -141,22 +139,22 @@ pub(super) fn add_multiple<S: Simd>(simd: S, a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// Where the row f of [`subtract_product`] comes from.
+/// Origin of the row f of [`subtract_product`].
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
-    /// A row of the matrix.
+pub(super) enum RowSource<'a> {
+    /// Row of the matrix.
     Row(usize),
-    /// A combination of its rows, less one at a column (if there is such).
+    /// Combination of its rows, minus one at a column (if there is such).
     Combination(&'a [f64], usize),
 }
 
-/// `matrix ← matrix − y fᵀ`, column by column, f a row or combination of rows times `over`.
+/// Rank-one update `matrix −= y fᵀ`, column by column, f a row or combination of rows times `over`.
 #[inline(always)]
 pub(super) fn subtract_product<S: Simd>(
     simd: S,
     matrix: &mut [f64],
     stride: usize,
-    source: Source,
+    source: RowSource,
     over: f64,
     y: &[f64],
     factors: &mut [f64],
@@ -164,8 +162,8 @@ pub(super) fn subtract_product<S: Simd>(
     for (r, (factor, column)) in factors.iter_mut().zip(matrix.chunks_exact_mut(stride)).enumerate() {
         let column = &mut column[..y.len()];
         *factor = match source {
-            Source::Row(row) => column[row] * over,
-            Source::Combination(row, less) => {
+            RowSource::Row(row) => column[row] * over,
+            RowSource::Combination(row, less) => {
                 dot(simd, row, column) * over - if r == less { over } else { 0.0 }
             }
         };
@@ -175,18 +173,18 @@ pub(super) fn subtract_product<S: Simd>(
     }
 }
 
-/// What the ratio test has found.
+/// Result of the ratio test.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Ratios {
-    /// The smallest step at which a row blocks, infinite if none does.
+pub(super) struct RatioTest {
+    /// Smallest step at which a row blocks, infinite if none does.
     pub(super) least: f64,
-    /// The largest basic variable, at least one.
+    /// Largest basic variable, at least one.
     pub(super) largest: f64,
 }
 
-/// Where each row blocks: rhs / −entry for entries below −`smallest_pivot` max(1, largest entry).
+/// Ratio test: step rhs / −entry at which each row blocks, for entries below −`smallest_pivot` max(1, largest entry).
 ///
-/// A right-hand side that rounding has left below zero blocks at once.
+/// A right-hand side that rounding has left below zero blocks at step 0.
 #[inline(always)]
 pub(super) fn ratios<S: Simd>(
     simd: S,
@@ -194,11 +192,11 @@ pub(super) fn ratios<S: Simd>(
     column: &[f64],
     ratio: &mut [f64],
     smallest_pivot: f64,
-) -> Ratios {
+) -> RatioTest {
     let ((rhs, _), (column, _)) = (S::as_simd_f64s(rhs), S::as_simd_f64s(column));
     let (ratio, _) = S::as_mut_simd_f64s(ratio);
     let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
-    // what is no number stands first, and is passed over
+    // max ignores its first operand if that is NaN
     let (mut largest, mut greatest) = (one, one);
     for (&entry, &value) in column.iter().zip(rhs) {
         largest = simd.max_f64s(simd.abs_f64s(entry), largest);
@@ -213,10 +211,10 @@ pub(super) fn ratios<S: Simd>(
         *ratio = simd.select_f64s(blocks, step, infinite);
         least = simd.min_f64s(*ratio, least);
     }
-    Ratios { least: simd.reduce_min_f64s(least), largest: simd.reduce_max_f64s(greatest) }
+    RatioTest { least: simd.reduce_min_f64s(least), largest: simd.reduce_max_f64s(greatest) }
 }
 
-/// The positions of ratios up to `cutoff`.
+/// Positions of ratios up to `cutoff`.
 #[inline(always)]
 pub(super) fn within<S: Simd>(simd: S, ratio: &[f64], cutoff: f64, positions: &mut Vec<usize>) {
     positions.clear();

@@ -1,77 +1,68 @@
-//! The path of almost complementary bases: from a complementary dictionary to the next one, or to a ray.
+//! Path of almost complementary bases, from a complementary dictionary to the next one or to a ray: entering
+//! variable, ratio test, tie breaking and control of drift.
 
-use super::kernels::Ratios;
-use super::{Lemke, Workspace};
+use super::kernels::RatioTest;
+use super::tolerances::{
+    DRIFT_CHECK_INTERVAL, DRIFT_RELATIVE, INFEASIBLE_BASIC, MIN_TIE_UNIT, SINGULAR_PIVOT,
+};
+use super::{Lemke, LemkeWorkspace};
 use crate::problem::Lcp;
 
-/// Pivots between two comparisons of the dictionary with the original data. One costs as much as a pivot.
-const DRIFT_CHECK: usize = 64;
-
-/// The dictionary is built anew when its basic variables miss `w = q' + M' z' + d z₀` by more [-].
-///
-/// In units of q' (most negative entry one), times max(1, max z', the variable). Below 1e-13 rounding triggers it
-/// on every check, above 1e-8 it no longer precedes the ties (1e-9) that drift would decide.
-const DRIFT: f64 = 1e-10;
-
-/// A basic variable that a fresh dictionary shows below minus this makes the path start again from there [-].
-///
-/// Ties within 1e-9 leave infeasibilities of that size behind, which the end of the run repairs; larger ones
-/// are the work of rounding and would be carried along.
-const INFEASIBLE: f64 = 1e-7;
-
-/// An entry below this cannot be pivoted on when a dictionary is built at a given basis [-].
-const SINGULAR: f64 = 1e-12;
-
-/// How a path ended.
+/// LemkeEnd of a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum PathEnd {
     /// z₀ has left: the dictionary is complementary.
     Complementary,
-    /// Nothing blocks this variable.
+    /// Ray: no row blocks this variable.
     Ray(usize),
-    /// The pivots are used up.
+    /// Pivot limit reached.
     Budget,
-    /// The dictionary had drifted: a complementary one, not feasible, has taken its place.
+    /// Dictionary had drifted; it was replaced by a complementary one that is not feasible.
     Drifted,
-    /// The basis has become singular.
-    Lost,
+    /// Singular basis.
+    Singular,
 }
 
-/// What a run has cost.
+/// Counters of a run.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cost {
+pub(super) struct PivotCounters {
     pub(super) pivots: usize,
     pub(super) refactorizations: usize,
 }
 
-impl Workspace {
+impl LemkeWorkspace {
     /// Follows the path from a complementary dictionary until z₀ has left again.
     ///
-    /// The first pivot brings z₀ in; it counts, and so does the last, which takes z₀ out.
-    pub(super) fn follow(&mut self, lcp: &Lcp, lemke: &Lemke, budget: usize, cost: &mut Cost) -> Outcome {
+    /// The first pivot, where z₀ enters, and the last, where it leaves, are counted.
+    pub(super) fn follow(
+        &mut self,
+        lcp: &Lcp,
+        lemke: &Lemke,
+        budget: usize,
+        cost: &mut PivotCounters,
+    ) -> PathEnd {
         let z0 = 2 * self.d.n;
         let smallest_pivot = lemke.pivot_tolerance * self.scaled.m_scale;
-        self.d.look_at(z0, smallest_pivot);
+        self.d.set_entering(z0, smallest_pivot);
         let Some(first) = self.most_negative(lemke.tie_tolerance) else {
-            return Outcome::Complementary;
+            return PathEnd::Complementary;
         };
-        // a path that starts close to feasibility must not end before it begins
-        let unit = (-self.d.rhs[first]).clamp(1e-5, 1.0);
+        let unit = (-self.d.rhs[first]).clamp(MIN_TIE_UNIT, 1.0);
         let mut since_built = cost.pivots;
         let mut row = first;
         let mut entering = z0;
         loop {
             if cost.pivots >= budget {
-                return Outcome::Budget;
+                return PathEnd::Budget;
             }
             let next = self.complement(self.d.variable(row));
             self.d.exchange(row, entering, next, smallest_pivot);
             cost.pivots += 1;
             let Some(next) = next else {
-                return Outcome::Complementary;
+                return PathEnd::Complementary;
             };
             entering = next;
-            if cost.pivots.is_multiple_of(DRIFT_CHECK) && self.has_drifted(lcp) {
+            if cost.pivots.is_multiple_of(DRIFT_CHECK_INTERVAL) && self.has_drifted(lcp) {
                 since_built = cost.pivots;
                 if let Some(outcome) = self.rebuild(entering, smallest_pivot, cost) {
                     return outcome;
@@ -79,8 +70,8 @@ impl Workspace {
             }
             row = match self.leaving_row(lemke.tie_tolerance, unit) {
                 Some(row) => row,
-                None if since_built == cost.pivots => return Outcome::Ray(entering),
-                // rounding may have hidden the row that blocks: look again with fresh numbers
+                None if since_built == cost.pivots => return PathEnd::Ray(entering),
+                // rounding may have hidden the blocking row: repeat the ratio test on a rebuilt dictionary
                 None => {
                     since_built = cost.pivots;
                     if let Some(outcome) = self.rebuild(entering, smallest_pivot, cost) {
@@ -88,14 +79,14 @@ impl Workspace {
                     }
                     match self.leaving_row(lemke.tie_tolerance, unit) {
                         Some(row) => row,
-                        None => return Outcome::Ray(entering),
+                        None => return PathEnd::Ray(entering),
                     }
                 }
             };
         }
     }
 
-    /// The other variable of a pair; none for z₀.
+    /// Complement of a variable; none for z₀.
     fn complement(&self, variable: usize) -> Option<usize> {
         let n = self.d.n;
         match variable {
@@ -105,10 +96,10 @@ impl Workspace {
         }
     }
 
-    /// The row for z₀ to enter: that which needs it most, and the lexicographically least of those that tie.
+    /// Row where z₀ enters: the most negative relative to d, and the lexicographically least of those that tie.
     ///
-    /// Repeated contacts have equal q up to rounding; picking the least to the last bit would leave the rows
-    /// of the others lexicographically negative, and the path may then run in a circle.
+    /// Repeated contacts have equal q up to rounding. Choosing the least to the last bit would leave the rows of the
+    /// others lexicographically negative, and the path may then cycle.
     fn most_negative(&self, tie_tolerance: f64) -> Option<usize> {
         let d = &self.d;
         let need = |position: usize| d.rhs[position] / d.column[position];
@@ -119,11 +110,11 @@ impl Workspace {
         rows.into_iter().find(|&row| need(row) <= least * (1.0 - tie_tolerance))
     }
 
-    /// The row that blocks the entering variable first, in the lexicographic order of [rhs, B⁻¹].
+    /// Lexicographic ratio test: the row that blocks the entering variable first, in the order of [rhs, B⁻¹].
     ///
-    /// B⁻¹ is relative to the basis the path started from. z₀ leaves whenever it ties.
+    /// B⁻¹ is relative to the basis that the path started from. z₀ leaves whenever it ties.
     fn leaving_row(&mut self, tie_tolerance: f64, unit: f64) -> Option<usize> {
-        let Ratios { least, largest } = self.d.found;
+        let RatioTest { least, largest } = self.d.found;
         if least == f64::INFINITY {
             return None;
         }
@@ -140,7 +131,7 @@ impl Workspace {
         if let [only] = self.ties[..] {
             return Some(only);
         }
-        // rounding may leave rows that cannot be told apart: the largest pivot is the safest
+        // rounding may leave indistinguishable rows: the largest pivot is the safest
         let larger = |&&a: &&usize, &&b: &&usize| self.d.column[b].total_cmp(&self.d.column[a]);
         self.ties.iter().max_by(larger).copied()
     }
@@ -164,7 +155,7 @@ impl Workspace {
         }
     }
 
-    /// Of the tied rows, keeps those least in the column of B⁻¹ that belongs to `variable`.
+    /// Keeps the tied rows that are least in the column of B⁻¹ that belongs to `variable`.
     fn keep_least(&mut self, variable: usize, tie_tolerance: f64) {
         self.d.entries(variable, &self.ties, &mut self.entries);
         for (entry, &row) in self.entries.iter_mut().zip(&self.ties) {
@@ -184,7 +175,7 @@ impl Workspace {
         self.scaled.w(lcp, &self.z, z0, &mut self.w);
         let size = self.z.iter().fold(1.0, |a: f64, b| a.max(b.abs()));
         // written so that a NaN counts as drift
-        !(0..n).all(|k| (self.w[k] - self.d.value(k)).abs() <= DRIFT * size.max(self.w[k].abs()))
+        !(0..n).all(|k| (self.w[k] - self.d.value(k)).abs() <= DRIFT_RELATIVE * size.max(self.w[k].abs()))
     }
 
     /// Reads z' off the dictionary.
@@ -200,53 +191,53 @@ impl Workspace {
     }
 
     /// Builds the dictionary of the present almost complementary basis from the scaled data.
-    fn rebuild(&mut self, entering: usize, smallest_pivot: f64, cost: &mut Cost) -> Option<Outcome> {
+    fn rebuild(&mut self, entering: usize, smallest_pivot: f64, cost: &mut PivotCounters) -> Option<PathEnd> {
         cost.refactorizations += 1;
         self.want_present();
         if !self.build() {
-            return Some(Outcome::Lost);
+            return Some(PathEnd::Singular);
         }
-        if self.d.rhs.iter().any(|&value| value < -INFEASIBLE) {
-            return Some(self.take_z0_out(entering));
+        if self.d.rhs.iter().any(|&value| value < -INFEASIBLE_BASIC) {
+            return Some(self.remove_z0(entering));
         }
-        self.d.look_at(entering, smallest_pivot);
+        self.d.set_entering(entering, smallest_pivot);
         None
     }
 
-    /// Makes the dictionary complementary, whatever its signs, by the better of the two ways.
-    fn take_z0_out(&mut self, entering: usize) -> Outcome {
+    /// Makes the dictionary complementary, whatever its signs: z₀ leaves for the entering variable or its complement,
+    /// whichever gives the larger pivot.
+    fn remove_z0(&mut self, entering: usize) -> PathEnd {
         let mut best: Option<(f64, usize)> = None;
         let Some(row) = self.d.position(2 * self.d.n) else {
-            return Outcome::Lost;
+            return PathEnd::Singular;
         };
         for variable in [Some(entering), self.complement(entering)].into_iter().flatten() {
             if !self.d.is_basic(variable) {
-                self.d.look_at(variable, 0.0);
+                self.d.set_entering(variable, 0.0);
                 let size = self.d.column[row].abs();
-                if size > best.map_or(SINGULAR, |(size, _)| size) {
+                if size > best.map_or(SINGULAR_PIVOT, |(size, _)| size) {
                     best = Some((size, variable));
                 }
             }
         }
         let Some((_, variable)) = best else {
-            return Outcome::Lost;
+            return PathEnd::Singular;
         };
-        self.d.look_at(variable, 0.0);
+        self.d.set_entering(variable, 0.0);
         self.d.exchange(row, variable, None, 0.0);
-        Outcome::Drifted
+        PathEnd::Drifted
     }
 
-    /// Brings the wanted variables into a dictionary whose basis is w, in exchange for unwanted ones.
-    ///
-    /// Elimination with partial pivoting; `false` if the basis is singular.
+    /// Makes the requested variables basic, from a dictionary whose basis is w, by elimination with partial pivoting;
+    /// `false` if the basis is singular.
     pub(super) fn enter_wanted(&mut self) -> bool {
         let n = self.d.n;
         for variable in n..=2 * n {
             if !self.wanted[variable] {
                 continue;
             }
-            self.d.look_at(variable, 0.0);
-            let (mut row, mut size) = (None, SINGULAR);
+            self.d.set_entering(variable, 0.0);
+            let (mut row, mut size) = (None, SINGULAR_PIVOT);
             for i in 0..n {
                 let candidate = self.d.column[i].abs();
                 if candidate > size && !self.wanted[i] {

@@ -1,21 +1,20 @@
-//! The problem Lemke's method pivots on: rows and columns equilibrated, the original data untouched.
+//! ScaledLcp problem that Lemke's method pivots on: rows and columns equilibrated, the original data unchanged.
 
-// what is not inlined into the dispatch is compiled without the wide registers
+// code that is not inlined into the dispatch is compiled without the wide registers
 #![allow(clippy::inline_always)]
 
 use super::dictionary::Dictionary;
 use super::kernels::{WIDTH, padded};
+use super::tolerances::{FRICTION_COVER, MAX_ROW_OVER_DIAGONAL, MAX_SCALE, MIN_SCALE};
 use crate::problem::Lcp;
 use pulp::{Arch, Simd, WithSimd};
 
-/// `M' = R M C`, `q' = R q / s` with positive diagonal R and C and s = max(−R q).
+/// ScaledLcp problem `M' = R M C`, `q' = R q / s` with positive diagonal R and C and s = max(−R q).
 ///
-/// Contacts far apart have large positive entries of q. They are not what an answer is measured by, so they must not
-/// make the residuals look small.
-///
-/// z = s C z' solves the original exactly when z' solves the scaled problem: signs and zeros are the same.
+/// z = s C z' solves the original exactly if z' solves the scaled problem: signs and zeros are the same. s ignores
+/// large positive entries of q, which belong to contacts far apart: they would make residuals look small.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scaled {
+pub(super) struct ScaledLcp {
     pub(super) row: Vec<f64>,
     pub(super) column: Vec<f64>,
     pub(super) q: Vec<f64>,
@@ -23,30 +22,17 @@ pub(super) struct Scaled {
     pub(super) q_scale: f64,
     /// max|M'|, at most about one when scaled; one when M = 0.
     pub(super) m_scale: f64,
-    /// The covering vector d of `w = q + M z + d z₀`.
+    /// Covering vector d of `w = q + M z + d z₀`: the column of the artificial variable.
     pub(super) cover: Vec<f64>,
-    /// The cover of a first try, empty if it would be d = 1.
+    /// Covering vector of the first attempt, empty if it would be d = 1.
     bias: Vec<f64>,
-    /// Work: largest entries of rows against scaled columns, and scales by the diagonal.
+    /// Buffer: largest entries of rows against scaled columns.
     largest: Vec<f64>,
-    settled: Vec<f64>,
+    /// Buffer: scales by the diagonal.
+    by_diagonal: Vec<f64>,
 }
 
-/// A row of M' may exceed one by this factor before it is divided by its largest entry [-].
-///
-/// For positive semidefinite M and for contact with friction, dividing by the diagonal leaves no entry above
-/// one, so the factor only has to absorb rounding; it is passed by matrices whose diagonal says nothing.
-const OVERFLOWING_ROW: f64 = 4.0;
-
-/// z₀ covers rows that a variable without diagonal pushes up (the speeds of β, pushed by λ) this many times as
-/// much as the others [-].
-///
-/// Friction is then slack until the normal impulses carry the bodies, and enters once: with 10 towers of 8 and
-/// 16 boxes take 140 and 320 pivots instead of 230 and 530, the random mixture 17 instead of 20. From 4 to 20
-/// the counts differ by a tenth; from 100 on the rows that are covered less meet the tolerances of the ties.
-const SLACK_FRICTION: f64 = 10.0;
-
-impl Scaled {
+impl ScaledLcp {
     /// Chooses the scales of a problem.
     pub(super) fn prepare(&mut self, lcp: &Lcp, scaling: bool) {
         let n = lcp.q.len();
@@ -54,7 +40,7 @@ impl Scaled {
             scales.clear();
             scales.resize(n, 1.0);
         }
-        for work in [&mut self.largest, &mut self.settled] {
+        for work in [&mut self.largest, &mut self.by_diagonal] {
             work.clear();
             work.resize(n, 0.0);
         }
@@ -62,7 +48,7 @@ impl Scaled {
         if scaling {
             Arch::new().dispatch(Equilibrate { scaled: self, lcp });
         } else {
-            // an unscaled problem may be small throughout, never too large: the growth of w = q + z₀ counts from one
+            // an unscaled problem may be small throughout, never too large: w = q + z₀ grows from one
             let largest = lcp.m.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
             self.m_scale = if largest > 0.0 { largest.min(1.0) } else { 1.0 };
         }
@@ -83,11 +69,11 @@ impl Scaled {
         }
     }
 
-    /// Scales by the diagonal where there is one, `r_i = c_i = 1/√|M_ii|`, as energy would have it.
+    /// Equilibrates by the diagonal where there is one, `r_i = c_i = 1/√|M_ii|`: units of energy.
     ///
     /// Rows and columns without diagonal (λ in friction: `μ c_n − Σβ`, and `E λ` in the rows of β) follow their
     /// neighbours: their largest entry against scaled columns (rows) becomes one. A change of the units of
-    /// mass, length and time then multiplies all of R q by one number, which s takes away again.
+    /// mass, length and time then multiplies all of R q by one number, which s cancels.
     #[inline(always)]
     fn equilibrate(&mut self, lcp: &Lcp) {
         let (n, m) = (lcp.q.len(), lcp.m.as_slice());
@@ -99,14 +85,14 @@ impl Scaled {
             *r = if *r > 0.0 { scale } else { 0.0 };
         }
         self.column.copy_from_slice(&self.row);
-        // rows that follow columns do not lead columns unless there are no others
-        self.settled.copy_from_slice(&self.row);
+        // rows scaled by columns do not scale columns, unless there are no others
+        self.by_diagonal.copy_from_slice(&self.row);
         self.scale_rows_by_columns(m);
         self.scale_columns_by_rows(m);
-        self.tame_rows();
+        self.limit_rows();
     }
 
-    /// Rows without diagonal, by the largest entry against columns with one, or against all if that is zero.
+    /// Scales rows without diagonal by the largest entry against columns with one, or against all if that is zero.
     #[inline(always)]
     fn scale_rows_by_columns(&mut self, m: &[f64]) {
         let n = self.row.len();
@@ -131,7 +117,7 @@ impl Scaled {
         }
     }
 
-    /// Columns without diagonal, by the largest entry against rows with one, or against all if that is zero.
+    /// Scales columns without diagonal by the largest entry against rows with one, or against all if that is zero.
     #[inline(always)]
     fn scale_columns_by_rows(&mut self, m: &[f64]) {
         let n = self.row.len();
@@ -140,37 +126,37 @@ impl Scaled {
                 continue;
             }
             let column = &m[j * n..(j + 1) * n];
-            let settled = largest_product(column, &self.settled);
-            let largest = if settled > 0.0 { settled } else { largest_product(column, &self.row) };
+            let against = largest_product(column, &self.by_diagonal);
+            let largest = if against > 0.0 { against } else { largest_product(column, &self.row) };
             let scale = if largest > 0.0 { usable(1.0 / largest) } else { 1.0 };
             self.column[j] = scale;
             enlarge(&mut self.largest, column, scale);
         }
     }
 
-    /// Divides rows whose entries tower above the diagonal by their largest entry.
+    /// Divides rows whose entries exceed the diagonal by far by their largest entry.
     #[inline(always)]
-    fn tame_rows(&mut self) {
+    fn limit_rows(&mut self) {
         for (r, &largest) in self.row.iter_mut().zip(&self.largest) {
-            if *r * largest > OVERFLOWING_ROW {
+            if *r * largest > MAX_ROW_OVER_DIAGONAL {
                 *r = usable(1.0 / largest);
             }
         }
     }
 
-    /// Writes M' where the dictionary wants it.
+    /// Writes M' into the dictionary.
     pub(super) fn write(&self, lcp: &Lcp, d: &mut Dictionary) {
         let n = lcp.q.len();
         let (matrix, extent) = d.reserve(n);
-        Arch::new().dispatch(Write { scaled: self, m: lcp.m.as_slice(), matrix, extent });
+        Arch::new().dispatch(WriteMatrix { scaled: self, m: lcp.m.as_slice(), matrix, extent });
     }
 
-    /// Whether [`Scaled::choose_cover`] has a choice.
+    /// Whether [`ScaledLcp::choose_cover`] has a choice.
     pub(super) fn is_biased(&self) -> bool {
         !self.bias.is_empty()
     }
 
-    /// Covers z = 0: with d = 1, or biased, with more where friction acts.
+    /// Chooses d for a start at z = 0: ones, or biased, larger where friction acts.
     pub(super) fn choose_cover(&mut self, biased: bool) {
         if biased {
             self.cover.clone_from(&self.bias);
@@ -179,7 +165,7 @@ impl Scaled {
         }
     }
 
-    /// Finds the rows that variables without diagonal push up.
+    /// Finds the biased d: larger in rows that variables without diagonal push up.
     fn bias_cover(&mut self, lcp: &Lcp) {
         let n = lcp.q.len();
         self.bias.clear();
@@ -190,12 +176,12 @@ impl Scaled {
             }
             self.bias.resize(n, 1.0);
             for (bias, &entry) in self.bias.iter_mut().zip(&m[j * n..(j + 1) * n]) {
-                *bias = if entry > 0.0 { SLACK_FRICTION } else { *bias };
+                *bias = if entry > 0.0 { FRICTION_COVER } else { *bias };
             }
         }
     }
 
-    /// w' = M' z' + q' (+ d z₀) from the original data.
+    /// Computes w' = M' z' + q' + d z₀ from the original data.
     pub(super) fn w(&self, lcp: &Lcp, z: &[f64], z0: f64, w: &mut Vec<f64>) {
         let n = lcp.q.len();
         w.clear();
@@ -215,15 +201,15 @@ impl Scaled {
     }
 }
 
-/// [`Scaled::write`] as one dispatch.
-struct Write<'a> {
-    scaled: &'a Scaled,
+/// Dispatch of [`ScaledLcp::write`].
+struct WriteMatrix<'a> {
+    scaled: &'a ScaledLcp,
     m: &'a [f64],
     matrix: &'a mut [f64],
     extent: &'a mut [(usize, usize)],
 }
 
-impl WithSimd for Write<'_> {
+impl WithSimd for WriteMatrix<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -243,7 +229,7 @@ impl WithSimd for Write<'_> {
     }
 }
 
-/// Where a padded column is not zero, in whole lanes.
+/// Range of a padded column that is not zero, in whole lanes.
 #[inline(always)]
 fn filled(column: &[f64]) -> (usize, usize) {
     let (lanes, _) = column.as_chunks::<WIDTH>();
@@ -260,9 +246,9 @@ fn filled(column: &[f64]) -> (usize, usize) {
     (first * WIDTH, end * WIDTH)
 }
 
-/// [`Scaled::equilibrate`] as one dispatch.
+/// Dispatch of [`ScaledLcp::equilibrate`].
 struct Equilibrate<'a> {
-    scaled: &'a mut Scaled,
+    scaled: &'a mut ScaledLcp,
     lcp: &'a Lcp,
 }
 
@@ -284,6 +270,7 @@ fn enlarge(largest: &mut [f64], column: &[f64], scale: f64) {
     }
 }
 
+/// Largest product |entry| · scale.
 #[inline(always)]
 fn largest_product(entries: &[f64], scales: &[f64]) -> f64 {
     let mut largest = 0.0;
@@ -294,7 +281,7 @@ fn largest_product(entries: &[f64], scales: &[f64]) -> f64 {
     largest
 }
 
-/// Scales beyond these overflow as soon as they are multiplied; such rows keep what scale they have.
+/// Scale factor clamped so that products do not overflow.
 fn usable(scale: f64) -> f64 {
-    scale.clamp(1e-150, 1e150)
+    scale.clamp(MIN_SCALE, MAX_SCALE)
 }

@@ -6,7 +6,7 @@ use super::dispatch::Dispatch;
 use crate::certificate::Candidate;
 use crate::condense::{Condensed, FreeRows};
 use crate::enumerate::Enumerate;
-use crate::lemke::{Basis, End, Lemke, Run};
+use crate::lemke::{Basis, Lemke, LemkeEnd, LemkeRun};
 use crate::problem::{Lcp, Problem, StepProblem};
 use crate::proof::Farkas;
 use crate::solution::{Fallback, LcpError, Solution, Stage, WarmStart, Work};
@@ -57,7 +57,7 @@ impl<'a> Dispatch<'_, 'a, '_> {
             Problem::Local(_) => Err("a problem in local form"),
             Problem::Step(step) => {
                 let storage = std::mem::take(&mut self.methods.condense);
-                match Condensed::in_storage(step, self.task.prepared(), storage) {
+                match Condensed::in_buffers(step, self.task.prepared(), storage) {
                     Ok(condensed) => Ok(DenseForm::Step(condensed)),
                     Err((feature, storage)) => {
                         self.methods.condense = storage;
@@ -78,7 +78,7 @@ impl<'a> Dispatch<'_, 'a, '_> {
         let mut dense = self.dense()?;
         let result = self.lemke_on(lemke, warm_start, &mut dense);
         if let DenseForm::Step(condensed) = dense {
-            self.methods.condense = condensed.into_storage();
+            self.methods.condense = condensed.into_buffers();
         }
         result
     }
@@ -100,7 +100,7 @@ impl<'a> Dispatch<'_, 'a, '_> {
         }
         let warm = warm_start.and_then(|g| g.basis.as_ref()).filter(|b| b.0.len() == n);
         let run = lemke.run_in(dense.lcp(), warm, &mut self.methods.lemke);
-        let Run { end, z, basis, pivots, refactorizations, restarted, retries } = run;
+        let LemkeRun { end, z, basis, pivots, refactorizations, restarted, retries } = run;
         (work.pivots, work.refactorizations) = (pivots, refactorizations);
         if restarted {
             work.fallbacks.push(Fallback::ColdStart);
@@ -109,9 +109,9 @@ impl<'a> Dispatch<'_, 'a, '_> {
             work.fallbacks.push(Fallback::OtherTolerances);
         }
         let result = match end {
-            End::Solved | End::Stalled => self.judged(dense, &z, work, Some(basis)),
-            End::Ray(ray) => self.ray(dense, &z, &ray, work, basis),
-            End::Budget => {
+            LemkeEnd::Solved | LemkeEnd::Stalled => self.judged(dense, &z, work, Some(basis)),
+            LemkeEnd::Ray(ray) => self.ray(dense, &z, &ray, work, basis),
+            LemkeEnd::Budget => {
                 // a cycling path may have passed a solution
                 let best = self.certify_dense(dense, &z);
                 Solution::accept(best, self.task.tolerance(), self.task.law(), work, Some(basis))
@@ -258,7 +258,7 @@ pub(super) fn infeasible(step: &StepProblem) -> Option<Farkas> {
     if condensed.lcp().q.is_empty() {
         return None;
     }
-    let End::Ray(ray) = Lemke::default().run(condensed.lcp(), None).end else { return None };
+    let LemkeEnd::Ray(ray) = Lemke::default().run(condensed.lcp(), None).end else { return None };
     let mut y = Vec::new();
     condensed.direction(&ray, &mut y);
     Farkas::check(step, &y)

@@ -10,7 +10,7 @@ use crate::system::PairId;
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;
-use stiction_geometry::broad::{Broad, Extent};
+use stiction_geometry::broad::{BroadPhase, Extent};
 use stiction_geometry::planar::{Shape, bounds, gaps, has_gap, size};
 
 /// How far a unit vector may be from unit length: what a literal with ten digits has.
@@ -229,7 +229,7 @@ impl World {
             if sound { Extent::from(bounds(&on.shape, pose)) } else { nowhere }
         });
         let (mut pairs, mut near) = (Vec::new(), Vec::new());
-        Broad::default().overlaps(&boxes.collect::<Vec<_>>(), may_meet, &mut pairs);
+        BroadPhase::default().overlaps(&boxes.collect::<Vec<_>>(), may_meet, &mut pairs);
         for [i, j] in pairs {
             near.clear();
             let least = [i, j].map(|i| size(shape(i))).into_iter().filter(|&s| s > 0.0).fold(1e300, f64::min);

@@ -9,7 +9,7 @@ use crate::material::{Depth, FrictionPoint, Groups, Material};
 use crate::system::{ContactId, ContactQuery, ContactRow, Moments, PairId, SearchCache};
 use nalgebra::{Isometry2, Vector2};
 use std::collections::BTreeSet;
-use stiction_geometry::broad::{Broad, Extent};
+use stiction_geometry::broad::{BroadPhase, Extent};
 use stiction_geometry::planar::{Gap, Shape, bounds, gaps_from, minkowski_gap};
 use stiction_lcp::OffsetRow;
 
@@ -54,7 +54,7 @@ pub(super) struct Scratch {
     /// How far each body goes [m].
     travels: Vec<f64>,
     boxes: Vec<Extent>,
-    broad: Broad,
+    broad: BroadPhase,
     pub(super) pairs: Vec<[usize; 2]>,
     pub(super) gaps: Vec<Gap>,
 }

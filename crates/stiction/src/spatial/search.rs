@@ -10,7 +10,7 @@ use crate::material::Depth;
 use crate::system::{ContactId, ContactQuery, ContactRow, SearchCache};
 use nalgebra::Isometry3;
 use rayon::prelude::*;
-use stiction_geometry::broad::{Broad, Extent};
+use stiction_geometry::broad::{BroadPhase, Extent};
 use stiction_geometry::spatial::{Gap, bounds, gaps_from, minkowski_gap};
 use stiction_lcp::threads;
 
@@ -28,7 +28,7 @@ pub(super) struct Scratch {
     /// How far each body goes [m].
     travels: Vec<f64>,
     boxes: Vec<Extent>,
-    broad: Broad,
+    broad: BroadPhase,
     pairs: Vec<[usize; 2]>,
     /// What the threads find, each in its own: rows,
     rows: Vec<Chunk<ContactRow>>,

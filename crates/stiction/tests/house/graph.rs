@@ -96,9 +96,17 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     // the plane and the space never see each other; what both need stands below them
     ("stiction-geometry", "climb", &[]),
     ("stiction-geometry", "ratio", &["climb"]),
-    ("stiction-geometry", "planar", &["climb", "error", "ratio"]),
-    ("stiction-geometry", "spatial", &["climb", "error", "ratio"]),
-    ("stiction-geometry", "broad", &["planar", "spatial"]),
+    (
+        "stiction-geometry",
+        "planar",
+        &["aabb", "climb", "error", "events", "gap", "growth", "mass", "ratio", "vertex_list"],
+    ),
+    (
+        "stiction-geometry",
+        "spatial",
+        &["aabb", "climb", "error", "events", "gap", "growth", "mass", "ratio", "vertex_list"],
+    ),
+    ("stiction-geometry", "broad", &["aabb"]),
     // a scheme never sees a world, and neither world sees the other
     ("stiction", "jacobian", &[]),
     ("stiction", "system", &["jacobian"]),

@@ -1,27 +1,29 @@
-//! The two halves of a pivot: one variable takes the place of another, the column of the next is worked out.
+//! Two halves of a pivot: the exchange of two variables, and the column of the next entering one.
 
 use super::{ABSENT, Dictionary};
-use crate::lemke::kernels::{Source, add_multiple, combine, padded, ratios, subtract_product};
+use crate::lemke::kernels::{RowSource, add_multiple, combine, padded, ratios, subtract_product};
+use crate::lemke::tolerances::MIN_SPARSE_COLUMN;
 use pulp::{Simd, WithSimd};
 
-/// [`Dictionary::look_at`] as one dispatch.
-pub(super) struct Look<'a> {
+/// Dispatch of [`Dictionary::set_entering`].
+pub(super) struct SetEntering<'a> {
     pub(super) d: &'a mut Dictionary,
     pub(super) entering: usize,
     pub(super) smallest_pivot: f64,
 }
 
-impl WithSimd for Look<'_> {
+impl WithSimd for SetEntering<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        look(simd, self.d, self.entering, self.smallest_pivot);
+        set_entering(simd, self.d, self.entering, self.smallest_pivot);
     }
 }
 
+/// Column of the entering variable, and its ratio test.
 #[inline(always)]
-fn look<S: Simd>(simd: S, d: &mut Dictionary, entering: usize, smallest_pivot: f64) {
+fn set_entering<S: Simd>(simd: S, d: &mut Dictionary, entering: usize, smallest_pivot: f64) {
     let (n, wide, stride) = (d.n, d.wide, d.stride);
     let size = padded(d.slots.len());
     let (matrix, inverse): (&[f64], &[f64]) = (&d.matrix, &d.inverse);
@@ -53,10 +55,7 @@ fn look<S: Simd>(simd: S, d: &mut Dictionary, entering: usize, smallest_pivot: f
     d.found = ratios(simd, &d.rhs[..wide + size], column, &mut d.ratio[..wide + size], smallest_pivot);
 }
 
-/// Columns from this length on are looked at for zeros: in shorter ones the look costs more than it saves.
-const LONG: usize = 128;
-
-/// `sum ← start + Σ x_k column_k`, of long columns that are mostly zeros only the part that is not.
+/// Computes `sum = start + Σ x_k column_k`; of long columns that are mostly zero, only the part that is not.
 #[inline(always)]
 fn combine_extents<S: Simd>(
     simd: S,
@@ -68,10 +67,10 @@ fn combine_extents<S: Simd>(
     sum: &mut [f64],
 ) {
     let wide = sum.len();
-    if wide < LONG {
+    if wide < MIN_SPARSE_COLUMN {
         return combine(simd, matrix, wide, terms, start, sum);
     }
-    // full columns to the front, others to the back: without a branch, which could not be predicted
+    // full columns to the front, others to the back, without an unpredictable branch
     let (mut front, mut back) = (0, split.len());
     for term in terms.clone() {
         let (first, end) = extent[term.0];
@@ -89,7 +88,7 @@ fn combine_extents<S: Simd>(
     }
 }
 
-/// [`Dictionary::exchange`] as one dispatch.
+/// Dispatch of [`Dictionary::exchange`].
 pub(super) struct Exchange<'a> {
     pub(super) d: &'a mut Dictionary,
     pub(super) position: usize,
@@ -109,9 +108,9 @@ impl WithSimd for Exchange<'_> {
         let used = d.positions();
         add_multiple(simd, step, &d.column[..used], &mut d.rhs[..used]);
         update_inverse(simd, d, position, entering, over);
-        rename(d, position, entering, step, over);
+        reassign(d, position, entering, step, over);
         if let Some(next) = next {
-            look(simd, d, next, smallest_pivot);
+            set_entering(simd, d, next, smallest_pivot);
         }
     }
 }
@@ -129,7 +128,7 @@ fn update_inverse<S: Simd>(simd: S, d: &mut Dictionary, position: usize, enterin
         if entering >= d.n {
             y[slot] += 1.0;
         }
-        Source::Row(slot)
+        RowSource::Row(slot)
     } else {
         let (matrix, row): (&[f64], _) = (&d.matrix, &mut d.row[..size]);
         for (entry, &column) in row.iter_mut().zip(&d.slots) {
@@ -138,14 +137,14 @@ fn update_inverse<S: Simd>(simd: S, d: &mut Dictionary, position: usize, enterin
         for entry in &mut row[count..] {
             *entry = 0.0;
         }
-        Source::Combination(row, if entering < d.n { d.row_of[entering] } else { ABSENT })
+        RowSource::Combination(row, if entering < d.n { d.row_of[entering] } else { ABSENT })
     };
     subtract_product(simd, inverse, stride, source, over, y, &mut d.factors[..count]);
 }
 
-/// Gives the places of K⁻¹ their new owners: columns and rows come, go or change hands.
+/// Updates which rows and columns of K⁻¹ belong to which variables: added, removed or replaced.
 #[inline(always)]
-fn rename(d: &mut Dictionary, position: usize, entering: usize, step: f64, over: f64) {
+fn reassign(d: &mut Dictionary, position: usize, entering: usize, step: f64, over: f64) {
     let (n, wide, stride, count) = (d.n, d.wide, d.stride, d.slots.len());
     match (entering.checked_sub(n), position.checked_sub(wide)) {
         (Some(z), Some(slot)) => {

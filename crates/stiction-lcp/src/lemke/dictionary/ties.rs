@@ -1,16 +1,16 @@
-//! Rows that block at the same step, and the entries of T that tell them apart.
+//! Tied rows of the ratio test, and the entries of T that break ties.
 
 use super::Dictionary;
 use crate::lemke::kernels::{combine, dot, padded, within};
 use pulp::{Arch, Simd, WithSimd};
 
 impl Dictionary {
-    /// The positions that block the entering variable at no more than `cutoff`.
+    /// Positions that block the entering variable at no more than `cutoff`.
     pub(in crate::lemke) fn within(&self, cutoff: f64, positions: &mut Vec<usize>) {
         Arch::new().dispatch(Within { ratio: &self.ratio[..self.positions()], cutoff, positions });
     }
 
-    /// Gathers what [`Dictionary::entries`] needs of these positions.
+    /// Gathers the rows of A_S that [`Dictionary::entries`] needs at these positions.
     pub(in crate::lemke) fn gather(&mut self, positions: &[usize]) {
         let (wide, matrix): (usize, &[f64]) = (self.wide, &self.matrix);
         let size = padded(self.slots.len());
@@ -26,7 +26,7 @@ impl Dictionary {
         Arch::new().dispatch(Entries { d: self, variable, positions, out });
     }
 
-    /// Forgets the gathered entries of positions that are not kept.
+    /// Keeps some positions, with their gathered rows.
     pub(in crate::lemke) fn retain(
         &mut self,
         positions: &mut Vec<usize>,
@@ -53,7 +53,7 @@ impl Dictionary {
     }
 }
 
-/// [`Dictionary::within`] as one dispatch.
+/// Dispatch of [`Dictionary::within`].
 struct Within<'a> {
     ratio: &'a [f64],
     cutoff: f64,
@@ -69,7 +69,7 @@ impl WithSimd for Within<'_> {
     }
 }
 
-/// [`Dictionary::entries`] as one dispatch.
+/// Dispatch of [`Dictionary::entries`].
 struct Entries<'a> {
     d: &'a mut Dictionary,
     variable: usize,

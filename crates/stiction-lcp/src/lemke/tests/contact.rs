@@ -1,22 +1,22 @@
 //! Contact with friction at velocity level: towers, boxes, jams and random heaps.
 
 use super::{assert_solved, lcp, natural_residual};
-use crate::lemke::{Basis, End, Lemke, Workspace};
+use crate::lemke::{Basis, Lemke, LemkeEnd, LemkeWorkspace};
 use crate::problem::Lcp;
 use nalgebra::{DMatrix, DVector, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A rigid body: mass [kg], diagonal inertia [kg m²], centre [m], velocity with gravity applied [m/s, rad/s].
-struct Body {
+/// Rigid body: mass [kg], diagonal inertia [kg m²], centre [m], velocity with gravity applied [m/s, rad/s].
+struct PlacedBody {
     mass: f64,
     inertia: Vector3<f64>,
     centre: Vector3<f64>,
     velocity: [f64; 6],
 }
 
-/// Body `b` is pushed along `normal`, body `a` (the world if none) against it.
-struct Touch {
+/// Contact: body `b` is pushed along `normal`, body `a` (the world if none) against it.
+struct PlacedContact {
     a: Option<usize>,
     b: usize,
     point: Vector3<f64>,
@@ -30,8 +30,8 @@ fn tangents(normal: &Vector3<f64>) -> (Vector3<f64>, Vector3<f64>) {
     (first, normal.cross(&first))
 }
 
-/// `z = (c_n, β, λ), M = [[NᵀM⁻¹N, NᵀM⁻¹D, 0], [DᵀM⁻¹N, DᵀM⁻¹D, E], [μ, −Eᵀ, 0]], q = [Nᵀv, Dᵀv, 0]`.
-fn condensed(bodies: &[Body], touches: &[Touch], directions: usize) -> Lcp {
+/// Dense problem `z = (c_n, β, λ), M = [[NᵀM⁻¹N, NᵀM⁻¹D, 0], [DᵀM⁻¹N, DᵀM⁻¹D, E], [μ, −Eᵀ, 0]], q = [Nᵀv, Dᵀv, 0]`.
+fn condensed(bodies: &[PlacedBody], touches: &[PlacedContact], directions: usize) -> Lcp {
     let (contacts, dof) = (touches.len(), 6 * bodies.len());
     let impulses = contacts * (1 + directions);
     let mut jacobian = DMatrix::<f64>::zeros(impulses, dof);
@@ -84,27 +84,27 @@ fn around_zero<const N: usize>(rng: &mut ChaCha8Rng, size: f64) -> [f64; N] {
     std::array::from_fn(|_| rng.random_range(-size..size))
 }
 
-fn unit_box(rng: &mut ChaCha8Rng, centre: Vector3<f64>, speed: f64) -> Body {
+fn unit_box(rng: &mut ChaCha8Rng, centre: Vector3<f64>, speed: f64) -> PlacedBody {
     let mut velocity = around_zero(rng, speed);
     velocity[2] -= 9.81 * 0.01;
-    Body { mass: 1.0, inertia: Vector3::repeat(1.0 / 6.0), centre, velocity }
+    PlacedBody { mass: 1.0, inertia: Vector3::repeat(1.0 / 6.0), centre, velocity }
 }
 
 /// Unit boxes on top of each other, four corner contacts at every interface.
-fn tower(rng: &mut ChaCha8Rng, boxes: usize, friction: f64) -> (Vec<Body>, Vec<Touch>) {
+fn tower(rng: &mut ChaCha8Rng, boxes: usize, friction: f64) -> (Vec<PlacedBody>, Vec<PlacedContact>) {
     let bodies = (0..boxes).map(|k| unit_box(rng, Vector3::new(0.0, 0.0, k as f64 + 0.5), 0.1)).collect();
     let mut touches = Vec::new();
     for k in 0..boxes {
         for (x, y) in [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)] {
             let point = Vector3::new(x, y, k as f64);
-            touches.push(Touch { a: k.checked_sub(1), b: k, point, normal: Vector3::z(), friction });
+            touches.push(PlacedContact { a: k.checked_sub(1), b: k, point, normal: Vector3::z(), friction });
         }
     }
     (bodies, touches)
 }
 
 /// A box between two walls, four corners on each, and sometimes on the floor as well.
-fn jam(rng: &mut ChaCha8Rng, friction: f64) -> (Vec<Body>, Vec<Touch>) {
+fn jam(rng: &mut ChaCha8Rng, friction: f64) -> (Vec<PlacedBody>, Vec<PlacedContact>) {
     let (bodies, mut touches) = tower(rng, 1, friction);
     if rng.random_range(0..2) == 0 {
         touches.clear();
@@ -112,42 +112,42 @@ fn jam(rng: &mut ChaCha8Rng, friction: f64) -> (Vec<Body>, Vec<Touch>) {
     for side in [-1.0, 1.0] {
         for (y, z) in [(-0.5, 0.0), (0.5, 0.0), (0.5, 1.0), (-0.5, 1.0)] {
             let point = Vector3::new(0.5 * side, y, z);
-            touches.push(Touch { a: None, b: 0, point, normal: -Vector3::x() * side, friction });
+            touches.push(PlacedContact { a: None, b: 0, point, normal: -Vector3::x() * side, friction });
         }
     }
     (bodies, touches)
 }
 
 /// One to four bodies, one to eleven contacts, some of them repeated or reversed.
-fn heap(rng: &mut ChaCha8Rng, friction: f64) -> (Vec<Body>, Vec<Touch>) {
-    let bodies: Vec<Body> = (0..rng.random_range(1..5))
-        .map(|_| Body {
+fn heap(rng: &mut ChaCha8Rng, friction: f64) -> (Vec<PlacedBody>, Vec<PlacedContact>) {
+    let bodies: Vec<PlacedBody> = (0..rng.random_range(1..5))
+        .map(|_| PlacedBody {
             mass: rng.random_range(0.2..5.0),
             inertia: Vector3::from(around_zero(rng, 0.5)).add_scalar(0.7),
             centre: Vector3::from(around_zero(rng, 1.0)),
             velocity: around_zero(rng, 1.0),
         })
         .collect();
-    let mut touches: Vec<Touch> = Vec::new();
+    let mut touches: Vec<PlacedContact> = Vec::new();
     for _ in 0..rng.random_range(1..12) {
         let kind = rng.random_range(0..10);
         if let Some(last) = touches.last()
             && kind < 3
         {
             let normal = if kind == 0 { -last.normal } else { last.normal };
-            touches.push(Touch { a: last.a, b: last.b, point: last.point, normal, friction });
+            touches.push(PlacedContact { a: last.a, b: last.b, point: last.point, normal, friction });
             continue;
         }
         let b = rng.random_range(0..bodies.len());
         let a = Some(rng.random_range(0..bodies.len())).filter(|&a| a != b);
         let point = bodies[b].centre + Vector3::from(around_zero(rng, 1.0));
         let normal = Vector3::from(around_zero(rng, 1.0)).normalize();
-        touches.push(Touch { a, b, point, normal, friction });
+        touches.push(PlacedContact { a, b, point, normal, friction });
     }
     (bodies, touches)
 }
 
-fn contact_scene(rng: &mut ChaCha8Rng, case: usize) -> (Vec<Body>, Vec<Touch>, usize) {
+fn contact_scene(rng: &mut ChaCha8Rng, case: usize) -> (Vec<PlacedBody>, Vec<PlacedContact>, usize) {
     let friction = [0.0, 0.1, 0.4, 0.8, 1.5][rng.random_range(0..5)];
     let directions = [2, 4, 8][rng.random_range(0..3)];
     let (bodies, touches) = match case % 10 {
@@ -167,14 +167,14 @@ fn contact_problem(rng: &mut ChaCha8Rng, case: usize) -> Lcp {
 
 #[test]
 fn two_thousand_contact_problems() {
-    let mut workspace = Workspace::default();
+    let mut workspace = LemkeWorkspace::default();
     let mut rng = ChaCha8Rng::seed_from_u64(2000);
     let (mut failures, mut repaired, mut worst) = (Vec::new(), 0, 0.0_f64);
     for case in 0..2000 {
         let problem = contact_problem(&mut rng, case);
         let run = Lemke::default().run_in(&problem, None, &mut workspace);
         let residual = natural_residual(&problem, &run.z);
-        if run.end != End::Solved || residual > 1e-10 {
+        if run.end != LemkeEnd::Solved || residual > 1e-10 {
             failures.push((case, problem.q.len(), residual, format!("{:?}", run.end), run.pivots));
         } else {
             worst = worst.max(residual);
@@ -182,13 +182,13 @@ fn two_thousand_contact_problems() {
         repaired += usize::from(run.refactorizations > 0);
         assert!(2 * run.pivots <= 5 * problem.q.len() + 20, "{} pivots for {case}", run.pivots);
     }
-    println!("worst residual {worst:e}, {repaired} repaired");
+    assert!(worst <= 1e-10 && repaired < 200, "worst residual {worst:e}, {repaired} repaired");
     assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
 }
 
 #[test]
 fn warm_start_from_its_own_basis_needs_no_pivot() {
-    let mut workspace = Workspace::default();
+    let mut workspace = LemkeWorkspace::default();
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     for case in 0..400 {
         let problem = contact_problem(&mut rng, case);
@@ -201,7 +201,7 @@ fn warm_start_from_its_own_basis_needs_no_pivot() {
 
 #[test]
 fn warm_start_after_a_small_change() {
-    let mut workspace = Workspace::default();
+    let mut workspace = LemkeWorkspace::default();
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let (mut cold_pivots, mut warm_pivots) = (0, 0);
     for case in 0..400 {
@@ -219,13 +219,12 @@ fn warm_start_after_a_small_change() {
         cold_pivots += cold.pivots;
         warm_pivots += warm.pivots;
     }
-    println!("{warm_pivots} pivots warm, {cold_pivots} cold");
     assert!(2 * warm_pivots < cold_pivots, "{warm_pivots} pivots warm, {cold_pivots} cold");
 }
 
 #[test]
 fn any_basis_may_be_given() {
-    let mut workspace = Workspace::default();
+    let mut workspace = LemkeWorkspace::default();
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let mut restarts = 0;
     for case in 0..400 {
@@ -237,10 +236,11 @@ fn any_basis_may_be_given() {
         assert_solved(&problem, &run);
         restarts += usize::from(run.restarted);
     }
-    println!("{restarts} restarts");
+    // a random basis of contact is seldom a start
+    assert!(restarts > 0, "{restarts} restarts");
 }
 
-/// The same problem in other units: `z = (c_n, β, λ)` is [N s], [N s], [m/s], the rows [m/s], [m/s], [N s].
+/// Problem in other units: `z = (c_n, β, λ)` is [N s], [N s], [m/s], the rows [m/s], [m/s], [N s].
 fn in_units(problem: &Lcp, mass: f64, speed: f64) -> (Lcp, Vec<f64>) {
     let n = problem.q.len();
     let bound: Vec<bool> = (0..n).map(|i| problem.m[(i, i)] == 0.0).collect();
@@ -274,12 +274,11 @@ fn units_do_not_matter() {
             count += 1;
         }
     }
-    println!("{same} of {count} with as many pivots");
     assert!(10 * same > 9 * count, "{same} of {count}");
 }
 
 #[test]
-fn repeated_contacts_do_not_lead_in_a_circle() {
+fn repeated_contacts_do_not_cycle() {
     // equal q up to rounding once left rows lexicographically negative when z₀ entered
     let mut rng = ChaCha8Rng::seed_from_u64(105);
     for case in 0..1163 {

@@ -2,7 +2,7 @@
 
 mod contact;
 
-use super::{Basis, End, Lemke, Run, Workspace};
+use super::{Basis, Lemke, LemkeEnd, LemkeRun, LemkeWorkspace};
 use crate::problem::Lcp;
 use nalgebra::{DMatrix, DVector};
 use rand::{RngExt, SeedableRng};
@@ -14,7 +14,7 @@ fn lcp(m: DMatrix<f64>, q: DVector<f64>) -> Lcp {
 
 /// max|min(z, w)| after scaling by the diagonal (friction bounds against their neighbours), relative to q.
 fn natural_residual(lcp: &Lcp, z: &[f64]) -> f64 {
-    let mut scaled = super::Scaled::default();
+    let mut scaled = super::ScaledLcp::default();
     scaled.prepare(lcp, true);
     let z: Vec<f64> = z.iter().zip(&scaled.column).map(|(z, c)| z / c / scaled.q_scale).collect();
     let mut w = Vec::new();
@@ -24,8 +24,8 @@ fn natural_residual(lcp: &Lcp, z: &[f64]) -> f64 {
     z.iter().zip(&w).fold(0.0, |a: f64, (z, w)| a.max(z.min(*w).abs())) / size
 }
 
-fn assert_solved(lcp: &Lcp, run: &Run) {
-    assert_eq!(run.end, End::Solved);
+fn assert_solved(lcp: &Lcp, run: &LemkeRun) {
+    assert_eq!(run.end, LemkeEnd::Solved);
     let residual = natural_residual(lcp, &run.z);
     assert!(residual <= 1e-10, "natural residual {residual:e} after {} pivots", run.pivots);
     assert_signs(lcp, &run.z);
@@ -57,12 +57,12 @@ fn murty(n: usize) -> Lcp {
 fn one_unknown() {
     let run = |m: f64, q: f64| Lemke::default().run(&Lcp::from_rows(&[[m]], &[q]), None);
     assert_eq!(run(1.0, -1.0).z, [1.0]);
-    assert_eq!(run(1.0, -1.0).end, End::Solved);
-    assert_eq!(run(0.0, 0.0).end, End::Solved);
+    assert_eq!(run(1.0, -1.0).end, LemkeEnd::Solved);
+    assert_eq!(run(0.0, 0.0).end, LemkeEnd::Solved);
     assert_eq!(run(0.0, 0.0).z, [0.0]);
-    assert_eq!(run(-1.0, -1.0).end, End::Ray(vec![1.0]));
-    assert_eq!(run(0.0, -1.0).end, End::Ray(vec![1.0]));
-    assert_eq!(run(-1.0, 1.0).end, End::Solved);
+    assert_eq!(run(-1.0, -1.0).end, LemkeEnd::Ray(vec![1.0]));
+    assert_eq!(run(0.0, -1.0).end, LemkeEnd::Ray(vec![1.0]));
+    assert_eq!(run(-1.0, 1.0).end, LemkeEnd::Solved);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn fathi_family() {
 }
 
 #[test]
-fn degenerate_circle_of_three() {
+fn kostrevas_cycling_example_is_solved() {
     // Kostreva's example, on which the method cycles when ties are broken by the index alone
     let m = [[1.0, 2.0, 0.0], [0.0, 1.0, 2.0], [2.0, 0.0, 1.0]];
     for q in [[-1.0, -1.0, -1.0], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [-1.0, 0.0, 0.0]] {
@@ -105,9 +105,9 @@ fn degenerate_circle_of_three() {
 fn infeasible_problem_ends_in_a_ray() {
     let problem = Lcp::from_rows(&[[-1.0, 0.0], [0.0, 1.0]], &[-1.0, -2.0]);
     let run = Lemke::default().run(&problem, None);
-    assert!(matches!(run.end, End::Ray(_)), "{run:?}");
+    assert!(matches!(run.end, LemkeEnd::Ray(_)), "{run:?}");
     let contradiction = Lcp::from_rows(&[[1.0, -1.0], [-1.0, 1.0]], &[-2.0, 1.0]);
-    let End::Ray(direction) = Lemke::default().run(&contradiction, None).end else {
+    let LemkeEnd::Ray(direction) = Lemke::default().run(&contradiction, None).end else {
         panic!("there is no solution");
     };
     assert_eq!(direction, [1.0, 1.0]);
@@ -117,19 +117,19 @@ fn infeasible_problem_ends_in_a_ray() {
 fn nonnegative_q_needs_no_pivot() {
     let problem = Lcp::from_rows(&[[-3.0, 1.0], [5.0, 0.0]], &[0.0, 2.0]);
     let run = Lemke::default().run(&problem, None);
-    assert_eq!((run.end, run.z, run.pivots), (End::Solved, vec![0.0, 0.0], 0));
+    assert_eq!((run.end, run.z, run.pivots), (LemkeEnd::Solved, vec![0.0, 0.0], 0));
 }
 
 #[test]
-fn budget_is_kept() {
+fn pivot_limit_is_kept() {
     let run = Lemke { max_pivots: Some(10), scaling: false, ..Lemke::default() }.run(&murty(6), None);
-    assert_eq!((run.end, run.pivots), (End::Budget, 10));
+    assert_eq!((run.end, run.pivots), (LemkeEnd::Budget, 10));
 }
 
 #[test]
 fn random_definite_and_semidefinite() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
-    let mut workspace = Workspace::default();
+    let mut workspace = LemkeWorkspace::default();
     for case in 0..600 {
         let n = 1 + case % 40;
         let rank = if case % 2 == 0 { n } else { n / 2 + 1 };
@@ -150,7 +150,7 @@ fn random_definite_and_semidefinite() {
 #[test]
 fn no_false_solution_of_general_problems() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
-    let mut workspace = Workspace::default();
+    let mut workspace = LemkeWorkspace::default();
     let mut ends = [0; 4];
     for case in 0..10_000 {
         let n = 1 + case % 24;
@@ -165,19 +165,18 @@ fn no_false_solution_of_general_problems() {
         let run = Lemke::default().run_in(&problem, None, &mut workspace);
         assert!(run.z.iter().all(|z| z.is_finite() && *z >= 0.0));
         match run.end {
-            End::Solved => {
+            LemkeEnd::Solved => {
                 ends[0] += 1;
                 assert_solved(&problem, &run);
             }
-            End::Ray(direction) => {
+            LemkeEnd::Ray(direction) => {
                 ends[1] += 1;
                 assert!(direction.iter().all(|x| (0.0..=1.0).contains(x)));
             }
-            End::Budget => ends[2] += 1,
-            End::Stalled => ends[3] += 1,
+            LemkeEnd::Budget => ends[2] += 1,
+            LemkeEnd::Stalled => ends[3] += 1,
         }
     }
-    println!("{ends:?}");
     assert!(ends[2] + ends[3] <= 5, "{ends:?}");
 }
 
@@ -190,7 +189,7 @@ fn rays_are_rays() {
         let n = 1 + case % 12;
         let m = DMatrix::from_fn(n, n, |_, _| rng.random_range(-1.0..1.0));
         let problem = lcp(m, DVector::from_fn(n, |_, _| rng.random_range(-1.0..1.0)));
-        if let End::Ray(direction) = lemke.run(&problem, None).end {
+        if let LemkeEnd::Ray(direction) = lemke.run(&problem, None).end {
             rays += 1;
             // w grows by M z + e z₀ ≥ 0, complementary to z
             let growth = &problem.m * DVector::from_column_slice(&direction);
@@ -204,9 +203,9 @@ fn rays_are_rays() {
 }
 
 #[test]
-fn extreme_numbers_do_no_harm() {
+fn extreme_numbers_give_finite_results() {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
-    let mut workspace = Workspace::default();
+    let mut workspace = LemkeWorkspace::default();
     for case in 0..3000 {
         let n = 1 + case % 9;
         let mut entry = || {
@@ -221,7 +220,7 @@ fn extreme_numbers_do_no_harm() {
             for start in [None, Some(&warm)] {
                 let run = lemke.run_in(&problem, start, &mut workspace);
                 assert_eq!((run.z.len(), run.basis.0.len()), (n, n));
-                assert!(run.end != End::Solved || run.z.iter().all(|z| z.is_finite()));
+                assert!(run.end != LemkeEnd::Solved || run.z.iter().all(|z| z.is_finite()));
             }
         }
     }

@@ -215,7 +215,7 @@ fn the_event_of_the_metric_is_among_the_events() {
     let mut rng = crate::scenes::rng(42);
     for _ in 0..2000 {
         let (k, l) = (rng.random_range(4..60), rng.random_range(4..60));
-        let (a, b) = (crate::ratio::pebble(&mut rng, k), crate::ratio::pebble(&mut rng, l));
+        let (a, b) = (crate::spatial_ratio::pebble(&mut rng, k), crate::spatial_ratio::pebble(&mut rng, l));
         let (p, q) = (crate::scenes::spatial_pose(&mut rng, 0.5), crate::scenes::spatial_pose(&mut rng, 0.5));
         let metric = ratio((&a, &p), (&b, &q), &mut Basis::default()).unwrap();
         let (a, b) = (Shape::Polyhedron(Arc::new(a)), Shape::Polyhedron(Arc::new(b)));

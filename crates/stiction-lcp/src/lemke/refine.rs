@@ -1,17 +1,19 @@
-//! What a path has found, held against the original data and corrected by it.
+//! Iterative refinement of the point that a path ends in, against the original data, and its residual.
 
-use super::Workspace;
+use super::LemkeWorkspace;
+use super::tolerances::{REFINE_ABOVE, SOLVED_RESIDUAL};
 use crate::problem::Lcp;
 
-/// The point with the smallest residual so far.
+/// Point with the smallest residual so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Best {
+pub(super) struct BestPoint {
     pub(super) residual: f64,
     pub(super) z: Vec<f64>,
     pub(super) basis: Vec<bool>,
 }
 
-impl Best {
+impl BestPoint {
+    /// Forgets the point; its residual is infinite.
     pub(super) fn forget(&mut self) {
         self.residual = f64::INFINITY;
         self.z.clear();
@@ -19,21 +21,9 @@ impl Best {
     }
 }
 
-/// Points with max|min(z', w')| up to this, q' having a most negative entry of one, are not worth a correction [-].
-///
-/// Not relative to z': the certificate measures in units of q, and a body a thousand times heavier than what it
-/// stands on has z' of 1e3. Smaller values correct rounding; larger ones fail certificates at such mass ratios.
-const PLAIN: f64 = 1e-13;
-
-/// Residuals, max|min(z', w')| / max(1, max z'), up to this end the run. Smaller values send well solved problems into repairs.
-pub(super) const TINY: f64 = 1e-12;
-
-/// Residuals up to this are still called a solution when repairs do not improve them; the certificate decides.
-pub(super) const TOLERABLE: f64 = 1e-10;
-
-impl Workspace {
-    /// Takes z from the dictionary, corrects it if need be and returns the relative natural residual.
-    pub(super) fn settle(&mut self, lcp: &Lcp) -> f64 {
+impl LemkeWorkspace {
+    /// Takes z from the dictionary, refines it if necessary and returns the relative natural residual.
+    pub(super) fn refine(&mut self, lcp: &Lcp) -> f64 {
         let n = self.d.n;
         self.take_z();
         self.trial.clear();
@@ -41,15 +31,15 @@ impl Workspace {
         self.support.clear();
         self.support.extend((0..n).filter(|&k| self.d.is_basic(n + k)));
         let mut residual = self.consider(lcp);
-        // the dictionary holds the inverse of its basis: refining with it needs no factorization
+        // the dictionary holds the inverse of its basis: refinement needs no factorization
         for _ in 0..2 {
-            if residual * self.size <= PLAIN {
+            if residual * self.size <= REFINE_ABOVE {
                 return residual;
             }
-            self.correct_by_dictionary();
+            self.refine_by_dictionary();
             residual = residual.min(self.consider(lcp));
         }
-        if residual <= TINY {
+        if residual <= SOLVED_RESIDUAL {
             return residual;
         }
         self.solve_support(lcp).map_or(residual, |solved| solved.min(residual))
@@ -60,10 +50,10 @@ impl Workspace {
         self.best.forget();
         self.support.clear();
         self.support.extend((0..basis.len()).filter(|&k| basis[k]));
-        self.solve_support(lcp).is_some_and(|residual| residual <= TINY)
+        self.solve_support(lcp).is_some_and(|residual| residual <= SOLVED_RESIDUAL)
     }
 
-    /// Solves `w = 0` on the support by LU with two steps of refinement; the least residual, none if singular.
+    /// Solves `w = 0` on the support by LU with two steps of refinement. Returns the least residual, none if singular.
     fn solve_support(&mut self, lcp: &Lcp) -> Option<f64> {
         let (n, support, scaled) = (lcp.q.len(), &self.support, &self.scaled);
         let m = lcp.m.as_slice();
@@ -86,20 +76,20 @@ impl Workspace {
                 self.trial[k] -= correction;
             }
             least = least.min(self.consider(lcp));
-            if least * self.size <= PLAIN {
+            if least * self.size <= REFINE_ABOVE {
                 break;
             }
         }
         Some(least)
     }
 
-    /// Subtracts `(M'_BB)⁻¹ w_B` from `z_B`, with the inverse at hand.
-    fn correct_by_dictionary(&mut self) {
+    /// Subtracts `(M'_BB)⁻¹ w_B` from `z_B` with the inverse of the dictionary.
+    fn refine_by_dictionary(&mut self) {
         let (n, w, trial) = (self.d.n, &self.w, &mut self.trial);
         self.d.solve(
             |row| w[row],
             |z, change| {
-                // on a ray z₀ is still basic, and no part of z
+                // on a ray z₀ is still basic, and not part of z
                 if z < n {
                     trial[z] -= change;
                 }
@@ -107,7 +97,7 @@ impl Workspace {
         );
     }
 
-    /// The relative natural residual of the trial point, remembered if it is the least so far.
+    /// Relative natural residual of the trial point, which is kept if it is the best so far.
     fn consider(&mut self, lcp: &Lcp) -> f64 {
         self.scaled.w(lcp, &self.trial, 0.0, &mut self.w);
         let (mut worst, mut size, mut finite) = (0.0, 1.0, true);

@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use stiction_geometry::planar::{Basis, Polygon, Shape, ratio};
 
 use crate::degenerate::grid_shapes;
+use crate::dimension::{Dimension, Plane};
 use crate::scenes::{least, planar_near, planar_pose, polygon, rng};
 
 /// Random convex polygon: points on an ellipse at sorted angles.
@@ -90,7 +91,7 @@ fn least_gap_is_the_distance_apart_and_the_depth_overlapping() {
             let (n, m) = (p.rotation * s.normals()[0], q.rotation * nalgebra::Vector2::y());
             q.rotation = nalgebra::UnitComplex::rotation_between(&m, &-n) * q.rotation;
         }
-        let radius = crate::scenes::planar_radius(&a) + crate::scenes::planar_radius(&b);
+        let radius = Plane::radius(&a) + Plane::radius(&b);
         let near = planar_near((&a, &p), (&b, &q));
         let (v, w) = (world(&a, &p), world(&b, &q));
         let s = separation(&v, &w);
@@ -132,7 +133,7 @@ fn least_gap_is_right_on_the_grid() {
                 let (v, w) = (world(a, &p), world(b, &q));
                 let s = separation(&v, &w);
                 let expected = if s < -1e-10 { s } else { distance(&v, &w) };
-                let radius = crate::scenes::planar_radius(a) + crate::scenes::planar_radius(b);
+                let radius = Plane::radius(a) + Plane::radius(b);
                 let near = planar_near((a, &p), (b, &q));
                 let found = least(near.iter().map(|g| g.gap)) + radius;
                 assert!(

@@ -6,8 +6,8 @@ use nalgebra::{Point2, Point3, Vector2, Vector3};
 use rand::RngExt;
 use stiction_geometry::{planar, spatial};
 
-use crate::ratio::pebble;
 use crate::scenes::{planar_pose, rng, spatial_pose};
+use crate::spatial_ratio::pebble;
 
 /// Polygons with 3 to 600 corners on an ellipse.
 fn polygons() -> Vec<planar::Polygon> {

@@ -6,8 +6,8 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use rand::RngExt;
 use stiction_geometry::spatial::{Polyhedron, Shape, bounds, mass, size, support};
 
-use crate::ratio::pebble;
 use crate::scenes::rng;
+use crate::spatial_ratio::pebble;
 
 fn points(list: &[[f64; 3]]) -> Vec<Point3<f64>> {
     list.iter().map(|p| Point3::from(*p)).collect()

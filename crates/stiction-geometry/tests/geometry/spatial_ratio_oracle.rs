@@ -8,8 +8,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use stiction_geometry::spatial::{Basis, Polyhedron, ratio, ratio_by_seidel};
 
-use crate::ratio::pebble;
 use crate::scenes::{rng, spatial_pose};
+use crate::spatial_ratio::pebble;
 
 /// The linear program by microlp, in units of the nearest facet of a.
 fn by_microlp(a: &Polyhedron, p: &Isometry3<f64>, b: &Polyhedron, q: &Isometry3<f64>) -> f64 {
@@ -98,7 +98,7 @@ fn ten_thousand_pairs_agree_with_an_independent_program() {
             worst[1] = worst[1].max(gap);
             assert!(gap < 1e-9 && proof.balance < 1e-9, "{i} {proof:?}");
         }
-        fallbacks += usize::from(found.work.fallback);
+        fallbacks += usize::from(found.counters.fallback);
         if let Some(reference) = ratio_by_seidel((&a, &p), (&b, &q)) {
             worst[2] = worst[2].max((reference.r - found.r).abs() / (1.0 + found.r));
             repeated += 1;
