@@ -112,7 +112,7 @@ struct Chapter {
 impl Chapter {
     /// How many lines came to this verdict.
     fn count(&self, verdict: Agreement) -> usize {
-        self.lines.iter().filter(|l| l.verdict() == verdict).count()
+        self.lines.iter().filter(|l| l.agreement() == verdict).count()
     }
 }
 
@@ -219,7 +219,7 @@ struct Judged<'a> {
 fn json_lines(lines: &[Measurement]) -> String {
     lines
         .iter()
-        .filter_map(|line| serde_json::to_string(&Judged { line, verdict: line.verdict() }).ok())
+        .filter_map(|line| serde_json::to_string(&Judged { line, verdict: line.agreement() }).ok())
         .fold(String::new(), |text, line| text + &line + "\n")
 }
 
@@ -290,7 +290,7 @@ fn difference(line: &Measurement) -> String {
 }
 
 fn verdict(line: &Measurement) -> &'static str {
-    match line.verdict() {
+    match line.agreement() {
         Agreement::Reproduced => "reproduced",
         Agreement::Close => "close",
         Agreement::Differs => "differs",
