@@ -1,8 +1,7 @@
-//! `stiction demo`: a tower of boxes under a push and a crate that slides, for one time step; then a wrecking
-//! ball hits a tower.
+//! `stiction demo`: one time step of a pushed tower of boxes and a sliding crate, then a run of a wrecking ball.
 
 use crate::draw;
-use crate::mode::{ContactState, Mode, contact_states};
+use crate::mode::{ContactState, SolutionMode, contact_states};
 use crate::report::{Kind, certificate_lines, found_by};
 use crate::{BadInput, Outcome, print, residual, wrecking, write_file};
 use std::fmt::Write;
@@ -10,27 +9,27 @@ use std::path::PathBuf;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{Body, Contact, FrictionSet, OffsetRow, Row, Solution, Solver, StepProblem, solve};
 
-/// Time step [s].
-const H: f64 = 0.01;
+/// Step [s].
+const DEMO_STEP: f64 = 0.01;
 /// Gravity [m/s²].
 const G: f64 = 9.81;
 /// Coulomb coefficient of every contact.
 pub(crate) const MU: f64 = 0.5;
-/// Corners farther than this from what is below them are no contacts [m].
-const REACH: f64 = 0.1;
+/// Maximum gap of a contact [m].
+const MAX_GAP: f64 = 0.1;
 
 /// Solve one step of a stack of boxes and simulate a wrecking ball: certificates, reports, pictures.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Where the picture and the problem are written
+pub(crate) struct DemoArguments {
+    /// Folder for the pictures and the problem
     #[arg(long, default_value = "out/demo")]
     out: PathBuf,
 }
 
-/// A planar box.
+/// Planar box.
 #[derive(Debug, Clone)]
 pub(crate) struct Crate {
-    /// Its name in reports.
+    /// Name in reports.
     pub(crate) name: &'static str,
     /// Width and height [m].
     pub(crate) size: [f64; 2],
@@ -42,12 +41,12 @@ pub(crate) struct Crate {
     pub(crate) mass: f64,
     /// Velocity before the step [m/s, m/s, rad/s].
     pub(crate) velocity: [f64; 3],
-    /// A steady horizontal push at the centre [N].
+    /// Constant horizontal force at the centre [N].
     pub(crate) push: f64,
 }
 
 impl Crate {
-    /// The corners, counter-clockwise from the lower left [m].
+    /// Corners, counter-clockwise from the lower left [m].
     pub(crate) fn corners(&self) -> [[f64; 2]; 4] {
         let (sin, cos) = self.angle.sin_cos();
         [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]].map(|[x, y]| {
@@ -56,7 +55,7 @@ impl Crate {
         })
     }
 
-    /// Lowest, highest corner [m].
+    /// Heights of the lowest and highest corner [m].
     fn heights(&self) -> (f64, f64) {
         let ys = self.corners().map(|c| c[1]);
         (ys.into_iter().fold(f64::INFINITY, f64::min), ys.into_iter().fold(f64::NEG_INFINITY, f64::max))
@@ -67,45 +66,45 @@ impl Crate {
         let inertia = self.mass * (w * w + h * h) / 12.0;
         let [vx, vy, omega] = self.velocity;
         let mass = [self.mass, 0.0, 0.0, 0.0, self.mass, 0.0, 0.0, 0.0, inertia];
-        let b = [self.mass * vx + H * self.push, self.mass * (vy - G * H), inertia * omega];
+        let b = [self.mass * vx + DEMO_STEP * self.push, self.mass * (vy - G * DEMO_STEP), inertia * omega];
         Body::new(3, &mass, &b)
     }
 }
 
-/// A corner above the ground or above the level top of a box.
+/// Contact of a corner with the ground or with the level top of a box.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Touch {
-    /// The box above.
+pub(crate) struct CornerContact {
+    /// Index of the upper box.
     pub(crate) above: usize,
-    /// The box below; the ground if there is none.
+    /// Index of the lower box; `None` for the ground.
     pub(crate) below: Option<usize>,
-    /// Where the impulse acts [m].
+    /// Point of the impulse [m].
     pub(crate) at: [f64; 2],
     /// Gap [m].
     pub(crate) gap: f64,
 }
 
-/// The scene and the step problem it poses.
-pub(crate) struct Scene {
-    /// The boxes.
+/// Boxes, contacts and their step problem.
+pub(crate) struct DemoScene {
+    /// Boxes.
     pub(crate) crates: Vec<Crate>,
-    /// The contacts.
-    pub(crate) touches: Vec<Touch>,
+    /// Contacts.
+    pub(crate) touches: Vec<CornerContact>,
     /// One step of implicit Euler.
     problem: StepProblem,
 }
 
-/// The picture's text.
+/// Texts of the picture.
 pub(crate) struct Caption {
-    /// What it shows.
+    /// Title.
     pub(crate) title: String,
-    /// How to read it.
+    /// Explanation.
     pub(crate) subtitle: String,
-    /// The certificate in two lines.
+    /// Certificate in two lines.
     pub(crate) certificate: [String; 2],
 }
 
-impl Scene {
+impl DemoScene {
     /// Five boxes in a leaning tower, one of them pushed; a crate that slides; a small one that falls.
     fn tower() -> Self {
         let still = |name, size: [f64; 2], x: f64, mass, push| Crate {
@@ -154,7 +153,7 @@ impl Scene {
 
     fn new(crates: Vec<Crate>) -> Self {
         let touches = touches(&crates);
-        let mut problem = StepProblem { speed_scale: G * H, ..StepProblem::default() };
+        let mut problem = StepProblem { speed_scale: G * DEMO_STEP, ..StepProblem::default() };
         problem.bodies = crates.iter().map(Crate::body).collect();
         for touch in &touches {
             let row = |direction: [f64; 2]| {
@@ -170,7 +169,7 @@ impl Scene {
                 }
             };
             problem.contacts.push(Contact {
-                normal: Some(OffsetRow { row: row([0.0, 1.0]), offset: touch.gap / H }),
+                normal: Some(OffsetRow { row: row([0.0, 1.0]), offset: touch.gap / DEMO_STEP }),
                 tangents: [OffsetRow { row: row([1.0, 0.0]), offset: 0.0 }].into_iter().collect(),
                 set: FrictionSet::line(),
                 mu: MU,
@@ -182,30 +181,30 @@ impl Scene {
     }
 }
 
-/// The lower corners of each box over what lies below, and the upper corners of level boxes under another.
-fn touches(crates: &[Crate]) -> Vec<Touch> {
+/// Lower corners of each box above the one below, and upper corners of level boxes below another.
+fn touches(crates: &[Crate]) -> Vec<CornerContact> {
     let mut touches = Vec::new();
     for (above, upper) in crates.iter().enumerate() {
         let bottom = upper.heights().0;
-        let lower_corners = || upper.corners().into_iter().filter(move |c| c[1] - bottom <= REACH);
-        for corner in lower_corners().filter(|c| c[1] <= REACH) {
-            touches.push(Touch { above, below: None, at: [corner[0], 0.0], gap: corner[1] });
+        let lower_corners = || upper.corners().into_iter().filter(move |c| c[1] - bottom <= MAX_GAP);
+        for corner in lower_corners().filter(|c| c[1] <= MAX_GAP) {
+            touches.push(CornerContact { above, below: None, at: [corner[0], 0.0], gap: corner[1] });
         }
         for (below, lower) in crates.iter().enumerate().filter(|(i, l)| *i != above && l.angle == 0.0) {
             let top = lower.heights().1;
             let edge = [lower.at[0] - 0.5 * lower.size[0], lower.at[0] + 0.5 * lower.size[0]];
-            if !(-1e-9..=REACH).contains(&(bottom - top)) {
+            if !(-1e-9..=MAX_GAP).contains(&(bottom - top)) {
                 continue;
             }
-            let mut own: Vec<Touch> = lower_corners()
+            let mut own: Vec<CornerContact> = lower_corners()
                 .filter(|c| edge[0] <= c[0] && c[0] <= edge[1])
-                .map(|c| Touch { above, below: Some(below), at: [c[0], top], gap: c[1] - top })
+                .map(|c| CornerContact { above, below: Some(below), at: [c[0], top], gap: c[1] - top })
                 .collect();
             if upper.angle == 0.0 {
-                // where the lower box ends first, its corner carries
+                // if the lower box is narrower, its corner is the contact
                 let half = 0.5 * upper.size[0];
                 let under = |x: &f64| upper.at[0] - half < *x && *x < upper.at[0] + half;
-                own.extend(edge.into_iter().filter(under).map(|x| Touch {
+                own.extend(edge.into_iter().filter(under).map(|x| CornerContact {
                     above,
                     below: Some(below),
                     at: [x, top],
@@ -216,14 +215,14 @@ fn touches(crates: &[Crate]) -> Vec<Touch> {
             touches.extend(own);
         }
     }
-    // round-off of stacked heights is no gap
+    // the round-off of stacked heights is not a gap
     touches.iter_mut().filter(|t| t.gap.abs() < 1e-12).for_each(|t| t.gap = 0.0);
     touches
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
-    let scene = Scene::tower();
+pub(crate) fn run(arguments: &DemoArguments) -> Result<Outcome, BadInput> {
+    let scene = DemoScene::tower();
     let solver = Solver::default();
     let problem_path = arguments.out.join("stack.json");
     let file = ProblemFile {
@@ -243,10 +242,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     let picture = draw::scene(&scene, &states, &caption).map_err(BadInput)?;
     let picture_path = arguments.out.join("stack.svg");
     write_file(&picture_path, &picture)?;
-    let (told, shown) = wrecking::run(&arguments.out)?;
+    let (run_report, shown) = wrecking::run(&arguments.out)?;
     let mut text = format!("1. {}\n\n", caption.title);
     text += &report(&scene, &solution, &states);
-    let _ = writeln!(text, "\n2. {told}\nwritten");
+    let _ = writeln!(text, "\n2. {run_report}\nwritten");
     let mut files = vec![
         (picture_path, "the step, with the impulse at every contact".to_string()),
         (problem_path.clone(), format!("its problem: stiction solve {}", problem_path.display())),
@@ -260,12 +259,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     Ok(Outcome::Solved)
 }
 
-fn caption(scene: &Scene, solution: &Solution) -> Caption {
+fn caption(scene: &DemoScene, solution: &Solution) -> Caption {
     let c = solution.certificate();
     Caption {
         title: "A tower under a push, a sliding crate, a falling parcel".into(),
         subtitle: format!(
-            "One implicit Euler step of {H} s under gravity: {} bodies, {} contacts, friction {MU}. \
+            "One implicit Euler step of {DEMO_STEP} s under gravity: {} bodies, {} contacts, friction {MU}. \
              Arrows are the impulses on the body above.",
             scene.crates.len(),
             scene.touches.len()
@@ -288,12 +287,12 @@ fn caption(scene: &Scene, solution: &Solution) -> Caption {
     }
 }
 
-fn report(scene: &Scene, solution: &Solution, states: &[ContactState]) -> String {
+fn report(scene: &DemoScene, solution: &Solution, states: &[ContactState]) -> String {
     let mut text = String::new();
     let certificate = solution.certificate();
     let _ = writeln!(
         text,
-        "One implicit Euler step of {H} s: {} planar boxes, {} contacts, friction {MU}, gravity {G} m/s²",
+        "One implicit Euler step of {DEMO_STEP} s: {} planar boxes, {} contacts, friction {MU}, gravity {G} m/s²",
         scene.crates.len(),
         scene.touches.len()
     );
@@ -312,7 +311,7 @@ fn report(scene: &Scene, solution: &Solution, states: &[ContactState]) -> String
     text
 }
 
-fn contact_lines(scene: &Scene, states: &[ContactState]) -> String {
+fn contact_lines(scene: &DemoScene, states: &[ContactState]) -> String {
     let mut text = String::from("contacts, from the box below to the box above\n");
     let _ = writeln!(
         text,
@@ -322,7 +321,7 @@ fn contact_lines(scene: &Scene, states: &[ContactState]) -> String {
     for (i, (touch, state)) in scene.touches.iter().zip(states).enumerate() {
         let below = touch.below.map_or("ground", |b| scene.crates[b].name);
         let normal = state.normal.unwrap_or(0.0);
-        let share = if normal > 0.0 && state.mode != Mode::Open {
+        let share = if normal > 0.0 && state.mode != SolutionMode::Open {
             format!("{:.0} %", 100.0 * state.friction[0].abs() / (MU * normal))
         } else {
             "none".into()
@@ -344,8 +343,8 @@ fn contact_lines(scene: &Scene, states: &[ContactState]) -> String {
     text
 }
 
-/// Where the momentum went, measured on the answer.
-fn momentum_lines(scene: &Scene, solution: &Solution, states: &[ContactState]) -> String {
+/// Balance of momentum, from the solution.
+fn momentum_lines(scene: &DemoScene, solution: &Solution, states: &[ContactState]) -> String {
     let mut rows = [[0.0; 5]; 2];
     for (i, c) in scene.crates.iter().enumerate() {
         let v = &solution.velocity()[3 * i..];
@@ -353,8 +352,8 @@ fn momentum_lines(scene: &Scene, solution: &Solution, states: &[ContactState]) -
             rows[axis][0] += c.mass * c.velocity[axis];
             rows[axis][4] += c.mass * v[axis];
         }
-        rows[0][2] += H * c.push;
-        rows[1][1] -= H * G * c.mass;
+        rows[0][2] += DEMO_STEP * c.push;
+        rows[1][1] -= DEMO_STEP * G * c.mass;
     }
     for (touch, state) in scene.touches.iter().zip(states) {
         if touch.below.is_none() {

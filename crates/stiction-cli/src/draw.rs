@@ -1,7 +1,7 @@
-//! The picture of a solved scene: bodies, friction cones and impulses.
+//! Picture of the solved step of `stiction demo`: bodies, friction cones and impulses.
 
-use crate::demo::{Caption, Crate, MU, Scene, Touch};
-use crate::mode::{ContactState, Mode};
+use crate::demo::{Caption, CornerContact, Crate, DemoScene, MU};
+use crate::mode::{ContactState, SolutionMode};
 use crate::plot::rounded;
 use plotters::prelude::{
     Color, DrawingBackend, FontDesc, FontFamily, FontStyle, RGBAColor, RGBColor, SVGBackend, ShapeStyle,
@@ -9,11 +9,11 @@ use plotters::prelude::{
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// Size of the picture [px]; twice what it is shown at, for the backend rounds to whole pixels.
-const SIZE: (u32, u32) = (2000, 1600);
+/// Size of the picture [px]; twice the shown size, since the backend rounds to whole pixels.
+const DEMO_SIZE: (u32, u32) = (2000, 1600);
 /// Pixels per metre.
 const SCALE: f64 = 405.0;
-/// The scene's origin [px].
+/// Origin of the scene [px].
 const ORIGIN: [f64; 2] = [500.0, 1376.0];
 /// Length of an impulse of 1 N s [px].
 const IMPULSE: f64 = 100.0;
@@ -37,19 +37,19 @@ const FILL: [RGBColor; 7] = [
     RGBColor(245, 245, 243),
 ];
 
-fn colour(mode: Mode) -> RGBColor {
+fn colour(mode: SolutionMode) -> RGBColor {
     match mode {
-        Mode::Open => RGBColor(140, 146, 156),
-        Mode::Stick | Mode::Press => RGBColor(24, 100, 190),
-        Mode::Slip => RGBColor(226, 114, 16),
+        SolutionMode::Open => RGBColor(140, 146, 156),
+        SolutionMode::Stick | SolutionMode::Press => RGBColor(24, 100, 190),
+        SolutionMode::Slip => RGBColor(226, 114, 16),
     }
 }
 
 /// Draws the scene as SVG text.
-pub(crate) fn scene(scene: &Scene, states: &[ContactState], caption: &Caption) -> Result<String, String> {
+pub(crate) fn scene(scene: &DemoScene, states: &[ContactState], caption: &Caption) -> Result<String, String> {
     let mut svg = String::new();
-    let mut canvas = Canvas { backend: SVGBackend::with_string(&mut svg, SIZE), failed: None };
-    let (width, height) = (f64::from(SIZE.0), f64::from(SIZE.1));
+    let mut canvas = Canvas { backend: SVGBackend::with_string(&mut svg, DEMO_SIZE), failed: None };
+    let (width, height) = (f64::from(DEMO_SIZE.0), f64::from(DEMO_SIZE.1));
     canvas.rectangle([0.0, 0.0], [width, height], WHITE);
 
     // the ground, full width
@@ -61,7 +61,7 @@ pub(crate) fn scene(scene: &Scene, states: &[ContactState], caption: &Caption) -
         canvas.body(body, *fill);
     }
     for (touch, state) in scene.touches.iter().zip(states) {
-        let height = if state.mode == Mode::Open { 0.5 * CONE } else { CONE };
+        let height = if state.mode == SolutionMode::Open { 0.5 * CONE } else { CONE };
         canvas.cone(pixel(touch.at), height, colour(state.mode));
     }
     for (touch, state) in scene.touches.iter().zip(states) {
@@ -82,14 +82,14 @@ pub(crate) fn scene(scene: &Scene, states: &[ContactState], caption: &Caption) -
     Ok(svg)
 }
 
-/// A place of the scene [m] on the picture [px].
+/// Position in the picture [px] of a point of the scene [m].
 fn pixel(at: [f64; 2]) -> [f64; 2] {
     [ORIGIN[0] + SCALE * at[0], ORIGIN[1] - SCALE * at[1]]
 }
 
 struct Canvas<'a> {
     backend: SVGBackend<'a>,
-    /// The first thing that could not be drawn.
+    /// First error of the backend.
     failed: Option<String>,
 }
 
@@ -138,7 +138,7 @@ impl Canvas<'_> {
         self.keep(result);
     }
 
-    /// An arrow with a filled head, from its tail to its tip.
+    /// Draws an arrow with a filled head from its tail to its tip.
     fn arrow(&mut self, tail: [f64; 2], tip: [f64; 2], colour: RGBColor, width: f64) {
         let along = [tip[0] - tail[0], tip[1] - tail[1]];
         let length = along[0].hypot(along[1]);
@@ -167,7 +167,7 @@ impl Canvas<'_> {
         let mut outline: Vec<[f64; 2]> = body.corners().into_iter().map(pixel).collect();
         self.polygon(&outline, fill.to_rgba());
         outline.push(outline[0]);
-        // past the corner, so that the last one is mitred like the others
+        // one corner more, so that the last one is mitred too
         outline.push(outline[1]);
         self.line(&outline, &EDGE, 4);
         let [x, y] = pixel(body.at);
@@ -180,7 +180,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// A friction cone that stands on its tip.
+    /// Draws a friction cone that stands on its tip.
     fn cone(&mut self, tip: [f64; 2], height: f64, colour: RGBColor) {
         let half = MU * height;
         let (left, right) = ([tip[0] - half, tip[1] - height], [tip[0] + half, tip[1] - height]);
@@ -188,18 +188,18 @@ impl Canvas<'_> {
         self.line(&[left, tip, right], &colour.mix(0.35), 2);
     }
 
-    fn impulse(&mut self, touch: &Touch, state: &ContactState) {
+    fn impulse(&mut self, touch: &CornerContact, state: &ContactState) {
         let tail = pixel(touch.at);
         let tip = [tail[0] + IMPULSE * state.friction[0], tail[1] - IMPULSE * state.normal.unwrap_or(0.0)];
         self.arrow(tail, tip, colour(state.mode), 8.0);
     }
 
-    fn contact(&mut self, i: usize, touch: &Touch, state: &ContactState, scene: &Scene) {
+    fn contact(&mut self, i: usize, touch: &CornerContact, state: &ContactState, scene: &DemoScene) {
         let at = pixel(touch.at);
         let colour = colour(state.mode);
         self.dot(at, 11, WHITE, true);
-        if state.mode == Mode::Open {
-            // the gap: from the corner to where it would touch
+        if state.mode == SolutionMode::Open {
+            // the gap: from the corner to the point of contact
             let corner = pixel([touch.at[0], touch.at[1] + touch.gap]);
             self.line(&[at, corner], &colour, 3);
             self.dot(at, 9, colour, false);
@@ -212,7 +212,7 @@ impl Canvas<'_> {
         self.text([at[0] + shift, at[1] + 26.0], &i.to_string(), 29.0, colour, HPos::Center, true);
     }
 
-    /// Velocity and push of a body, in words and arrows.
+    /// Draws velocity and force of a body as text and arrows.
     fn motion(&mut self, body: &Crate) {
         if body.push != 0.0 {
             let tip = pixel([body.at[0] - 0.5 * body.size[0], body.at[1] + 0.12 * body.size[1]]);
@@ -238,10 +238,12 @@ impl Canvas<'_> {
     fn legend(&mut self) {
         let x = 1530.0;
         let mut y = 235.0;
-        for (mode, words) in
-            [(Mode::Stick, "stick: holds"), (Mode::Slip, "slip: slides"), (Mode::Open, "open: no impulse")]
-        {
-            self.dot([x + 42.0, y], 11, colour(mode), mode != Mode::Open);
+        for (mode, words) in [
+            (SolutionMode::Stick, "stick: holds"),
+            (SolutionMode::Slip, "slip: slides"),
+            (SolutionMode::Open, "open: no impulse"),
+        ] {
+            self.dot([x + 42.0, y], 11, colour(mode), mode != SolutionMode::Open);
             self.text([x + 116.0, y], words, 31.0, INK, HPos::Left, false);
             y += 52.0;
         }

@@ -61,8 +61,8 @@ enum Command {
     View(view::Arguments),
     Gallery(gallery::Arguments),
     Compare(compare::Arguments),
-    Demo(demo::Arguments),
-    Reproduce(reproduce::Arguments),
+    Demo(demo::DemoArguments),
+    Reproduce(reproduce::ReproduceArguments),
     Completions(completions::Arguments),
 }
 

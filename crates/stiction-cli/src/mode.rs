@@ -1,24 +1,24 @@
-//! What a contact does in an answer: open, stick or slip.
+//! Contacts of a solution: mode, impulses and slip.
 
 use serde::Serialize;
 use std::fmt;
 use stiction_lcp::{Solution, StepProblem};
 
-/// The modes of a contact.
+/// SolutionMode of a contact in a solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Mode {
+pub(crate) enum SolutionMode {
     /// No impulse.
     Open,
     /// An impulse, and no slip.
     Stick,
     /// An impulse, and slip.
     Slip,
-    /// A normal impulse at a contact that knows no tangents, so that slip means nothing.
+    /// Normal impulse at a contact without tangent rows, which has no slip.
     Press,
 }
 
-impl fmt::Display for Mode {
+impl fmt::Display for SolutionMode {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.pad(match self {
             Self::Open => "open",
@@ -29,11 +29,11 @@ impl fmt::Display for Mode {
     }
 }
 
-/// One contact of an answer.
+/// Contact of a solution.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ContactState {
-    /// What it does.
-    pub(crate) mode: Mode,
+    /// SolutionMode.
+    pub(crate) mode: SolutionMode,
     /// Normal impulse [N s]; `None` for a friction block without a normal row.
     pub(crate) normal: Option<f64>,
     /// Impulse along each tangent row [N s], two at least.
@@ -44,10 +44,10 @@ pub(crate) struct ContactState {
     pub(crate) slip: f64,
 }
 
-/// The contacts of a solution.
+/// Contacts of a solution.
 ///
-/// The natural map lets an impulse or a slip speed stand in for zero up to the tolerance of the solution times
-/// its scale, so that is where open ends and slip begins.
+/// The natural map determines impulses and slip speeds up to the tolerance of the solution times its scale: smaller ones
+/// count as zero.
 pub(crate) fn contact_states(step: &StepProblem, solution: &Solution) -> Vec<ContactState> {
     let (layout, certificate, tolerance) = (step.layout(), solution.certificate(), solution.tolerance());
     let contacts = step.contacts.iter().zip(&certificate.contacts).zip(&layout.contact);
@@ -56,7 +56,7 @@ pub(crate) fn contact_states(step: &StepProblem, solution: &Solution) -> Vec<Con
             let own = solution.z().get(start..start + contact.unknowns()).unwrap_or(&[]);
             let (normal, friction) = own.split_at(usize::from(contact.normal.is_some()).min(own.len()));
             ContactState {
-                mode: Mode::Open,
+                mode: SolutionMode::Open,
                 normal: normal.first().copied(),
                 friction: contact.tangent_impulse(friction)[..contact.tangents.len().max(2)].to_vec(),
                 opening: contact.normal.as_ref().and_then(|_| solution.w().get(start).copied()),
@@ -68,9 +68,9 @@ pub(crate) fn contact_states(step: &StepProblem, solution: &Solution) -> Vec<Con
     for (state, contact) in states.iter_mut().zip(&step.contacts) {
         if state.impulse() > tolerance * largest {
             state.mode = match contact.tangents.is_empty() {
-                true => Mode::Press,
-                false if state.slip > tolerance * certificate.speed => Mode::Slip,
-                false => Mode::Stick,
+                true => SolutionMode::Press,
+                false if state.slip > tolerance * certificate.speed => SolutionMode::Slip,
+                false => SolutionMode::Stick,
             };
         }
     }
@@ -78,7 +78,7 @@ pub(crate) fn contact_states(step: &StepProblem, solution: &Solution) -> Vec<Con
 }
 
 impl ContactState {
-    /// The larger of the normal impulse and friction [N s].
+    /// Larger one of the normal impulse and friction [N s].
     fn impulse(&self) -> f64 {
         self.friction.iter().fold(0.0, |size: f64, p| size.hypot(*p)).max(self.normal.unwrap_or(0.0).abs())
     }

@@ -1,4 +1,4 @@
-//! Figures of experiments as SVG: curves over axes, and bodies at several times.
+//! Figures as SVG: curves over axes, and snapshots of bodies.
 
 pub mod panels;
 
@@ -16,9 +16,9 @@ const SIZE: (u32, u32) = (1200, 800);
 const TOGETHER: (u32, u32) = (1800, 1256);
 const INK: RGBColor = RGBColor(38, 44, 54);
 const SOFT: RGBColor = RGBColor(222, 226, 232);
-/// Curves of at most this many points show each of them.
-const FEW: usize = 20;
-/// Told apart by people who see colours differently, too.
+/// Maximum number of points of a curve that is drawn with a dot at each.
+const MAX_DOTS: usize = 20;
+/// Colours of curves, distinct for colour-blind readers too.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(24, 100, 190),
     RGBColor(226, 114, 16),
@@ -72,7 +72,7 @@ fn words(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// The range of one coordinate of all curves, a little wider than they are.
+/// Range of one coordinate of all curves, with a margin.
 fn range(curves: &[Curve], k: usize, logarithmic: bool) -> std::ops::Range<f64> {
     let values = || {
         let all = curves.iter().flat_map(|c| &c.points).map(move |p| p[k]);
@@ -83,7 +83,7 @@ fn range(curves: &[Curve], k: usize, logarithmic: bool) -> std::ops::Range<f64> 
         return if logarithmic { 0.1..10.0 } else { 0.0..1.0 };
     }
     if logarithmic {
-        // a part in ten at most of what is lowest, so that zeros do not stretch the axis
+        // at most sixteen decades, so that round-off does not stretch the axis
         let low = low.max(high * 1e-16);
         return low / 1.5..high * 1.5;
     }
@@ -92,7 +92,7 @@ fn range(curves: &[Curve], k: usize, logarithmic: bool) -> std::ops::Range<f64> 
 }
 
 fn draw_curves(whole: &Area, figure: &Figure, axes: &[Axis; 2], curves: &[Curve]) -> Drawn {
-    // the longest name at some 8 px a letter
+    // about 8 px per letter of the longest name
     let longest = curves.iter().map(|c| c.label.chars().count()).max().unwrap_or(0);
     let legend = if curves.len() > 1 { 60 + 8 * i32::try_from(longest).unwrap_or(0) } else { 0 };
     let (area, beside) =
@@ -169,7 +169,7 @@ where
     Ok(())
 }
 
-/// The curves' names beside the plot, where they hide nothing.
+/// Draws the names of the curves beside the plot.
 fn draw_legend(area: &Area, curves: &[Curve]) -> Drawn {
     let style = ("sans-serif", 16, &INK).into_text_style(area);
     for ((k, curve), colour) in (0..).zip(curves).zip(COLOURS.iter().cycle()) {
@@ -193,21 +193,21 @@ where
     let drawable = |p: &&[f64; 2]| {
         p.iter().zip(logarithmic).all(|(x, logarithmic)| x.is_finite() && (!logarithmic || *x > 0.0))
     };
-    // more points than the picture is wide say nothing more; peaks matter, so the largest of each group stays
+    // no more points than pixels: the largest of each group is kept, so that peaks stay
     let points: Vec<[f64; 2]> = curve.points.iter().filter(drawable).copied().collect();
     let group = points.len().div_ceil(2 * SIZE.0 as usize).max(1);
     let peak = |group: &[[f64; 2]]| group.iter().copied().max_by(|a, b| a[1].total_cmp(&b[1]));
     let thinned = points.chunks(group).filter_map(peak).map(|p| (p[0], p[1]));
     chart.draw_series(LineSeries::new(thinned, colour.stroke_width(2))).map_err(words)?;
-    // few points are measurements, and one alone would not show as a line
-    if points.len() <= FEW {
+    // few points are measurements, and a single one would not show as a line
+    if points.len() <= MAX_DOTS {
         let dots = points.iter().map(|p| Circle::new((p[0], p[1]), 4, colour.filled()));
         chart.draw_series(dots).map_err(words)?;
     }
     Ok(())
 }
 
-/// A tick's number as people write it.
+/// Number of a tick label.
 fn number(x: f64) -> String {
     let size = x.abs();
     if x == 0.0 {
@@ -220,7 +220,7 @@ fn number(x: f64) -> String {
     }
 }
 
-/// Frames side by side, all to one scale.
+/// Draws snapshots side by side at one scale.
 fn draw_frames(area: &Area, figure: &Figure, frames: &[Snapshot]) -> Drawn {
     let (title, body) = area.split_vertically(56);
     let style = ("sans-serif", 26, &INK).into_text_style(&title);
@@ -249,7 +249,7 @@ fn draw_frames(area: &Area, figure: &Figure, frames: &[Snapshot]) -> Drawn {
     Ok(())
 }
 
-/// How many frames of this width over height stand side by side so that they are largest.
+/// Number of columns for which frames of this width over height are largest.
 fn columns((width, height): (u32, u32), frames: usize, shape: f64) -> usize {
     let size = |columns: usize| {
         let width = f64::from(width) / columns as f64;

@@ -1,4 +1,4 @@
-//! `stiction reproduce`: the experiments of the papers beside the published numbers.
+//! `stiction reproduce`: runs the experiments of the papers and prints each number beside the published one.
 
 mod page;
 
@@ -23,11 +23,11 @@ Exit codes:
   1  an experiment stopped: its step's problem is saved
   2  a file or folder that cannot be written, or an unknown paper";
 
-/// Run the experiments of a paper and print every figure beside the published one.
+/// Run the experiments of a paper and print every number beside the published one.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    /// The paper, or all of them.
+pub(crate) struct ReproduceArguments {
+    /// Paper, or all of them.
     #[arg(value_enum, ignore_case = true)]
     paper: Paper,
     /// Write the numbers as JSON lines: paper, experiment, case, quantity, value, published (or null), sense, remark,
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Draw the paper's plots as SVG files into this folder.
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
-    /// Write one page with every table and plot; `all` writes out/reproduction.html unless told otherwise.
+    /// Write one page with every table and plot; by default `all` writes out/reproduction.html.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -65,7 +65,7 @@ enum Paper {
 }
 
 impl Paper {
-    /// What it stands for, in the order of the years.
+    /// Papers, in the order of their years.
     fn members(self) -> Vec<Self> {
         match self {
             Self::All => vec![Self::St00, Self::Cp03, Self::Ah04, Self::Pagt06, Self::Ha10],
@@ -99,27 +99,27 @@ impl Paper {
     }
 }
 
-/// What came of one paper.
-struct Chapter {
+/// Results of one paper.
+struct PaperResults {
     paper: Paper,
     lines: Vec<Measurement>,
-    /// Each figure and its drawing.
+    /// Figures and their drawings as SVG.
     figures: Vec<(Figure, String)>,
-    /// Why it stopped, if it did.
+    /// Error that stopped the experiments.
     stopped: Option<String>,
 }
 
-impl Chapter {
-    /// How many lines came to this verdict.
+impl PaperResults {
+    /// Number of measurements with this agreement.
     fn count(&self, verdict: Agreement) -> usize {
-        self.lines.iter().filter(|l| l.verdict() == verdict).count()
+        self.lines.iter().filter(|l| l.agreement() == verdict).count()
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
+pub(crate) fn run(arguments: &ReproduceArguments) -> Result<Outcome, BadInput> {
     let all = arguments.paper == Paper::All;
     let html = arguments.html.clone().or_else(|| all.then(|| PathBuf::from("out/reproduction.html")));
-    // a folder or file that cannot be written is said before the experiments run
+    // a folder or file that cannot be written is reported before the experiments run
     if let Some(folder) = &arguments.figures {
         fs::create_dir_all(folder).map_err(|e| BadInput::file(folder, &e))?;
     }
@@ -150,31 +150,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     Ok(if whole { Outcome::Solved } else { Outcome::NotSolved })
 }
 
-fn chapter(paper: Paper, arguments: &Arguments) -> Result<Chapter, BadInput> {
+fn chapter(paper: Paper, arguments: &ReproduceArguments) -> Result<PaperResults, BadInput> {
     match paper.reproduce() {
         Ok(Reproduction { lines, figures }) => {
             let drawn = figures.into_iter().map(|figure| match plot::draw(&figure) {
                 Ok(svg) => Ok((figure, svg)),
                 Err(error) => Err(BadInput(format!("{}: {error}", figure.name))),
             });
-            Ok(Chapter { paper, lines, figures: drawn.collect::<Result<_, _>>()?, stopped: None })
+            Ok(PaperResults { paper, lines, figures: drawn.collect::<Result<_, _>>()?, stopped: None })
         }
         Err(error) => {
             let stopped = Some(format!("{error}\n{}", saved(&error, arguments)?));
-            Ok(Chapter { paper, lines: Vec::new(), figures: Vec::new(), stopped })
+            Ok(PaperResults { paper, lines: Vec::new(), figures: Vec::new(), stopped })
         }
     }
 }
 
-fn words(chapter: &Chapter) -> String {
+fn words(chapter: &PaperResults) -> String {
     match &chapter.stopped {
         Some(why) => format!("{} not reproduced: {why}", chapter.paper.cited()[0]),
         None => table(&chapter.lines),
     }
 }
 
-/// The verdicts of each paper, counted.
-fn totals(chapters: &[Chapter]) -> String {
+/// Counts of the agreements of each paper.
+fn totals(chapters: &[PaperResults]) -> String {
     let mut text =
         format!("{:<8}{:>12}{:>8}{:>9}{:>14}\n", "paper", "reproduced", "close", "differs", "unpublished");
     for chapter in chapters {
@@ -189,7 +189,7 @@ fn totals(chapters: &[Chapter]) -> String {
     text
 }
 
-fn save_figures(chapters: &[Chapter], folder: &Path) -> Result<String, BadInput> {
+fn save_figures(chapters: &[PaperResults], folder: &Path) -> Result<String, BadInput> {
     let mut text = String::new();
     for (figure, svg) in chapters.iter().flat_map(|c| &c.figures) {
         let path = folder.join(&figure.name).with_extension("svg");
@@ -199,8 +199,8 @@ fn save_figures(chapters: &[Chapter], folder: &Path) -> Result<String, BadInput>
     Ok(text)
 }
 
-/// Where the problem of a step that was not solved is kept, to be solved again.
-fn saved(error: &ExperimentError, arguments: &Arguments) -> Result<String, BadInput> {
+/// Saves the problem of a step that was not solved, and returns a line about it.
+fn saved(error: &ExperimentError, arguments: &ReproduceArguments) -> Result<String, BadInput> {
     let ExperimentError::Step(StepError::Unsolved { problem, .. }) = error else { return Ok(String::new()) };
     let folder = arguments.figures.clone().unwrap_or_else(|| PathBuf::from("out"));
     let path = folder.join("unsolved.json");
@@ -208,9 +208,9 @@ fn saved(error: &ExperimentError, arguments: &Arguments) -> Result<String, BadIn
     Ok(format!("the step's problem is in {}: stiction solve {}\n", path.display(), path.display()))
 }
 
-/// A line and its verdict.
+/// Measurement and its agreement.
 #[derive(Serialize)]
-struct Judged<'a> {
+struct JudgedMeasurement<'a> {
     #[serde(flatten)]
     line: &'a Measurement,
     verdict: Agreement,
@@ -219,11 +219,11 @@ struct Judged<'a> {
 fn json_lines(lines: &[Measurement]) -> String {
     lines
         .iter()
-        .filter_map(|line| serde_json::to_string(&Judged { line, verdict: line.verdict() }).ok())
+        .filter_map(|line| serde_json::to_string(&JudgedMeasurement { line, verdict: line.agreement() }).ok())
         .fold(String::new(), |text, line| text + &line + "\n")
 }
 
-/// The numbers by experiment, aligned.
+/// Table of the measurements by experiment.
 fn table(lines: &[Measurement]) -> String {
     let width = |of: fn(&Measurement) -> usize| lines.iter().map(of).max().unwrap_or(0);
     let case = width(|l| l.case.chars().count());
@@ -268,7 +268,7 @@ fn number(x: f64) -> String {
     }
 }
 
-/// The paper's number and how it is meant.
+/// Published value and its sense.
 fn published(line: &Measurement) -> String {
     let Some(published) = line.published else { return String::new() };
     match line.sense {
@@ -279,7 +279,7 @@ fn published(line: &Measurement) -> String {
     }
 }
 
-/// How far this library's number is from the paper's, where it is not a bound.
+/// Relative difference from the published value, unless that is a bound.
 fn difference(line: &Measurement) -> String {
     match (line.published, line.sense) {
         (Some(published), PublishedSense::Exactly | PublishedSense::About) if published != 0.0 => {
@@ -290,7 +290,7 @@ fn difference(line: &Measurement) -> String {
 }
 
 fn verdict(line: &Measurement) -> &'static str {
-    match line.verdict() {
+    match line.agreement() {
         Agreement::Reproduced => "reproduced",
         Agreement::Close => "close",
         Agreement::Differs => "differs",

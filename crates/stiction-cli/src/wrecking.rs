@@ -1,4 +1,4 @@
-//! The moving half of `stiction demo`: a wrecking ball swings into a tower.
+//! Second part of `stiction demo`: simulation of a wrecking ball that hits a tower.
 
 use crate::residual;
 use crate::{BadInput, plot, write_file};
@@ -12,26 +12,26 @@ use stiction_papers::{Figure, FigureContent, Outline, Snapshot};
 use stiction_view::{Tape, has_page};
 
 const TITLE: &str = "A wrecking ball hits a tower";
-/// Time step and end of the run [s].
-const H: f64 = 0.005;
+/// Step and end of the run [s].
+const BALL_STEP: f64 = 0.005;
 const END: f64 = 4.0;
-/// Where the rope hangs [m].
+/// Upper end of the rope [m].
 const HOOK: [f64; 2] = [-0.8, 4.2];
-/// Centre of the ball at the start, and its radius [m].
+/// Initial centre of the ball and its radius [m].
 const BALL: [f64; 2] = [-4.2, 3.6];
 const RADIUS: f64 = 0.35;
 /// Half the width and height of the boxes of the tower, from below [m].
 const BOXES: [[f64; 2]; 6] = [[0.5, 0.2], [0.4, 0.25], [0.35, 0.2], [0.4, 0.15], [0.3, 0.3], [0.2, 0.2]];
-/// When the bodies are drawn [s].
+/// Times of the snapshots [s].
 const FRAMES: [f64; 6] = [0.0, 0.8, 1.0, 1.3, 2.0, 4.0];
 
-struct Scene {
+struct WreckingScene {
     simulation: Simulation<Model>,
     ball: BodyId,
     boxes: Vec<(BodyId, [f64; 2])>,
 }
 
-fn scene() -> Result<Scene, Mistakes> {
+fn scene() -> Result<WreckingScene, Mistakes> {
     let material = Material { friction: 0.5, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -9.81));
     world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfPlane).material(material)));
@@ -53,50 +53,50 @@ fn scene() -> Result<Scene, Mistakes> {
     let ball = world.add_body(ball);
     let (hook, centre) = (Point2::from(HOOK), Point2::from(BALL));
     let length = (centre - hook).norm();
-    // a rope: it holds, and it goes slack
+    // a rope can be slack
     let rope = Joint::distance("rope", &world, (crane, hook), (ball, centre)).limits(0.0, length);
     world.add_joint(rope);
     let model = world.build()?;
-    Ok(Scene { simulation: Simulation::new(model), ball, boxes })
+    Ok(WreckingScene { simulation: Simulation::new(model), ball, boxes })
 }
 
-/// What is told of the run.
+/// Counters of the run.
 #[derive(Default)]
-struct Summary {
+struct WreckingSummary {
     steps: usize,
     problems: usize,
     worst: f64,
     penetration: f64,
     contacts: usize,
-    /// Steps above the tolerance, which the scheme takes all the same.
+    /// Steps accepted above the tolerance.
     loose: usize,
 }
 
-/// Runs the scene and draws it into `folder`. Returns the report, and the files with what each shows.
+/// Runs the scene and draws it into `folder`. Returns the report, and the files with a description of each.
 pub(crate) fn run(folder: &Path) -> Result<(String, Vec<(PathBuf, String)>), BadInput> {
     let failed = |e: &dyn std::fmt::Display| BadInput(format!("the wrecking ball: {e}"));
     let mut scene = scene().map_err(|e| failed(&e))?;
     let mut text = format!(
-        "A wrecking ball hits a tower: {} bodies, {END} s in steps of {H} s, friction 0.5\n\n\
+        "A wrecking ball hits a tower: {} bodies, {END} s in steps of {BALL_STEP} s, friction 0.5\n\n\
          \x20     t [s]   kinetic [J]  potential [J]   stick  slip   certificate  penetration [m]\n",
         scene.boxes.len() + 1
     );
-    let mut summary = Summary::default();
+    let mut summary = WreckingSummary::default();
     let mut frames = vec![scene.frame()];
     let drawn = stiction_scene::Model::Planar(scene.simulation.system().clone());
     let mut tape = Tape::new(&drawn, TITLE, scene.simulation.state());
     let mut report = StepReport::default();
     let mut lines = 0.5;
     let begun = Instant::now();
-    while scene.simulation.state().t < END - 0.5 * H {
-        scene.simulation.step_into(H, &mut report).map_err(|e| failed(&e))?;
+    while scene.simulation.state().t < END - 0.5 * BALL_STEP {
+        scene.simulation.step_into(BALL_STEP, &mut report).map_err(|e| failed(&e))?;
         summary.add(&report);
         tape.add(&drawn, scene.simulation.state(), &report);
-        if report.t >= lines - 0.5 * H {
+        if report.t >= lines - 0.5 * BALL_STEP {
             lines += 0.5;
             let _ = writeln!(text, "{}", line(&report));
         }
-        if FRAMES.get(frames.len()).is_some_and(|t| report.t >= t - 0.5 * H) {
+        if FRAMES.get(frames.len()).is_some_and(|t| report.t >= t - 0.5 * BALL_STEP) {
             frames.push(scene.frame());
         }
     }
@@ -107,7 +107,7 @@ pub(crate) fn run(folder: &Path) -> Result<(String, Vec<(PathBuf, String)>), Bad
     let svg = plot::draw(&figure).map_err(|e| BadInput::file(&path, &e))?;
     write_file(&path, &svg)?;
     let mut files = vec![(path, "six moments of the ball".to_string())];
-    // without npm there is no page, and the pictures have to do
+    // a build without npm has no page
     if has_page() {
         let path = folder.join("wrecking.html");
         write_file(&path, &tape.page().map_err(|e| failed(&e))?)?;
@@ -144,7 +144,7 @@ fn line(report: &StepReport) -> String {
     )
 }
 
-impl Summary {
+impl WreckingSummary {
     fn add(&mut self, report: &StepReport) {
         self.steps += 1;
         self.problems += report.work.problems;
@@ -156,7 +156,7 @@ impl Summary {
     }
 }
 
-impl Scene {
+impl WreckingScene {
     fn frame(&self) -> Snapshot {
         let state = self.simulation.state();
         let mut outlines: Vec<Outline> =

@@ -13,9 +13,9 @@ use std::time::Instant;
 use stiction::spatial::Model;
 use stiction::{Simulation, State, StepError, StepReport};
 
-/// SampledRun a scene of the comparison with other engines: one line of JSON with times and sampled states.
+/// Run a scene of the comparison with other engines; print one line of JSON with times and sampled states.
 ///
-/// The scenes, the fields of the line and the errors that are made of it are described in benches/peers/README.md.
+/// The scenes, the fields of the line and the errors computed from it are described in benches/peers/README.md.
 #[derive(clap::Args)]
 pub(crate) struct PeerArguments {
     /// Scene file, as benches/peers/scenes.py writes it

@@ -261,7 +261,7 @@ fn minimum(a: f64, b: f64) -> f64 {
 mod tests {
     use super::*;
     use stiction_lcp::{LcpError, Solver, solve};
-    use stiction_problems::ensemble::{Kind, mixture};
+    use stiction_problems::ensemble::{ProblemKind, mixture};
 
     #[test]
     fn solutions_pass_and_disturbed_ones_do_not() {
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn proofs_pass_and_changed_ones_do_not() {
         for seed in 0..50 {
-            let step = Kind::PenetratedJam.sample(seed);
+            let step = ProblemKind::PenetratedJam.sample(seed);
             let Err(LcpError::Ray { proof: Some(proof), .. }) = solve(&step, &Solver::default(), None) else {
                 panic!("seed {seed} is infeasible");
             };

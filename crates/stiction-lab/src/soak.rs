@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{FrictionSet, LcpError, Lemke, Method, Solution, Solver, StepProblem, solve};
-use stiction_problems::ensemble::{Kind, mixture};
+use stiction_problems::ensemble::{ProblemKind, mixture};
 
 /// Limit on the residual of the independent check, relative to its scale of speed. Ten times the tolerance of the
 /// certificate, since it rounds differently; smaller refuses true solutions, larger lets false ones pass.
@@ -178,8 +178,11 @@ pub(crate) fn run(arguments: &SoakArguments) -> Result<Outcome, BadInput> {
 
 /// Problem of a failure, drawn again.
 fn sample(kind: &str, seed: u64, circles: bool) -> StepProblem {
-    let step =
-        if kind == Kind::PenetratedJam.name() { Kind::PenetratedJam.sample(seed) } else { mixture(seed).1 };
+    let step = if kind == ProblemKind::PenetratedJam.name() {
+        ProblemKind::PenetratedJam.sample(seed)
+    } else {
+        mixture(seed).1
+    };
     if circles { circular(&step) } else { step }
 }
 
@@ -191,8 +194,8 @@ fn soak(arguments: &SoakArguments, pool: &ThreadPool) -> SoakTally {
         let (kind, step) = mixture(seed);
         tally.take(kind, seed, &step, arguments.circles);
         if i % JAM_EVERY == 0 {
-            let jam = Kind::PenetratedJam.sample(seed);
-            tally.take(Kind::PenetratedJam, seed, &jam, arguments.circles);
+            let jam = ProblemKind::PenetratedJam.sample(seed);
+            tally.take(ProblemKind::PenetratedJam, seed, &jam, arguments.circles);
         }
         done.fetch_add(1, Ordering::Relaxed);
     };
@@ -220,7 +223,7 @@ impl Tally for SoakTally {
 
 impl SoakTally {
     /// Solves one problem, checks the answer and counts it.
-    fn take(&mut self, kind: Kind, seed: u64, step: &StepProblem, circles: bool) {
+    fn take(&mut self, kind: ProblemKind, seed: u64, step: &StepProblem, circles: bool) {
         let name = kind.name();
         let mut tally = KindTally { count: 1, ..KindTally::default() };
         // a panic is a failure like any other
@@ -234,7 +237,7 @@ impl SoakTally {
 }
 
 /// Solves a problem and checks the answer; the error says what is wrong with it.
-fn judge(kind: Kind, step: &StepProblem, circles: bool, tally: &mut KindTally) -> Result<(), String> {
+fn judge(kind: ProblemKind, step: &StepProblem, circles: bool, tally: &mut KindTally) -> Result<(), String> {
     let round = circles.then(|| circular(step));
     let step = round.as_ref().unwrap_or(step);
     let (solver, recheck) = (solver(circles), if circles { RECHECK_CIRCLES } else { RECHECK_POLYGONS });
@@ -254,7 +257,7 @@ fn judge(kind: Kind, step: &StepProblem, circles: bool, tally: &mut KindTally) -
                 tally.false_solved = 1;
                 return Err(format!("false solved: residual {second:.1e} by the independent check"));
             }
-            if kind == Kind::PenetratedJam {
+            if kind == ProblemKind::PenetratedJam {
                 return Err("solved, although it has no solution".into());
             }
             if tally.worst_certificate > solver.tolerance {
@@ -266,7 +269,7 @@ fn judge(kind: Kind, step: &StepProblem, circles: bool, tally: &mut KindTally) -
             }
             Ok(())
         }
-        Err(LcpError::Budget { best, .. }) if circles && kind != Kind::PenetratedJam => {
+        Err(LcpError::Budget { best, .. }) if circles && kind != ProblemKind::PenetratedJam => {
             tally.given_up = 1;
             let second = DenseStep::new(step).residual(&best.z).unwrap_or(0.0);
             // the residual that the error reports must not be too small
@@ -285,7 +288,7 @@ fn judge(kind: Kind, step: &StepProblem, circles: bool, tally: &mut KindTally) -
             if second > recheck {
                 return Err(format!("false proof: residual {second:.1e} by the independent check"));
             }
-            if kind == Kind::PenetratedJam {
+            if kind == ProblemKind::PenetratedJam {
                 Ok(())
             } else {
                 Err("proved infeasible, although it is solvable".into())

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stiction_lcp::{Contact, LcpError, Row, Solver, StepProblem, certify, solve};
-use stiction_problems::ensemble::{Kind, mixture};
+use stiction_problems::ensemble::{ProblemKind, mixture};
 
 #[test]
 fn ten_thousand_velocity_level_problems_are_solved() {
@@ -19,7 +19,7 @@ fn ten_thousand_velocity_level_problems_are_solved() {
 #[test]
 fn penetrated_jams_are_proved_infeasible() {
     for seed in 0..500 {
-        let problem = Kind::PenetratedJam.sample(seed);
+        let problem = ProblemKind::PenetratedJam.sample(seed);
         match solve(&problem, &Solver::default(), None) {
             Err(LcpError::Ray { proof: Some(proof), .. }) => {
                 assert!(proof.strength > 1e9, "seed {seed}: strength {:e}", proof.strength);

@@ -2,50 +2,50 @@
 //!
 //! Nothing here draws; a caller turns a figure into a picture.
 
-/// A picture of an experiment, to be drawn by whoever can draw.
+/// Figure of an experiment or of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// A file name without its ending.
+    /// File name without extension.
     pub name: String,
-    /// What it shows.
+    /// Title above the figure.
     pub title: String,
-    /// What is in it.
+    /// Curves or snapshots.
     pub content: FigureContent,
 }
 
-/// What is in a figure.
+/// Content of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FigureContent {
     /// Curves over common axes.
     Curves {
-        /// The axes.
+        /// Axes x and y.
         axes: [Axis; 2],
-        /// The curves.
+        /// Curves, drawn in this order.
         curves: Vec<Curve>,
     },
     /// Outlines of bodies at several times.
     Snapshots(Vec<Snapshot>),
 }
 
-/// An axis of a figure.
+/// Axis of a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// What it measures, with its unit.
+    /// Quantity and its unit.
     pub label: String,
-    /// Whether it is logarithmic.
+    /// Whether the axis is logarithmic.
     pub logarithmic: bool,
 }
 
-/// A curve of a figure.
+/// Curve of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// What it is.
+    /// Name in the legend.
     pub label: String,
-    /// Its points.
+    /// Points (x, y).
     pub points: Vec<[f64; 2]>,
 }
 
-/// Bodies at one time.
+/// Outlines of bodies at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
     /// Time [s].
@@ -54,22 +54,22 @@ pub struct Snapshot {
     pub outlines: Vec<Outline>,
 }
 
-/// The outline of a body in a frame.
+/// Outline of a body in a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
     /// Whether the last point joins the first.
     pub closed: bool,
-    /// Its points [m].
+    /// Points [m].
     pub points: Vec<[f64; 2]>,
 }
 
 impl Axis {
-    /// A linear axis.
+    /// Linear axis.
     pub fn linear(label: impl Into<String>) -> Self {
         Self { label: label.into(), logarithmic: false }
     }
 
-    /// A logarithmic axis.
+    /// Logarithmic axis.
     pub fn logarithmic(label: impl Into<String>) -> Self {
         Self { label: label.into(), logarithmic: true }
     }

@@ -23,17 +23,17 @@ pub const GRAVITY: f64 = 9.81;
 /// Points (x, y) of a measured curve.
 pub type Series = Vec<[f64; 2]>;
 
-/// All that was measured and drawn of a paper.
+/// Results of a paper: measurements and figures.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reproduction {
-    /// The numbers.
+    /// Measured values, in the order of the experiments.
     pub lines: Vec<Measurement>,
-    /// The pictures.
+    /// Figures.
     pub figures: Vec<Figure>,
 }
 
 impl Reproduction {
-    /// Adds a number, to be told more of.
+    /// Adds a measurement and returns it, so that its sense and remark can be set.
     pub(crate) fn add(&mut self, line: Measurement) -> &mut Measurement {
         let at = self.lines.len();
         self.lines.push(line);
@@ -41,18 +41,18 @@ impl Reproduction {
     }
 }
 
-/// Why an experiment did not run.
+/// Error of an experiment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ExperimentError {
-    /// Its scene is wrong.
+    /// Invalid scene.
     #[error(transparent)]
     Scene(#[from] Mistakes),
-    /// A step was not made.
+    /// Failed step.
     #[error(transparent)]
     Step(#[from] StepError),
 }
 
-/// The slope of log y against log x, by least squares.
+/// Slope of log y against log x by least squares: the exponent of a power law.
 pub fn slope(points: &[[f64; 2]]) -> f64 {
     let logs: Vec<[f64; 2]> = points.iter().map(|p| [p[0].ln(), p[1].ln()]).collect();
     let n = logs.len() as f64;

@@ -1,66 +1,67 @@
 //! Measured values of the experiments beside the published ones, and how well they agree.
 
+use crate::Reproduction;
 use serde::Serialize;
 
-/// One number of an experiment.
+/// Number of an experiment, beside the published one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measurement {
     /// Key of the paper.
     pub paper: &'static str,
-    /// Which of its experiments.
+    /// Experiment of the paper.
     pub experiment: &'static str,
-    /// Which run of it, such as `h = 0.01`.
+    /// Run of the experiment, such as `h = 0.01`.
     pub case: String,
-    /// What was measured, with its unit.
+    /// Measured quantity and its unit.
     pub quantity: &'static str,
-    /// What this library gives.
+    /// Value computed here.
     pub value: f64,
-    /// What the paper gives, where it gives a number.
+    /// Published value, if the paper gives one.
     pub published: Option<f64>,
-    /// How the paper's number is meant.
+    /// Sense in which the published value is meant.
     pub sense: PublishedSense,
-    /// Why this library's number is another one, where that is known.
+    /// Reason for a difference, if it is known.
     pub remark: &'static str,
 }
 
-/// How a published number is meant.
+/// Sense in which a published number is meant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedSense {
-    /// It was printed as a result.
+    /// Printed as a result.
     #[default]
     Exactly,
-    /// It was read off a picture, rounded to a digit or two, or is the order of a fit.
+    /// Read off a picture, rounded to a digit or two, or the order of a fit.
     About,
-    /// It is a bound from above, such as "never exceeding 3 mm".
+    /// Upper bound, such as "never exceeding 3 mm".
     AtMost,
-    /// It is a bound from below.
+    /// Lower bound.
     AtLeast,
 }
 
-/// What a line says of the paper's number.
+/// Agreement of a computed value with the published one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// It comes out here, too.
+    /// Same value, to 0.5 % or within its bound.
     Reproduced,
-    /// It comes out nearly.
+    /// Within 10 %.
     Close,
-    /// Another number comes out here.
+    /// Another value.
     Differs,
-    /// There is none: the line is this library's alone.
+    /// No published value.
     Unpublished,
 }
 
-/// The largest relative difference that counts as the same number: papers print three or four digits, and a printed
-/// start or constant may be rounded as well.
+/// Limit on the difference of equal values, relative to the published one. Papers print three or four digits, and a
+/// printed initial value or constant may be rounded too.
 const REPRODUCED_RELATIVE: f64 = 5e-3;
 
-/// The largest relative difference that counts as close, and as the same where the number is only about right.
+/// Limit on the difference of close values, relative to the published one; of equal values if that is approximate.
 const CLOSE_RELATIVE: f64 = 0.1;
 
 impl Measurement {
-    /// A number of an experiment, and the paper's, which is meant as it is printed.
+    /// Measurement whose published value is meant as printed.
     pub fn new(
         paper: &'static str,
         experiment: &'static str,
@@ -81,20 +82,20 @@ impl Measurement {
         }
     }
 
-    /// The paper's number is meant in this sense.
+    /// Sets the sense of the published value.
     pub(crate) fn meant(&mut self, sense: PublishedSense) -> &mut Self {
         self.sense = sense;
         self
     }
 
-    /// Why another number comes out here.
+    /// Sets the reason for a difference.
     pub(crate) fn because(&mut self, remark: &'static str) -> &mut Self {
         self.remark = remark;
         self
     }
 
-    /// Whether the paper's number comes out here.
-    pub fn verdict(&self) -> Agreement {
+    /// Agreement with the published value.
+    pub fn agreement(&self) -> Agreement {
         let Some(published) = self.published else { return Agreement::Unpublished };
         let difference = (self.value - published).abs();
         let within = |part: f64| difference <= part * published.abs();
@@ -109,5 +110,36 @@ impl Measurement {
             false if within(CLOSE_RELATIVE) => Agreement::Close,
             false => Agreement::Differs,
         }
+    }
+}
+
+/// Writer of the measurements of one case.
+pub(crate) struct CaseLines<'a> {
+    pub(crate) out: &'a mut Reproduction,
+    pub(crate) paper: &'static str,
+    pub(crate) experiment: &'static str,
+    pub(crate) case: String,
+}
+
+impl CaseLines<'_> {
+    /// Adds a value beside the published one, if there is one.
+    pub(crate) fn add(
+        &mut self,
+        quantity: &'static str,
+        value: f64,
+        published: Option<f64>,
+    ) -> &mut Measurement {
+        let case = self.case.clone();
+        self.out.add(Measurement::new(self.paper, self.experiment, case, quantity, value, published))
+    }
+
+    /// Adds a time, NaN if the event did not occur.
+    pub(crate) fn time(
+        &mut self,
+        quantity: &'static str,
+        value: Option<f64>,
+        published: Option<f64>,
+    ) -> &mut Measurement {
+        self.add(quantity, value.unwrap_or(f64::NAN), published)
     }
 }

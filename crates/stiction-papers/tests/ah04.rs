@@ -1,5 +1,8 @@
 //! The experiments of AH04 give the numbers they are known to give.
 
+mod common;
+
+use common::check_reproduction;
 use std::collections::BTreeSet;
 use stiction::{ContactQuery, Level, Scheme, SearchCache, State, System};
 use stiction_lcp::FrictionLaw;
@@ -303,12 +306,9 @@ fn every_problem_is_certified() {
 #[test]
 fn lines_and_figures_are_complete_and_distinct() {
     let all = reproduce().unwrap();
-    let keys: BTreeSet<_> = all.lines.iter().map(|l| (l.experiment, &l.case, l.quantity)).collect();
-    assert_eq!(keys.len(), all.lines.len());
-    assert!(all.lines.iter().all(|l| l.paper == "AH04" && l.value.is_finite()));
+    check_reproduction(&all, "AH04");
     assert!(all.lines.iter().filter(|l| l.published.is_some()).count() >= 9);
-    let names: BTreeSet<_> = all.figures.iter().map(|f| &f.name).collect();
-    assert_eq!(names.len(), 9);
+    assert_eq!(all.figures.len(), 9);
     for figure in &all.figures {
         match &figure.content {
             FigureContent::Curves { axes, curves } => {

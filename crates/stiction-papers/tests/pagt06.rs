@@ -1,7 +1,9 @@
 //! The experiments of PAGT06 give the numbers they are known to give.
 
+mod common;
+
+use common::check_reproduction;
 use nalgebra::Matrix2;
-use std::collections::BTreeSet;
 use std::f64::consts::SQRT_2;
 use stiction::{EventKind, Linearization, RowForm, Scheme};
 use stiction_papers::pagt06::angles::{self, ExactPendulum};
@@ -434,15 +436,12 @@ fn a_located_take_off_leaves_clean_errors() {
 #[test]
 fn the_reproduction_is_complete() {
     let all = reproduce().unwrap();
-    assert!(all.lines.iter().all(|line| line.value.is_finite() && line.paper == "PAGT06"));
+    check_reproduction(&all, "PAGT06");
     let of = |name: &str| {
         all.lines.iter().filter(|l| l.experiment.starts_with(name) && l.published.is_some()).count()
     };
     // Table 10.1 has 7 errors and 6 ratios in three columns each, Tables 10.2 and 10.3 6 and 5 in one
     assert_eq!(of("Table 10.1"), 39);
     assert_eq!(of("Tables 10.2 and 10.3"), 22);
-    let keys: BTreeSet<_> = all.lines.iter().map(|l| (l.experiment, &l.case, l.quantity)).collect();
-    assert_eq!(keys.len(), all.lines.len());
-    let names: BTreeSet<_> = all.figures.iter().map(|figure| &figure.name).collect();
-    assert_eq!((names.len(), all.figures.len()), (10, 10));
+    assert_eq!(all.figures.len(), 10);
 }

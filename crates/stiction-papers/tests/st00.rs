@@ -4,6 +4,9 @@
 //! 2e-4 for variations and 3e-4 for errors; in the rows h = 0.01 and 0.005 they differ by more than rounding, and
 //! are held to the library's own figures too.
 
+mod common;
+
+use common::check_reproduction;
 use stiction::{Mode, Scheme};
 use stiction_papers::st00::balls::{self, BALLS_STEP_COUNTS, Components};
 use stiction_papers::st00::painleve::{impact, step_sliding};
@@ -272,12 +275,6 @@ fn reproduction_is_complete() {
     let all = reproduce().expect("a reproduction");
     // 13 of Table 1, two events and the size for each of five runs, two orders, three of the rod
     assert_eq!(all.lines.iter().filter(|l| l.published.is_some()).count(), 13 + 15 + 2 + 3);
-    assert!(all.lines.iter().all(|l| l.value.is_finite()));
-    let mut keys: Vec<_> = all.lines.iter().map(|l| (l.experiment, &l.case, l.quantity)).collect();
-    keys.sort_unstable();
-    assert!(keys.windows(2).all(|k| k[0] != k[1]));
-    let mut names: Vec<_> = all.figures.iter().map(|f| &f.name).collect();
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), 12);
+    check_reproduction(&all, "ST00");
+    assert_eq!(all.figures.len(), 12);
 }

@@ -1,8 +1,8 @@
-//! The problems of the folder `problems/`, built from their formulas: textbook systems, time steps of
-//! rigid bodies and contacts in local form with known solutions, or with none.
+//! Problems of the folder `problems/`, built from their formulas: textbook problems, time steps of rigid bodies and
+//! contacts in local form, with known solutions or known to have none.
 //!
-//! The files are what this module makes; a test holds the two against each other, and the expectations
-//! against [`Enumerate`](stiction_lcp::Enumerate) and the certificate.
+//! A test compares the files with this module, and the expectations with [`Enumerate`](stiction_lcp::Enumerate) and the
+//! certificate.
 
 mod build;
 mod local;
@@ -15,42 +15,45 @@ mod textbook;
 
 use stiction_lcp::problem::{AnyProblem, Expected, ProblemFile, StepProblem};
 
-/// Every problem, with the name of its file in `problems/` without the ending.
-pub fn all() -> Vec<(String, ProblemFile)> {
+/// Name of a file in `problems/` without extension, and the problem in it.
+pub type NamedProblem = (String, ProblemFile);
+
+/// All problems, each with the name of its file in `problems/` without extension.
+pub fn all() -> Vec<NamedProblem> {
     [textbook::all(), rod::all(), plane::all(), space::all(), stack::all(), mechanism::all(), local::all()]
         .concat()
 }
 
-/// A file's name and words, before it is known what it holds.
-struct Entry {
+/// NamedProblem name and texts of a problem.
+struct ProblemEntry {
     file: String,
     name: String,
     source: String,
     note: String,
 }
 
-impl Entry {
+impl ProblemEntry {
     fn new(file: &str, name: &str, source: &str, note: &str) -> Self {
         Self { file: file.into(), name: name.into(), source: source.into(), note: note.into() }
     }
 
-    fn holding(self, problem: AnyProblem, expected: Expected) -> (String, ProblemFile) {
+    fn holding(self, problem: AnyProblem, expected: Expected) -> NamedProblem {
         let Self { file, name, source, note } = self;
         let (name, source, note) = (Some(name), Some(source), Some(note));
         (file, ProblemFile { problem, name, source, note, expected: Some(expected) })
     }
 
-    fn step(self, step: StepProblem, expected: Expected) -> (String, ProblemFile) {
+    fn step(self, step: StepProblem, expected: Expected) -> NamedProblem {
         self.holding(AnyProblem::Step(step), expected)
     }
 }
 
-/// No solution.
+/// Expectation of no solution.
 fn none() -> Expected {
     Expected { isolated: Some(0), continuum: Some(false), ..Expected::default() }
 }
 
-/// These solutions and no others.
+/// Expectation of exactly these solutions.
 fn exactly(solutions: &[&[f64]]) -> Expected {
     Expected {
         solvable: !solutions.is_empty(),
@@ -61,7 +64,7 @@ fn exactly(solutions: &[&[f64]]) -> Expected {
     }
 }
 
-/// Infinitely many solutions, none of them isolated, and these among them.
+/// Expectation of infinitely many solutions, none isolated, with these among them.
 fn infinitely_many(some: &[&[f64]]) -> Expected {
     Expected { continuum: Some(true), isolated: Some(0), ..exactly(some) }
 }

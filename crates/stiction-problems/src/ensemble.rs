@@ -1,6 +1,4 @@
-//! Random contact problems: what tests, soaks and benchmarks are fed with.
-//!
-//! All of them come from a seed and are the same on every machine.
+//! Random contact problems from a seed, for tests, soak runs and benchmarks; the same on every machine.
 
 mod heap;
 
@@ -14,33 +12,33 @@ use stiction_lcp::problem::{Body, Contact, FrictionSet, Joint, OffsetRow, Row, S
 pub use heap::{Arrangement, Heap};
 
 /// Time step of the problems [s].
-const H: f64 = 0.01;
+const ENSEMBLE_STEP: f64 = 0.01;
 /// Gravity [m/s²].
 const G: f64 = 9.81;
 
-/// A kind of random problem.
+/// ProblemKind of random problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProblemKind {
     /// 1 to 4 free bodies with 1 to 11 contacts anywhere, some duplicated, some opposed.
     Random,
-    /// A box on its four lower corners.
+    /// Box on its four lower corners.
     Box,
-    /// A tower of boxes, four corners between each two.
+    /// Tower of boxes, four contacts between each two.
     Stack(usize),
-    /// A box on the floor between two walls, all corners touching.
+    /// Box on the floor between two walls, all corners touching.
     Jam,
-    /// The same, every wall penetrated: infeasible.
+    /// Jam with both walls penetrated: infeasible.
     PenetratedJam,
-    /// A chain of bodies on joints, some of them redundant, with contacts.
+    /// Chain of bodies with joints, some of them redundant, and contacts.
     Chain,
 }
 
-impl Kind {
-    /// The kinds that always have a solution.
+impl ProblemKind {
+    /// Kinds that always have a solution.
     pub const SOLVABLE: [Self; 6] =
         [Self::Random, Self::Box, Self::Stack(2), Self::Stack(3), Self::Jam, Self::Chain];
 
-    /// Its name.
+    /// Name in reports.
     pub fn name(self) -> String {
         match self {
             Self::Random => "random".into(),
@@ -52,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// The problem of this kind that belongs to `seed`.
+    /// Problem of this kind for a seed.
     pub fn sample(self, seed: u64) -> StepProblem {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         match self {
@@ -69,38 +67,39 @@ impl Kind {
     }
 }
 
-/// The mixture of ST00's existence experiment: of ten problems six random, one box, one stack of two, one of
-/// three, one jam; every tenth stack and random problem is replaced by a chain.
-pub fn mixture(seed: u64) -> (Kind, StepProblem) {
+/// Mixture of the existence experiment of ST00: of ten problems six random, one box, one stack of two, one of three, one
+/// jam; every tenth random problem is replaced by a chain.
+pub fn mixture(seed: u64) -> (ProblemKind, StepProblem) {
     let kind = match seed % 10 {
-        0..=5 if seed % 60 >= 54 => Kind::Chain,
-        0..=5 => Kind::Random,
-        6 => Kind::Box,
-        7 => Kind::Stack(2),
-        8 => Kind::Stack(3),
-        _ => Kind::Jam,
+        0..=5 if seed % 60 >= 54 => ProblemKind::Chain,
+        0..=5 => ProblemKind::Random,
+        6 => ProblemKind::Box,
+        7 => ProblemKind::Stack(2),
+        8 => ProblemKind::Stack(3),
+        _ => ProblemKind::Jam,
     };
     (kind, kind.sample(seed))
 }
 
-/// A tower of `boxes` unit boxes with four contacts between each two and under the lowest: the benchmark.
+/// Tower of unit boxes with four contacts between each two and under the lowest, for benchmarks.
 pub fn tower(boxes: usize, directions: usize, seed: u64) -> StepProblem {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let set = FrictionSet::regular(directions).unwrap_or_else(FrictionSet::line);
-    stack(boxes, &Friction { mu: 0.5, set }, &mut rng)
+    stack(boxes, &EnsembleFriction { mu: 0.5, set }, &mut rng)
 }
 
+/// EnsembleFriction of all contacts of a problem.
 #[derive(Clone)]
-struct Friction {
+struct EnsembleFriction {
     mu: f64,
     set: FrictionSet,
 }
 
-/// μ and directions as in ST00's existence experiment.
-fn friction(rng: &mut ChaCha8Rng) -> Friction {
+/// Random μ and directions as in the existence experiment of ST00.
+fn friction(rng: &mut ChaCha8Rng) -> EnsembleFriction {
     let mu = *[0.0, 0.1, 0.4, 0.8, 1.5].choose(rng).unwrap_or(&0.4);
     let directions = *[2, 4, 8].choose(rng).unwrap_or(&4);
-    Friction { mu, set: FrictionSet::regular(directions).unwrap_or_else(FrictionSet::line) }
+    EnsembleFriction { mu, set: FrictionSet::regular(directions).unwrap_or_else(FrictionSet::line) }
 }
 
 fn vector(rng: &mut ChaCha8Rng, size: f64) -> Vector3<f64> {
@@ -112,10 +111,10 @@ fn unit(rng: &mut ChaCha8Rng) -> Vector3<f64> {
     v.try_normalize(1e-3).unwrap_or_else(Vector3::z)
 }
 
-/// A body of given mass and principal inertia after a free step: velocities (linear, angular).
+/// Body of given mass and principal moments of inertia after a free step, with velocities (linear, angular).
 fn body(mass: f64, inertia: Vector3<f64>, v: Vector3<f64>, w: Vector3<f64>) -> Body {
     let diagonal = [mass, mass, mass, inertia.x, inertia.y, inertia.z];
-    let velocity = [v.x, v.y, v.z - G * H, w.x, w.y, w.z];
+    let velocity = [v.x, v.y, v.z - G * ENSEMBLE_STEP, w.x, w.y, w.z];
     let mut body = Body::new(6, &[0.0; 36], &[0.0; 6]);
     for i in 0..6 {
         body.mass[(i, i)] = diagonal[i];
@@ -124,11 +123,11 @@ fn body(mass: f64, inertia: Vector3<f64>, v: Vector3<f64>, w: Vector3<f64>) -> B
     body
 }
 
-/// A point of a body: which one, and the lever from its centre. `None` is the world.
-type Side = Option<(usize, Vector3<f64>)>;
+/// Point of a body: its index, and the lever from its centre. `None` is the world.
+type BodyPoint = Option<(usize, Vector3<f64>)>;
 
-/// The relative speed of two points along `direction`, b against a.
-fn row(a: Side, b: Side, direction: Vector3<f64>) -> Row {
+/// Row of the speed of point b relative to point a along `direction`.
+fn row(a: BodyPoint, b: BodyPoint, direction: Vector3<f64>) -> Row {
     let part = |(body, lever): (usize, Vector3<f64>), sign: f64| {
         let (d, m) = (sign * direction, sign * lever.cross(&direction));
         (body, [d.x, d.y, d.z, m.x, m.y, m.z])
@@ -140,7 +139,13 @@ fn row(a: Side, b: Side, direction: Vector3<f64>) -> Row {
     }
 }
 
-fn contact(a: Side, b: Side, normal: Vector3<f64>, offset: f64, friction: &Friction) -> Contact {
+fn contact(
+    a: BodyPoint,
+    b: BodyPoint,
+    normal: Vector3<f64>,
+    offset: f64,
+    friction: &EnsembleFriction,
+) -> Contact {
     let aside = if normal.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() };
     let first = (aside - normal * normal.dot(&aside)).normalize();
     let tangents: ArrayVec<OffsetRow, 3> = [first, normal.cross(&first)]
@@ -158,7 +163,7 @@ fn contact(a: Side, b: Side, normal: Vector3<f64>, offset: f64, friction: &Frict
 }
 
 fn random(rng: &mut ChaCha8Rng) -> StepProblem {
-    let mut problem = StepProblem { speed_scale: G * H, ..StepProblem::default() };
+    let mut problem = StepProblem { speed_scale: G * ENSEMBLE_STEP, ..StepProblem::default() };
     let bodies = rng.random_range(1..=4);
     for _ in 0..bodies {
         let mass = 10f64.powf(rng.random_range(-1.0..1.0));
@@ -171,7 +176,7 @@ fn random(rng: &mut ChaCha8Rng) -> StepProblem {
         let next = match (rng.random_range(0..10), last) {
             (0, Some(same)) => same,
             (1, Some(mut opposed)) => {
-                // the same normal pushed back: −n with the same tangents
+                // the opposite normal with the same tangents
                 if let Some(OffsetRow { row: Row::Bodies(terms), .. }) = &mut opposed.normal {
                     terms.iter_mut().flat_map(|t| &mut t.j).for_each(|x| *x = -*x);
                 }
@@ -193,13 +198,13 @@ fn random(rng: &mut ChaCha8Rng) -> StepProblem {
 
 const CORNERS: [(f64, f64); 4] = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
 
-/// A unit box moving at up to 0.1.
+/// Unit box with velocities of up to 0.1.
 fn unit_box(rng: &mut ChaCha8Rng) -> Body {
     body(1.0, Vector3::repeat(1.0 / 6.0), vector(rng, 0.1), vector(rng, 0.1))
 }
 
-fn stack(boxes: usize, friction: &Friction, rng: &mut ChaCha8Rng) -> StepProblem {
-    let mut problem = StepProblem { speed_scale: G * H, ..StepProblem::default() };
+fn stack(boxes: usize, friction: &EnsembleFriction, rng: &mut ChaCha8Rng) -> StepProblem {
+    let mut problem = StepProblem { speed_scale: G * ENSEMBLE_STEP, ..StepProblem::default() };
     for i in 0..boxes {
         problem.bodies.push(unit_box(rng));
         for (x, y) in CORNERS {
@@ -213,9 +218,9 @@ fn stack(boxes: usize, friction: &Friction, rng: &mut ChaCha8Rng) -> StepProblem
 
 fn jam(depth: f64, rng: &mut ChaCha8Rng) -> StepProblem {
     let friction = friction(rng);
-    let mut problem = StepProblem { speed_scale: G * H, ..StepProblem::default() };
+    let mut problem = StepProblem { speed_scale: G * ENSEMBLE_STEP, ..StepProblem::default() };
     problem.bodies.push(unit_box(rng));
-    let offset = -depth / H;
+    let offset = -depth / ENSEMBLE_STEP;
     let with_floor = rng.random_bool(0.5);
     for (x, y) in CORNERS {
         for side in [-1.0, 1.0] {
@@ -230,10 +235,10 @@ fn jam(depth: f64, rng: &mut ChaCha8Rng) -> StepProblem {
     problem
 }
 
-/// Bodies on ball joints in a row, the first held by the world; now and then a joint row stands twice.
+/// Bodies on ball joints in a row, the first one attached to the world; some joint rows occur twice.
 fn chain(rng: &mut ChaCha8Rng) -> StepProblem {
     let friction = friction(rng);
-    let mut problem = StepProblem { speed_scale: G * H, ..StepProblem::default() };
+    let mut problem = StepProblem { speed_scale: G * ENSEMBLE_STEP, ..StepProblem::default() };
     let links: usize = rng.random_range(1..=4);
     for i in 0..links {
         let mass = 10f64.powf(rng.random_range(-1.0..1.0));
@@ -242,7 +247,7 @@ fn chain(rng: &mut ChaCha8Rng) -> StepProblem {
         let end = |sign: f64| Vector3::new(0.5 * sign, 0.0, 0.0);
         let before = i.checked_sub(1).map(|j| (j, end(1.0)));
         for axis in [Vector3::x(), Vector3::y(), Vector3::z()] {
-            // no error to correct: with one, existence would hang on the cone being pointed
+            // without an error: with one, existence would depend on a pointed cone
             let row = OffsetRow { row: row(before, Some((i, end(-1.0))), axis), offset: 0.0 };
             let compliance = if rng.random_bool(0.1) { 1e-3 } else { 0.0 };
             let joint = Joint { row, compliance };
@@ -259,11 +264,11 @@ fn chain(rng: &mut ChaCha8Rng) -> StepProblem {
     problem
 }
 
-/// The same bodies with contacts that resist spin, with this torsional radius [m], and rolling, with this rolling
-/// length [m]; 0 is none. For bodies in space, (x, y, z, turning).
+/// Problem with torsional friction of this radius [m] and rolling friction of this length [m] at every contact; 0 is
+/// none. For bodies in space, (x, y, z, rotation).
 #[must_use]
 pub fn with_moments(step: &StepProblem, torsion: f64, rolling: f64) -> StepProblem {
-    // how fast b turns against a about the direction of a row, times a length
+    // angular velocity of b relative to a about the direction of a row, times a length
     let turn = |row: &OffsetRow, length: f64| {
         let mut row = row.clone();
         if let Row::Bodies(terms) = &mut row.row {

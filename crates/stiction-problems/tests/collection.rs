@@ -1,4 +1,4 @@
-//! The folder `problems/`: its files are what their formulas make, and what they expect is so.
+//! Folder `problems/`: the files equal their formulas, and their expectations hold.
 
 use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
@@ -46,7 +46,7 @@ fn near(a: &[f64], b: &[f64], tolerance: f64) -> bool {
 }
 
 #[test]
-fn files_are_what_their_formulas_make() {
+fn files_equal_their_formulas() {
     let mut files = files();
     for (name, made) in collection::all() {
         let text = files.remove(&name).unwrap_or_else(|| panic!("{name}.json is missing"));
@@ -158,8 +158,8 @@ fn check_step(name: &str, step: &StepProblem, found: &Solutions, impulses: &[usi
     }
 }
 
-/// The step problem row by row as it is written, AH04 (2.10): velocities and joint impulses free,
-/// then normal impulse, β and λ of each contact; and where its impulses stand. `None` for friction that is not polygonal.
+/// Step problem as a mixed problem, row by row as in AH04 (2.10): velocities and joint impulses free, then normal
+/// impulse, β and λ of each contact; and the positions of its impulses. `None` for friction that is not polygonal.
 fn literal(step: &StepProblem) -> Option<(Mlcp, Vec<usize>)> {
     let layout = step.layout();
     let (velocities, joints) = (layout.velocities(), step.joints.len());
@@ -227,7 +227,7 @@ fn literal(step: &StepProblem) -> Option<(Mlcp, Vec<usize>)> {
     Some((Mlcp { m, q, free }, impulses))
 }
 
-/// Principal pivots from a basis, in the rows that `choose` takes from those at fault: the bases visited.
+/// Bases visited by principal pivots, in rows that `choose` takes from the violated ones.
 fn principal_pivots(
     lcp: &Lcp,
     mut basis: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Mutated problem files: whatever they hold, reading and solving them ends in an answer or an error.
+//! Mutated problem files: reading and solving them gives a solution or an error, never a panic.
 
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -51,7 +51,7 @@ const NUMBERS: [&str; 16] = [
     "\"1\"",
 ];
 
-/// One change: a number replaced, a byte changed, a piece cut, doubled or moved.
+/// Changes a text once: a number replaced, a character inserted, a piece cut, doubled or moved.
 fn mutate(text: &mut String, rng: &mut ChaCha8Rng) {
     let boundary = |text: &str, mut at: usize| {
         while !text.is_char_boundary(at) {
@@ -126,10 +126,10 @@ fn mutated_problem_files_never_panic() {
             mutate(&mut text, &mut rng);
         }
         let solver = Solver::from(methods[round / seeds.len() % methods.len()]);
-        match catch_unwind(|| end(&text, &solver)) {
-            Ok(End::Refused) => refused += 1,
-            Ok(End::Solved) => solved += 1,
-            Ok(End::Unsolved) => unsolved += 1,
+        match catch_unwind(|| outcome(&text, &solver)) {
+            Ok(Outcome::Refused) => refused += 1,
+            Ok(Outcome::Solved) => solved += 1,
+            Ok(Outcome::Unsolved) => unsolved += 1,
             Err(_) => panicked.push(format!("{}: {text}", solver.method.name())),
         }
         if begun.elapsed() > Duration::from_secs(20) {
@@ -140,23 +140,23 @@ fn mutated_problem_files_never_panic() {
     eprintln!("{solved} solved, {unsolved} not, {refused} refused in {:?}", begun.elapsed());
     panicked.sort_by_key(String::len);
     assert!(panicked.is_empty(), "{} panicked, the shortest: {}", panicked.len(), panicked[0]);
-    // the test is about every way out
+    // every outcome must occur
     assert!(solved > 200 && unsolved > 50 && refused > 500, "{solved} {unsolved} {refused}");
 }
 
-/// How a file ended.
-enum End {
+/// Outcome of a file.
+enum Outcome {
     Refused,
     Solved,
     Unsolved,
 }
 
-fn end(text: &str, solver: &Solver) -> End {
+fn outcome(text: &str, solver: &Solver) -> Outcome {
     let file = match ProblemFile::from_json(text) {
         Ok(file) => file,
         Err(malformed) => {
             assert!(!malformed.place.is_empty() && !malformed.what.is_empty());
-            return End::Refused;
+            return Outcome::Refused;
         }
     };
     if let AnyProblem::Step(step) = &file.problem {
@@ -166,9 +166,9 @@ fn end(text: &str, solver: &Solver) -> End {
         Ok(solution) => {
             assert!(solution.certificate().worst() <= solver.tolerance);
             assert!(solution.z().iter().all(|z| z.is_finite()));
-            End::Solved
+            Outcome::Solved
         }
         Err(LcpError::Malformed(malformed)) => panic!("read as a problem, and then: {malformed}"),
-        Err(_) => End::Unsolved,
+        Err(_) => Outcome::Unsolved,
     }
 }

@@ -1,4 +1,4 @@
-//! Many small plots in one picture: logarithmic axes, points joined, one legend for all.
+//! Several small plots in one picture: logarithmic axes and one legend.
 
 use super::{Area, COLOURS, Drawn, INK, SOFT, decades, draw_legend, number, range, words};
 use plotters::prelude::{
@@ -7,18 +7,18 @@ use plotters::prelude::{
 };
 use stiction_papers::Curve;
 
-/// Panels side by side.
+/// Columns of panels.
 const COLUMNS: usize = 2;
-/// Size of a panel, and of the room for the title and for the legend [px].
+/// Sizes of a panel, of the title and of the legend [px].
 const PANEL: [u32; 2] = [560, 380];
 const TITLE: u32 = 50;
 const LEGEND: u32 = 140;
 
-/// A plot among others. Curves of one name have one colour in all of them.
+/// Plot among others. Curves of the same name have the same colour in all of them.
 pub struct Panel {
-    /// What it shows.
+    /// Title of the panel.
     pub title: String,
-    /// Its curves.
+    /// Curves of the panel.
     pub curves: Vec<Curve>,
 }
 

@@ -1,6 +1,6 @@
-//! Every table and figure of the papers on one page that needs nothing else.
+//! HTML page with every table and figure of the papers, without external files.
 
-use super::{Chapter, difference, number, published, verdict};
+use super::{PaperResults, difference, number, published, verdict};
 use std::fmt::Write as _;
 use stiction_papers::{Agreement, Measurement};
 
@@ -29,8 +29,8 @@ figure svg { width: 100%; height: auto; min-width: 28rem }
 .figures figure { margin: 0 }
 ";
 
-/// The page.
-pub(super) fn page(chapters: &[Chapter]) -> String {
+/// Page as HTML.
+pub(super) fn page(chapters: &[PaperResults]) -> String {
     let mut text = String::from("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
     text += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
     let _ =
@@ -52,7 +52,7 @@ pub(super) fn page(chapters: &[Chapter]) -> String {
     text
 }
 
-fn summary(text: &mut String, chapters: &[Chapter]) {
+fn summary(text: &mut String, chapters: &[PaperResults]) {
     *text += "<div class=\"wide\"><table><tr><th>paper</th><th class=\"n\">reproduced</th><th class=\"n\">close</th>\
               <th class=\"n\">differs</th><th class=\"n\">not published</th></tr>\n";
     for chapter in chapters {
@@ -66,7 +66,7 @@ fn summary(text: &mut String, chapters: &[Chapter]) {
     *text += "</table></div>\n";
 }
 
-fn section(text: &mut String, chapter: &Chapter) {
+fn section(text: &mut String, chapter: &PaperResults) {
     let [key, title] = chapter.paper.cited();
     let _ = writeln!(text, "<h2 id=\"{key}\">{}</h2>", escaped(title));
     if let Some(why) = &chapter.stopped {
@@ -86,7 +86,7 @@ fn section(text: &mut String, chapter: &Chapter) {
     }
     *text += "<div class=\"figures\">\n";
     for (_, svg) in &chapter.figures {
-        // the drawings carry their titles
+        // the drawings contain their titles
         let _ = writeln!(text, "<figure>{}</figure>", scalable(svg));
     }
     *text += "</div>\n";
@@ -124,7 +124,7 @@ fn table(text: &mut String, lines: &[&Measurement], compared: bool) {
     *text += "</table></div>\n";
 }
 
-/// A drawing that takes the width it is given: its size becomes its view box, if it has none.
+/// Drawing that scales to the available width: its size becomes its view box, if it has none.
 fn scalable(svg: &str) -> String {
     let body = svg.find("<svg").map_or(svg, |at| &svg[at..]);
     let Some(end) = body.find('>') else { return body.to_string() };

@@ -1,4 +1,4 @@
-//! A pile of 21 disks that falls apart between two slanted walls: AH04 §6, Figures 5 and 6.
+//! Pile of 21 disks that collapses between two slanted walls: AH04 §6, Figures 5 and 6.
 
 use super::banded;
 use super::ellipse::{ELLIPSE_BAND, ELLIPSE_STEP, ELLIPSE_TIME};
@@ -21,18 +21,18 @@ pub const DISK_RADIUS: f64 = 3.0;
 /// Half the width of the table [m], which the paper does not give: 21 disks need 63 m.
 pub const HALF_WIDTH: f64 = 75.0;
 
-/// Number of the table.
+/// Index of the table among the bodies.
 const TABLE: u32 = 0;
 
-/// The seed of the runs that are reported.
+/// Seed of the reported runs.
 pub const SEED: u64 = 0;
 
-/// The pile: rows of 6, 5, 4, 3, 2 and 1 disks, all moved a little.
+/// Model of the pile: rows of 6, 5, 4, 3, 2 and 1 disks, each displaced slightly.
 pub fn model(seed: u64) -> Result<Model, ExperimentError> {
     let mut world = World::new(Vector2::new(0.0, -GRAVITY));
-    // the paper's levers are the radii
+    // the levers of the paper are the radii
     world.friction_point = FrictionPoint::Surface;
-    // disks that touch and are moved a little overlap a little
+    // touching disks that are displaced slightly overlap slightly
     world.allow_overlap = true;
     let material = Material { friction: 0.2, restitution: 0.0, ..Material::default() };
     let plane = |name: &str, x: f64, angle: f64| {
@@ -40,7 +40,7 @@ pub fn model(seed: u64) -> Result<Model, ExperimentError> {
             .at(Isometry2::new(Vector2::new(x, 0.0), angle))
             .with(Attached::new(Shape::HalfPlane).material(material))
     };
-    // the paper does not say how steep the walls are
+    // the paper does not give the slope of the walls
     world.add_body(plane("table", 0.0, 0.0));
     world.add_body(plane("left wall", -HALF_WIDTH, -FRAC_PI_3));
     world.add_body(plane("right wall", HALF_WIDTH, FRAC_PI_3));
@@ -50,7 +50,7 @@ pub fn model(seed: u64) -> Result<Model, ExperimentError> {
         for k in 0..disks {
             let x = 2.0 * DISK_RADIUS * (f64::from(k) - 0.5 * f64::from(disks - 1));
             let y = DISK_RADIUS * (1.0 + 3.0_f64.sqrt() * row as f64);
-            // a pile that is exactly symmetric leaves two disks balanced on others
+            // an exactly symmetric pile leaves two disks balanced on others
             let at = Vector2::new(x + 1e-6 * normal.next(), y + 1e-6 * normal.next());
             let shape = Attached::new(Shape::Disk { radius: DISK_RADIUS }).material(material);
             let body = Body::rigid(format!("disk {row}.{k}"), Mass::Density(10.0));
@@ -60,10 +60,10 @@ pub fn model(seed: u64) -> Result<Model, ExperimentError> {
     Ok(world.build()?)
 }
 
-/// A run of the pile, and what its contacts did.
+/// Run of the pile, with gaps of its contacts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pile {
-    /// The run.
+    /// Recorded run.
     pub run: Ah04Run,
     /// Disks on the table at the end, to 1 mm.
     pub on_table: usize,
@@ -75,7 +75,7 @@ pub struct Pile {
     pub resting_gap: f64,
 }
 
-/// Lets the pile go for this time [s].
+/// Runs the pile with steps `h` for `time` [s].
 pub fn pile(scheme: Scheme, seed: u64, h: f64, time: f64) -> Result<Pile, ExperimentError> {
     let model = model(seed)?;
     let state = model.state();
@@ -123,12 +123,12 @@ pub fn convex_difference(
     Ok(worst)
 }
 
-/// Of the run without stabilization.
+/// Remark on the run without stabilization.
 const MISSED: &str = "a disk of the second row passes from outside the band into the table within one step, and \
                       without stabilization it stays there; the paper's walls and start, which it does not give, \
                       may avoid that";
 
-/// Figures 5 and 6, and what other active sets give.
+/// Figures 5 and 6, and the results of other active sets.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "Figs. 5–6, 21 disks";
     let cases = [
@@ -142,13 +142,13 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let mut runs = Vec::new();
     for (i, (case, scheme)) in cases.into_iter().enumerate() {
         let pile = pile(scheme, SEED, ELLIPSE_STEP, ELLIPSE_TIME)?;
-        // the paper's own runs are the first two
+        // the first two are the runs of the paper
         for (quantity, value, published) in quantities(&pile) {
             let line = line(out, NAME, case, quantity, value, published.filter(|_| i < 2));
             if quantity == "I at the end [m]" {
                 line.meant(PublishedSense::AtMost);
             }
-            if i == 1 && line.verdict() == Agreement::Differs {
+            if i == 1 && line.agreement() == Agreement::Differs {
                 line.because(MISSED);
             }
         }
@@ -174,7 +174,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// What is measured, and what the paper says of it for ε̂ = 0.3.
+/// Measured quantities, each with the published value for ε̂ = 0.3.
 fn quantities(pile: &Pile) -> impl IntoIterator<Item = (&'static str, f64, Option<f64>)> {
     let run = &pile.run;
     let spikes = run.after(&run.infeasibility, 0.0).iter().filter(|&&i| i > 1e-3).count();
@@ -193,7 +193,7 @@ fn quantities(pile: &Pile) -> impl IntoIterator<Item = (&'static str, f64, Optio
 }
 
 fn frame(state: &State) -> Snapshot {
-    // the walls, drawn as high as the pile
+    // walls as high as the pile
     let (sin, cos) = FRAC_PI_3.sin_cos();
     let along = 36.0 / sin;
     let end = [HALF_WIDTH + along * cos, along * sin];
@@ -203,7 +203,7 @@ fn frame(state: &State) -> Snapshot {
         let at = |angle: f64| [q[0] + DISK_RADIUS * angle.cos(), q[1] + DISK_RADIUS * angle.sin()];
         let points = (0..48).map(|k| at(TAU * f64::from(k) / 48.0)).collect();
         outlines.push(Outline { closed: true, points });
-        // a spoke shows how far a disk has turned
+        // a spoke shows the rotation of a disk
         outlines.push(Outline { closed: false, points: vec![[q[0], q[1]], at(q[2])] });
     }
     Snapshot { t: state.t, outlines }

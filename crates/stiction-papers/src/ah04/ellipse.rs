@@ -1,4 +1,4 @@
-//! An elliptic body that falls on a table: AH04 §6, Figures 3 and 4.
+//! Elliptic body that falls on a table: AH04 §6, Figures 3 and 4.
 
 use super::banded;
 use super::record::{Ah04Run, carrying, curves, infeasibility_axes, largest, line, measured, speed_axes};
@@ -11,20 +11,20 @@ use stiction::{FrictionPoint, Material, Scheme, State};
 use stiction_geometry::planar::Shape;
 use stiction_lcp::FrictionLaw;
 
-/// Semi-axes [m]. The paper's axes of 8 and 4 are taken as whole ones: then the body comes to rock, as the paper
-/// has it, and otherwise it tumbles on.
+/// Semi-axes [m]. The axes of 8 and 4 in the paper are read as full lengths: then the body ends up rocking, as in the
+/// paper. Read as semi-axes it keeps tumbling.
 pub const SEMI_AXES: [f64; 2] = [4.0, 2.0];
 
-/// The paper's step [s].
+/// Step of the paper [s].
 pub const ELLIPSE_STEP: f64 = 0.05;
 
-/// The paper's time [s].
+/// Duration of the paper [s].
 pub const ELLIPSE_TIME: f64 = 20.0;
 
-/// The paper's ε̂ [m].
+/// Band ε̂ of the paper [m].
 pub const ELLIPSE_BAND: f64 = 0.3;
 
-/// How the ellipse starts, besides 8 m above the table with a spin of 3 rad/s. The paper gives neither.
+/// Initial values that the paper does not give. The ellipse starts 8 m above the table with a spin of 3 rad/s.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Ellipse {
     /// Angle [rad].
@@ -34,10 +34,10 @@ pub struct Ellipse {
 }
 
 impl Ellipse {
-    /// Ellipse and table.
+    /// Model of ellipse and table.
     pub fn model(self) -> Result<Model, ExperimentError> {
         let mut world = World::new(Vector2::new(0.0, -GRAVITY));
-        // the paper's lever is that of the body's own surface, however far the table is
+        // the lever of the paper is that of the surface of the body, however far the table is
         world.friction_point = FrictionPoint::Surface;
         let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
         world.add_body(Body::fixed("table").with(Attached::new(Shape::HalfPlane).material(material)));
@@ -49,14 +49,14 @@ impl Ellipse {
         Ok(world.build()?)
     }
 
-    /// Drops it and makes steps of this size for this time [s].
+    /// Drops the ellipse and runs with steps `h` for `time` [s].
     pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Ah04Run, ExperimentError> {
         let model = self.model()?;
         let state = model.state();
         Ok(Ah04Run::new(model, state, scheme, h, time)?)
     }
 
-    /// Largest gap at the end of a step in which the contact carried an impulse [m]: how high the body floats.
+    /// Largest gap at the end of a step in which the contact carried an impulse [m]: height at which the body hovers.
     pub fn float(self, scheme: Scheme, h: f64, time: f64) -> Result<f64, ExperimentError> {
         let model = self.model()?;
         let state = model.state();
@@ -78,13 +78,13 @@ pub fn constant(run: &Ah04Run) -> f64 {
     run.states.iter().zip(&run.infeasibility).map(ratio).fold(0.0, f64::max)
 }
 
-/// Largest and mean I(q) of the last 2 s, of one run over those of another.
+/// Largest and mean I(q) of the last 2 s of one run, relative to another.
 pub fn ratios(run: &Ah04Run, other: &Ah04Run) -> [f64; 2] {
     let late = ELLIPSE_TIME - 2.0;
     [run.largest_after(late) / other.largest_after(late), run.mean_after(late) / other.mean_after(late)]
 }
 
-/// Figures 3 and 4, and what other active sets and stabilizations give.
+/// Figures 3 and 4, and the results of other active sets and stabilizations.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "Figs. 3–4, ellipse";
     let start = Ellipse::default();
@@ -113,7 +113,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     line(out, NAME, case, "mean I of the last 2 s", mean, Some(100.0)).meant(PublishedSense::AtLeast);
     line(out, NAME, "stabilized, ε̂ = 0.3", "problems per step", stabilized.problems as f64, Some(1.0));
 
-    // the ratio depends on where in its swing the body is
+    // the ratio depends on the phase of the rocking
     for angle in [0.5, 1.0, 1.5, 2.0, 2.5, 3.0] {
         let start = Ellipse { angle, ..start };
         let [stabilized, unstabilized] = [Scheme::ah04(), Scheme::ap97()].map(|s| banded(ELLIPSE_BAND, s));
@@ -126,7 +126,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         measured(out, NAME, &case, quantities);
     }
 
-    // the price of the relaxation; a missed impact would hide it
+    // the error of the relaxation; a missed impact would hide it
     let sliding = Ellipse { speed: 10.0, ..start };
     for (case, scheme) in [("Coulomb's law", Scheme::ah04()), ("convex relaxation", convex(Scheme::ah04()))] {
         let case = format!("from 10 m/s, own active set, {case}");

@@ -1,4 +1,4 @@
-//! The pendulum: AH04 §5, Figure 2.
+//! Pendulum of AH04 §5, Figure 2: infeasibility and speed with and without stabilization.
 
 use super::record::{Ah04Run, curves, infeasibility_axes, largest, measured, speed_axes};
 use crate::GRAVITY;
@@ -10,29 +10,29 @@ use stiction::{
 };
 use stiction_lcp::Row;
 
-/// The paper's step [s].
+/// Step of the paper [s].
 pub const PENDULUM_STEP: f64 = 0.1;
 
-/// The paper's time: 1,000 steps [s].
+/// Duration of the paper: 1,000 steps [s].
 pub const PENDULUM_TIME: f64 = 100.0;
 
-/// How the pendulum is modelled, which the paper does not say. All are 1 m long, weigh 1 kg and are let go from
-/// the horizontal.
+/// Model of the pendulum, which the paper does not specify. All are 1 m long, have 1 kg and start at rest from the
+/// horizontal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pendulum {
-    /// A point mass with Θ = r − L: the distance joint.
+    /// Point mass with Θ = r − L: the distance joint.
     Distance,
-    /// A point mass with Θ = (r² − L²)/2 per metre, whose linearization leaves Θ(q⁺) = h²|v⁺|²/2 exactly.
+    /// Point mass with Θ = (r² − L²)/2L, whose linearization leaves Θ(q⁺) = h²|v⁺|²/2 exactly.
     Squared,
-    /// A rigid rod that turns about its end: two rows.
+    /// Rigid rod that turns about its end: two rows.
     Rod,
 }
 
 impl Pendulum {
-    /// All of them.
+    /// All models.
     pub const ALL: [Self; 3] = [Self::Distance, Self::Squared, Self::Rod];
 
-    /// What reports call it.
+    /// Name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Distance => "point, Θ = r − L",
@@ -41,7 +41,7 @@ impl Pendulum {
         }
     }
 
-    /// Lets it go and makes steps of this size for this time [s].
+    /// Runs the pendulum with steps `h` for `time` [s].
     pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Ah04Run, ExperimentError> {
         if self == Self::Squared {
             let state = State { t: 0.0, q: vec![1.0, 0.0], v: vec![0.0, 0.0], memory: Memory::default() };
@@ -65,7 +65,7 @@ impl Pendulum {
     }
 }
 
-/// A point mass of 1 kg with Θ = (x² + y² − L²)/2L, L = 1 m.
+/// Point mass of 1 kg with Θ = (x² + y² − L²)/2L, L = 1 m.
 #[derive(Debug, Clone, Copy)]
 struct SquaredPendulum;
 

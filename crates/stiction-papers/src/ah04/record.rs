@@ -1,21 +1,21 @@
-//! A run, step by step: what the figures of the paper are drawn from.
+//! Recorded runs: states, infeasibility and speed after each step, and the measurements and figures made from them.
 
 use crate::{Axis, Curve, Figure, FigureContent, Measurement, Reproduction};
 use stiction::{ContactQuery, ContactRow, Scheme, Simulation, State, StepError, StepReport, System};
 
-/// What curves over a logarithmic axis show in place of 0 [m].
-const NOTHING: f64 = 1e-16;
+/// Least value drawn on a logarithmic axis, in place of 0 [m].
+const MIN_DRAWN: f64 = 1e-16;
 
-/// A run. Index l of each list is after l steps, index 0 the start.
+/// Recorded run. Index l of each list is the state after l steps, index 0 the start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ah04Run {
-    /// Size of the steps [s].
+    /// Step size [s].
     pub h: f64,
-    /// The states.
+    /// States.
     pub states: Vec<State>,
     /// I(q) [m]. AH04 (4.45)
     pub infeasibility: Vec<f64>,
-    /// I(q) before post-stabilization [m]; the same where there is none.
+    /// I(q) before post-stabilization [m]; equal to `infeasibility` without it.
     pub before: Vec<f64>,
     /// Largest speed of the centre of mass of a body [m/s].
     pub speed: Vec<f64>,
@@ -23,14 +23,14 @@ pub struct Ah04Run {
     pub residual: f64,
     /// Unknowns of the largest complementarity problem.
     pub size: usize,
-    /// Complementarity problems of a step, at most.
+    /// Largest number of complementarity problems in a step.
     pub problems: usize,
-    /// Times a contact that had been missed was added.
+    /// Number of times that a missed contact was added.
     pub additions: usize,
 }
 
 impl Ah04Run {
-    /// Makes steps of this size for this time [s] and records them; `watch` sees every step.
+    /// Runs with steps `h` for `time` [s]; `watch` is called after every step.
     pub(super) fn watched<S: System>(
         system: S,
         state: State,
@@ -69,7 +69,7 @@ impl Ah04Run {
         Ok(run)
     }
 
-    /// Makes steps of this size for this time [s] and records them.
+    /// Runs with steps `h` for `time` [s].
     pub(super) fn new<S: System>(
         system: S,
         state: State,
@@ -80,9 +80,9 @@ impl Ah04Run {
         Self::watched(system, state, scheme, h, time, |_, _| ())
     }
 
-    /// The part of a list after this time [s]; after 0 the start is left out.
+    /// Part of a list after time `t` [s]; after 0 without the start.
     pub fn after<'a>(&self, values: &'a [f64], t: f64) -> &'a [f64] {
-        // times are sums of steps: half a step of grace
+        // times are sums of steps: compare with half a step of tolerance
         let first = self.states.iter().take_while(|s| s.t < t + 0.5 * self.h).count();
         &values[first..]
     }
@@ -103,7 +103,7 @@ impl Ah04Run {
         self.infeasibility.last().copied().unwrap_or(0.0)
     }
 
-    /// I(q) over time, without the start, where most runs have none.
+    /// I(q) over time without the start, where it is 0 in most runs.
     pub(super) fn infeasibility_curve(&self, label: impl Into<String>) -> Curve {
         let mut curve = self.curve(label, &self.infeasibility);
         curve.points.remove(0);
@@ -121,12 +121,12 @@ impl Ah04Run {
     }
 }
 
-/// The largest of some numbers that are not negative.
+/// Largest of some numbers that are not negative; 0 for none.
 pub(super) fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-/// Rows at the end of a step of each contact that carried an impulse in it.
+/// Rows, at the end of a step, of the contacts that carried an impulse in it.
 pub(super) fn carrying<S: System>(simulation: &Simulation<S>, report: &StepReport) -> Vec<ContactRow> {
     let state = simulation.state();
     let loaded = || report.contacts.iter().filter(|c| c.normal_impulse > 0.0);
@@ -139,7 +139,7 @@ pub(super) fn carrying<S: System>(simulation: &Simulation<S>, report: &StepRepor
     rows
 }
 
-/// The largest speed of the centre of mass of a planar body [m/s].
+/// Largest speed of the centre of mass of a planar body [m/s].
 fn fastest<S: System>(system: &S, v: &[f64]) -> f64 {
     let mut start = 0;
     let mut fastest: f64 = 0.0;
@@ -150,7 +150,7 @@ fn fastest<S: System>(system: &S, v: &[f64]) -> f64 {
     fastest
 }
 
-/// Adds numbers of one case that the paper does not give.
+/// Adds values of one case that the paper does not give.
 pub(super) fn measured(
     out: &mut Reproduction,
     experiment: &'static str,
@@ -162,7 +162,7 @@ pub(super) fn measured(
     }
 }
 
-/// Adds a number, beside the paper's where there is one.
+/// Adds a value beside the published one, if there is one.
 pub(super) fn line<'a>(
     out: &'a mut Reproduction,
     experiment: &'static str,
@@ -174,7 +174,7 @@ pub(super) fn line<'a>(
     out.add(Measurement::new("AH04", experiment, case.to_string(), quantity, value, published))
 }
 
-/// Adds curves over common axes; over a logarithmic axis 0 is drawn as a very small number.
+/// Adds curves over common axes; on a logarithmic axis 0 is drawn as [`MIN_DRAWN`].
 pub(super) fn curves(
     out: &mut Reproduction,
     name: &str,
@@ -183,18 +183,18 @@ pub(super) fn curves(
     mut curves: Vec<Curve>,
 ) {
     if axes[1].logarithmic {
-        curves.iter_mut().flat_map(|c| &mut c.points).for_each(|p| p[1] = p[1].max(NOTHING));
+        curves.iter_mut().flat_map(|c| &mut c.points).for_each(|p| p[1] = p[1].max(MIN_DRAWN));
     }
     let content = FigureContent::Curves { axes, curves };
     out.figures.push(Figure { name: name.into(), title: title.into(), content });
 }
 
-/// The axes of I(q) over time.
+/// Axes of I(q) over time.
 pub(super) fn infeasibility_axes() -> [Axis; 2] {
     [Axis::linear("t [s]"), Axis::logarithmic("I(q) [m]")]
 }
 
-/// The axes of speed over time.
+/// Axes of speed over time.
 pub(super) fn speed_axes() -> [Axis; 2] {
     [Axis::linear("t [s]"), Axis::linear("largest speed of a centre of mass [m/s]")]
 }

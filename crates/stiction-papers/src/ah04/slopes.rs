@@ -1,4 +1,4 @@
-//! I(q) against the size of the steps: AH04 Theorem 4.1, I ≤ C ‖v‖²h².
+//! Infeasibility I(q) against the step size: AH04 Theorem 4.1, I ≤ C ‖v‖²h².
 
 use super::banded;
 use super::ellipse::{self, ELLIPSE_BAND, Ellipse};
@@ -7,14 +7,14 @@ use super::record::{Ah04Run, curves, largest, line, measured};
 use crate::{Axis, Curve, ExperimentError, PublishedSense, Reproduction, Series, slope};
 use stiction::Scheme;
 
-/// Largest I(q) of 5 s of a pendulum, before and after post-stabilization, h = 0.1 s and its halves.
+/// Largest I(q) of 5 s of a pendulum, before and after post-stabilization, for h = 0.1 s halved repeatedly.
 pub fn of_pendulum(pendulum: Pendulum, scheme: Scheme) -> Result<[Series; 2], ExperimentError> {
     let run = |h: f64| pendulum.run(scheme, h, 5.0);
     let measure = |run: &Ah04Run| [largest(&run.before), run.largest_after(0.0)];
     series(pendulum::PENDULUM_STEP, 7, run, measure)
 }
 
-/// Of 10 s of the ellipse: largest I(q) after 3 s, I(q) at the end, and the constant; h = 0.05 s and its halves.
+/// Ellipse for 10 s: largest I(q) after 3 s, I(q) at the end, and the constant, for h = 0.05 s halved repeatedly.
 pub fn of_ellipse(scheme: Scheme) -> Result<[Series; 3], ExperimentError> {
     let run = |h: f64| Ellipse::default().run(scheme, h, 10.0);
     // before 3 s the body hits the table, and I(q) is that of the impact
@@ -37,7 +37,7 @@ fn series<const N: usize>(
     Ok(all)
 }
 
-/// The slopes, and the constant of the ellipse.
+/// Slopes, and the constant of the ellipse.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "Theorem 4.1, slopes";
     let mut all = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         let [_, unstabilized] = of_pendulum(pendulum, Scheme::ap97())?;
         add(out, format!("{name}, unstabilized"), unstabilized, None);
     }
-    // the gap of a distance joint is linear along its row: one pass leaves nothing of it
+    // the gap of a distance joint is linear along its row: one pass corrects it completely
     let [before, after] = of_pendulum(Pendulum::Squared, Scheme::ap97().post_stabilized(1))?;
     let name = Pendulum::Squared.name();
     add(out, format!("{name}, before post-stabilization"), before, None);
@@ -61,7 +61,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
 
     let [late, _, constants] = of_ellipse(banded(ELLIPSE_BAND, Scheme::ah04()))?;
     add(out, "ellipse, stabilized, after 3 s".into(), late, Some(2.0));
-    // with Δ = 0 bodies hover inside any band: only contacts that are closed may act
+    // with Δ = 0 bodies hover inside any band: only closed contacts may act
     let [_, end, _] = of_ellipse(banded(0.0, Scheme::ap97()))?;
     add(out, "ellipse, unstabilized, at 10 s".into(), end, None);
     for [h, constant] in constants {

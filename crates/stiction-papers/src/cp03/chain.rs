@@ -1,9 +1,9 @@
-//! Six links hang from a wall and fall, horizontal at rest: error of the hinges. CP03 §VI-A, Figs. 2–7
+//! Chain of six links that falls from the horizontal: errors of the hinges. CP03 §VI-A, Figs. 2–7
 //!
-//! The paper gives the length of a link, 100 mm, and the step. Read literally, the errors come out six to ten
-//! times smaller than published, since the chain needs 0.34 s to reach the bottom; with ten times the gravity and
-//! hinges inside the links all of them agree. Both readings are run. The second was found by fitting these very
-//! numbers: it shows that they are consistent with each other, not that it was the authors' chain.
+//! The paper gives the length of a link, 100 mm, and the step. Taken literally, the errors are six to ten times smaller
+//! than published, since the chain needs 0.34 s to reach the bottom. With ten times the gravity and hinges inside the
+//! links all of them agree. Both readings are run. The second one is fitted to the published numbers: it shows that they
+//! are consistent with each other, not that it is the chain of the authors.
 
 use super::{Cp03Run, error_axis, errors_figure, line, stabilizations};
 use crate::{
@@ -16,15 +16,15 @@ use stiction::{Mistakes, Scheme};
 
 pub(super) const NAME: &str = "six-link chain";
 
-/// Size of a step in the paper [s].
+/// Step of the paper [s].
 pub const H: f64 = 1e-3;
 
-/// Steps in the paper.
+/// Number of steps in the paper.
 pub const CHAIN_STEPS: usize = 600;
 
 const LINKS: usize = 6;
 
-/// How the paper's chain is read.
+/// Reading of the chain of the paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chain {
     /// Name of the reading.
@@ -35,18 +35,18 @@ pub struct Chain {
     pub length: f64,
     /// Width of a link, 0 for a rod [m].
     pub width: f64,
-    /// From the end of a link to its hinge [m].
+    /// Distance from the end of a link to its hinge [m].
     pub inset: f64,
 }
 
-/// The paper's words in SI units: rods of 100 mm hinged at their ends.
+/// Literal reading in SI units: rods of 100 mm hinged at their ends.
 pub const SI: Chain = Chain { name: "SI", gravity: 9.81, length: 0.1, width: 0.0, inset: 0.0 };
 
-/// What the paper's numbers fit: ten times the gravity, links of 100 mm × 20 mm hinged 20 mm inside their ends.
+/// Fitted reading: ten times the gravity, links of 100 mm × 20 mm hinged 20 mm inside their ends.
 pub const FIT: Chain = Chain { name: "FIT", gravity: 98.1, length: 0.1, width: 0.02, inset: 0.02 };
 
 impl Chain {
-    /// The chain and its links, horizontal at rest with the first hinge at the origin.
+    /// Model and links, horizontal and at rest with the first hinge at the origin.
     pub fn model(&self) -> Result<(Model, Vec<BodyId>), Mistakes> {
         let mut world = World::new(Vector2::new(0.0, -self.gravity));
         let wall = world.add_body(Body::fixed("wall"));
@@ -66,7 +66,7 @@ impl Chain {
         Ok((world.build()?, links))
     }
 
-    /// The outline of a link, about its centre [m].
+    /// Outline of a link about its centre [m].
     fn corners(&self) -> Vec<Point2<f64>> {
         let (x, y) = (0.5 * self.length, 0.5 * self.width);
         if y > 0.0 {
@@ -77,18 +77,18 @@ impl Chain {
     }
 }
 
-/// The chain for a number of steps; the error is the largest component of any hinge's.
+/// Runs the chain for a number of steps; the error is the largest component over all hinges.
 pub fn run(chain: &Chain, scheme: &Scheme, h: f64, steps: usize) -> Result<Cp03Run, ExperimentError> {
     Cp03Run::of(chain.model()?.0, scheme, h, steps, FRAME)
 }
 
-/// Steps from one frame to the next.
+/// Steps between two snapshots.
 const FRAME: usize = 50;
 
-/// How often the error climbs fast: at more than twice its mean rate over a few steps. CP03: "the graph has stair
+/// Number of fast rises of the error: at more than twice its mean rate over a few steps. CP03: "the graph has stair
 /// steps because of the periodic nature of the swinging chain"
 pub fn stairs(errors: &[f64]) -> usize {
-    // long enough to skip the ripple on a stair, short against a swing
+    // long compared with the ripple on a stair, short compared with a swing
     const WINDOW: usize = 20;
     let mean = errors.last().copied().unwrap_or(0.0) * WINDOW as f64 / errors.len().max(1) as f64;
     let steep: Vec<bool> =
@@ -96,7 +96,7 @@ pub fn stairs(errors: &[f64]) -> usize {
     usize::from(steep.first() == Some(&true)) + steep.windows(2).filter(|w| !w[0] && w[1]).count()
 }
 
-/// How the largest errors up to t = 0.3 s of the chain in SI units fall with h. AH04 Theorem 4.1
+/// Orders in h of the largest errors up to t = 0.3 s of the chain in SI units. AH04 Theorem 4.1
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChainSlopes {
     /// Without stabilization.
@@ -126,7 +126,7 @@ pub fn slopes() -> Result<ChainSlopes, ExperimentError> {
     Ok(ChainSlopes { none, stabilized, before, after })
 }
 
-/// Numbers and pictures of both readings.
+/// Measurements and figures of both readings.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut all = Reproduction::default();
     for chain in [SI, FIT] {
@@ -149,7 +149,7 @@ pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     Ok(all)
 }
 
-/// Of the errors that come out otherwise.
+/// Remark on the errors that differ.
 const READINGS: &str = "the paper gives neither masses nor gravity, and reads its numbers off plots: SI is the \
                         chain read literally, FIT with ten times the gravity and hinges inside the links";
 
@@ -161,7 +161,7 @@ fn lines(chain: &Chain, runs: &[Cp03Run]) -> Vec<Measurement> {
         |case: &str, quantity: &'static str, value: f64, published: Option<(f64, PublishedSense)>| {
             let mut line = line(NAME, format!("{name}, {case}"), quantity, value, published.map(|p| p.0));
             line.sense = published.map_or(PublishedSense::Exactly, |p| p.1);
-            if line.verdict() == Agreement::Differs {
+            if line.agreement() == Agreement::Differs {
                 line.because(READINGS);
             }
             lines.push(line);

@@ -1,4 +1,4 @@
-//! Five bodies are pushed into the corners of a room: penetration of many contacts at once. CP03 §VI-B, Fig. 10
+//! Five bodies pushed into the corners of a room: penetration of many simultaneous contacts. CP03 §VI-B, Fig. 10
 //!
 //! The paper shows two pictures of such a scene and says that post-stabilization scales well to it. Here the push
 //! is a table, so that every run is the same.
@@ -15,23 +15,23 @@ pub(super) const NAME: &str = "five bodies in a room";
 /// Half the width and height of the room [m].
 const ROOM: [f64; 2] = [0.3, 0.2];
 
-/// Size of a step [s].
+/// Step size [s].
 pub const H: f64 = 1e-3;
 
-/// Steps in 10 s.
+/// Number of steps in 10 s.
 pub const FIVE_STEPS: usize = 10_000;
 
-/// The paper's contact tolerance, as a band of the active set [m].
+/// Contact tolerance of the paper, used as the band of the active set [m].
 pub const BAND: f64 = 1e-3;
 
-/// Passes of post-stabilization at most.
+/// Maximum passes of post-stabilization.
 pub const PASSES: usize = 6;
 
-/// Time from one row of the table to the next [s].
+/// Time between two rows of the table [s].
 const BEAT: f64 = 0.5;
 
-/// The push: forces along x and y on each of the five bodies [N], every half second, linear in between. Into the
-/// right lower corner, up and over to the left, into the left lower corner, and back.
+/// Pushing forces along x and y on each of the five bodies [N], every half second, linear in between: into the right
+/// lower corner, up and over to the left, into the left lower corner, and back.
 const PUSH: [[[f64; 2]; 5]; 21] = [
     [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]],
     [[30.0, -5.0], [25.0, 0.0], [20.0, 5.0], [15.0, -10.0], [25.0, -5.0]],
@@ -56,7 +56,7 @@ const PUSH: [[[f64; 2]; 5]; 21] = [
     [[30.0, -20.0], [30.0, -20.0], [30.0, -20.0], [30.0, -20.0], [30.0, -20.0]],
 ];
 
-/// The force of the table on a body at a time [N].
+/// Force of the table on a body at a time [N].
 fn push(body: usize, t: f64) -> Vector2<f64> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "t is from 0 to 10 s")]
     let row = ((t / BEAT) as usize).min(PUSH.len() - 2);
@@ -94,12 +94,12 @@ pub fn model() -> Result<(Model, Vec<BodyId>), Mistakes> {
     Ok((world.build()?, ids))
 }
 
-/// The five bodies for a number of steps.
+/// Runs the five bodies for a number of steps.
 pub fn run(scheme: &Scheme, steps: usize) -> Result<Cp03Run, ExperimentError> {
     Cp03Run::of(model()?.0, scheme, H, steps, 500)
 }
 
-/// The cases, each with its name and scheme.
+/// Cases: name and scheme.
 pub fn cases() -> [(&'static str, Scheme); 5] {
     let post = |passes| Scheme::ap97().post_stabilized(passes);
     [
@@ -111,7 +111,7 @@ pub fn cases() -> [(&'static str, Scheme); 5] {
     ]
 }
 
-/// Numbers and pictures.
+/// Measurements and figures.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut all = Reproduction::default();
     let (model, ids) = model()?;

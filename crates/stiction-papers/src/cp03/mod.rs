@@ -1,8 +1,7 @@
-//! CP03: stabilization after the step, beside Baumgarte's and AH04's. Lengths are measured in mm, as the paper
-//! does.
+//! CP03: post-stabilization beside Baumgarte's and AH04's stabilization. Lengths are in mm, as in the paper.
 //!
-//! The paper's figures are images and its scenes are given by a few words, so only the numbers of its prose are
-//! published ones. Several of them are bounds ("never exceeding 3 mm"); their cases say so.
+//! The figures of the paper are images and its scenes are described by a few words, so only the numbers of its text count
+//! as published. Several of them are bounds ("never exceeding 3 mm").
 
 pub mod chain;
 pub mod five;
@@ -23,7 +22,7 @@ use stiction_geometry::planar::{Polygon, Shape};
 /// Millimetres in a metre.
 const MM: f64 = 1e3;
 
-/// Everything of the paper.
+/// Measurements and figures of the paper.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut all = Reproduction::default();
     for part in [chain::reproduce, rectangle::reproduce, plank::reproduce, five::reproduce] {
@@ -34,40 +33,38 @@ pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     Ok(all)
 }
 
-/// What a step costs with each stabilization, as time [µs]: different on every machine and in every run, so no
-/// part of [`reproduce`].
-pub fn cost() -> Result<Vec<Measurement>, ExperimentError> {
-    const COST_STEPS: usize = 2000;
+/// Time of a step with each stabilization [µs], the mean over a number of steps. Differs between machines and runs, so it is not part of [`reproduce`].
+pub fn cost(steps: usize) -> Result<Vec<Measurement>, ExperimentError> {
     let mut lines = Vec::new();
     let mut add =
         |experiment: &'static str, name: &str, run: &dyn Fn() -> Result<Cp03Run, ExperimentError>| {
-            // the best of a few, since whatever else the machine does only adds to it
+            // the least of a few, since other processes only add to it
             let mut best = f64::INFINITY;
             for _ in 0..5 {
                 let start = Instant::now();
                 run()?;
                 best = best.min(start.elapsed().as_secs_f64());
             }
-            let value = 1e6 * best / COST_STEPS as f64;
+            let value = 1e6 * best / steps as f64;
             lines.push(line(experiment, name, "time of a step [µs]", value, None));
             Ok::<(), ExperimentError>(())
         };
     for (name, scheme) in stabilizations() {
-        add(chain::NAME, name, &|| chain::run(&chain::SI, &scheme, chain::H, COST_STEPS))?;
+        add(chain::NAME, name, &|| chain::run(&chain::SI, &scheme, chain::H, steps))?;
     }
     for (name, scheme) in stabilizations() {
-        add(rectangle::NAME, name, &|| rectangle::run(&banded(scheme, rectangle::BAND), 1e-3, COST_STEPS))?;
+        add(rectangle::NAME, name, &|| rectangle::run(&banded(scheme, rectangle::BAND), 1e-3, steps))?;
     }
     for (name, scheme) in stabilizations() {
-        add(plank::NAME, name, &|| plank::run(&scheme, 1e-3, COST_STEPS))?;
+        add(plank::NAME, name, &|| plank::run(&scheme, 1e-3, steps))?;
     }
     for (name, scheme) in five::cases() {
-        add(five::NAME, name, &|| five::run(&scheme, COST_STEPS))?;
+        add(five::NAME, name, &|| five::run(&scheme, steps))?;
     }
     Ok(lines)
 }
 
-/// The stabilizations that are compared, each with its name.
+/// Stabilizations to compare: name and scheme.
 pub fn stabilizations() -> [(&'static str, Scheme); 6] {
     [
         ("none", Scheme::ap97()),
@@ -79,27 +76,27 @@ pub fn stabilizations() -> [(&'static str, Scheme); 6] {
     ]
 }
 
-/// The same scheme with the papers' active set: all contacts with a gap of at most `band` [m].
+/// Scheme with the active set of the papers: all contacts with a gap of at most `band` [m].
 pub fn banded(scheme: Scheme, band: f64) -> Scheme {
     Scheme { active: Active::Band(band), ..scheme }
 }
 
-/// The errors of a run, step by step.
+/// Errors of a run after each step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cp03Run {
-    /// Size of a step [s].
+    /// Step size [s].
     pub h: f64,
     /// I(q) at the end of each step [mm], before post-stabilization if there is any.
     pub before: Vec<f64>,
     /// I(q) at the end of each step [mm].
     pub after: Vec<f64>,
-    /// States at the start and after every step that was asked for.
+    /// States at the start and after every `keep` steps.
     pub states: Vec<State>,
     /// Passes of post-stabilization in each step.
     pub passes: Vec<usize>,
     /// Complementarity problems solved.
     pub problems: usize,
-    /// Pivots in them.
+    /// Pivots of these problems.
     pub pivots: usize,
     /// Steps in which the linearized constraints of a pass could not all be met.
     pub infeasible: usize,
@@ -142,7 +139,7 @@ impl Cp03Run {
         most(&self.before)
     }
 
-    /// Largest error that was left [mm].
+    /// Largest error at the end of a step [mm].
     pub fn most_after(&self) -> f64 {
         most(&self.after)
     }
@@ -157,7 +154,7 @@ impl Cp03Run {
         self.passes.iter().copied().max().unwrap_or(0)
     }
 
-    /// What a step took: numbers that are the same on every machine. Joints alone take no pivots.
+    /// Counts per step, which do not depend on the machine. Joints alone take no pivots.
     fn cost_lines(&self, experiment: &'static str, case: &str) -> impl Iterator<Item = Measurement> {
         let per_step = |total: usize| total as f64 / self.after.len().max(1) as f64;
         let pivots = (self.pivots > 0).then(|| ("pivots per step", per_step(self.pivots)));
@@ -168,7 +165,7 @@ impl Cp03Run {
 }
 
 fn most(errors: &[f64]) -> f64 {
-    // a run that blew up must not look like a good one
+    // NaN must not count as a small error
     errors.iter().fold(0.0, |m, &e| if e.is_nan() { f64::INFINITY } else { e.max(m) })
 }
 
@@ -182,10 +179,10 @@ fn line(
     Measurement::new("CP03", experiment, case.into(), quantity, value, published)
 }
 
-/// Points of a curve at most: more than a picture can show.
+/// Maximum number of points of a curve: more than a picture can show.
 const POINTS: usize = 1000;
 
-/// Errors over time, each point the largest of a few steps; without zeros where they cannot be drawn.
+/// Errors over time, each point the largest of a few steps; without zeros on a logarithmic axis.
 fn curve(label: &str, h: f64, errors: &[f64], axis: &Axis) -> Curve {
     let window = errors.len().div_ceil(POINTS).max(1);
     let point = |(i, chunk): (usize, &[f64])| [h * (i * window + chunk.len()) as f64, most(chunk)];
@@ -196,30 +193,30 @@ fn curve(label: &str, h: f64, errors: &[f64], axis: &Axis) -> Curve {
     }
 }
 
-/// A picture of errors over time.
+/// Figure of errors over time.
 fn errors_figure(name: String, title: String, h: f64, axis: Axis, errors: &[(&str, &[f64])]) -> Figure {
     let curves = errors.iter().map(|(label, errors)| curve(label, h, errors, &axis)).collect();
     Figure { name, title, content: FigureContent::Curves { axes: [Axis::linear("time [s]"), axis], curves } }
 }
 
-/// The axis of errors [mm].
+/// Axis of errors [mm].
 fn error_axis(logarithmic: bool) -> Axis {
     let label = "largest error [mm]";
     if logarithmic { Axis::logarithmic(label) } else { Axis::linear(label) }
 }
 
-/// A convex polygon with these vertices [m].
+/// Convex polygon with these vertices [m].
 fn polygon(name: &str, vertices: &[[f64; 2]]) -> Result<Shape, Mistakes> {
     let vertices: Vec<Point2<f64>> = vertices.iter().map(|&v| Point2::from(v)).collect();
     Polygon::new(&vertices).map(Shape::Polygon).map_err(|error| invalid_shape(name, &error))
 }
 
-/// A box with these half extents [m].
+/// Rectangle with these half extents [m].
 fn block(name: &str, half: [f64; 2]) -> Result<Shape, Mistakes> {
     Polygon::rectangle(half).map(Shape::Polygon).map_err(|error| invalid_shape(name, &error))
 }
 
-/// Four walls about the origin, this far away [m].
+/// Four walls about the origin at these distances [m].
 fn room([x, y]: [f64; 2], material: Material) -> Body {
     // floor, right, ceiling, left: a quarter turn each, with exact directions
     let walls = [(0.0, -y, [1.0, 0.0]), (x, 0.0, [0.0, 1.0]), (0.0, y, [-1.0, 0.0]), (-x, 0.0, [0.0, -1.0])];
@@ -230,12 +227,12 @@ fn room([x, y]: [f64; 2], material: Material) -> Body {
     })
 }
 
-/// The walls of a room, as a picture has them.
+/// Outline of the walls of a room.
 fn room_outline([x, y]: [f64; 2]) -> Outline {
     Outline { closed: true, points: vec![[-x, -y], [x, -y], [x, y], [-x, y]] }
 }
 
-/// Bodies in a state, with what stands still around them.
+/// Snapshot of the bodies in a state and of the fixed outlines around them.
 fn frame(model: &Model, state: &State, bodies: &[BodyId], around: &[Outline]) -> Snapshot {
     let mut outlines = around.to_vec();
     for &id in bodies {
@@ -247,7 +244,7 @@ fn frame(model: &Model, state: &State, bodies: &[BodyId], around: &[Outline]) ->
     Snapshot { t: state.t, outlines }
 }
 
-/// The outline of a polygon or a disk; disks show how they turn by a spoke.
+/// Outline of a polygon or a disk; a spoke shows the rotation of a disk.
 fn outline(pose: &Isometry2<f64>, shape: &Shape) -> Vec<Outline> {
     let placed = |x: f64, y: f64| -> [f64; 2] { (pose * Point2::new(x, y)).coords.into() };
     match shape {

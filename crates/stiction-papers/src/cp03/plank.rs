@@ -1,4 +1,4 @@
-//! A plank lies on a peg with one corner on the floor and is pulled to and fro: contact drift proper.
+//! Plank on a peg with one corner on the floor, pulled back and forth: drift of contacts.
 //!
 //! Not in the paper, whose rectangle cannot drift (see [`super::rectangle`]). The face of a plank that turns on a
 //! fixed peg can: its gap is concave along a step.
@@ -19,13 +19,13 @@ const PLANK_HALF_SIZES: [f64; 2] = [0.15, 0.01];
 /// Height of the peg, a point above the origin [m].
 const PEG: f64 = 0.06;
 
-/// Where the peg touches the lower face at the start, from the middle of the plank [m].
+/// Initial distance of the peg from the middle of the plank along its lower face [m].
 const TOUCH: f64 = 0.05;
 
-/// The band of the active set [m].
+/// Band of the active set [m].
 pub const PLANK_BAND: f64 = 2e-3;
 
-/// The plank of 1 kg on the peg with its left lower corner on the floor, no friction, a spring and a force along x.
+/// Model of the plank of 1 kg on the peg with its left lower corner on the floor, no friction, a spring and a force along x.
 pub fn model() -> Result<(Model, BodyId), Mistakes> {
     let smooth = Material { friction: 0.0, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -9.81));
@@ -57,16 +57,16 @@ pub fn model() -> Result<(Model, BodyId), Mistakes> {
     Ok((world.build()?, id))
 }
 
-/// The plank for a number of steps, with the band and the spring taken at the start of the step.
+/// Runs the plank for a number of steps, with the band and the spring taken at the start of the step.
 pub fn run(scheme: &Scheme, h: f64, steps: usize) -> Result<Cp03Run, ExperimentError> {
     let scheme = Scheme { implicit_springs: false, ..banded(*scheme, PLANK_BAND) };
     Cp03Run::of(model()?.0, &scheme, h, steps, 20)
 }
 
-/// What 10 s at one step size leave [mm].
+/// Errors after 10 s with one step size [mm].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlankErrors {
-    /// Size of a step [s].
+    /// Step size [s].
     pub h: f64,
     /// Without stabilization.
     pub none: Cp03Run,
@@ -76,7 +76,7 @@ pub struct PlankErrors {
     pub post: Cp03Run,
 }
 
-/// The three schemes for 10 s with `steps` steps.
+/// Runs the three schemes for 10 s with `steps` steps.
 pub fn plank(steps: u32) -> Result<PlankErrors, ExperimentError> {
     let h = 10.0 / f64::from(steps);
     let run = |scheme: Scheme| run(&scheme, h, steps as usize);
@@ -96,7 +96,7 @@ pub fn slopes(planks: &[PlankErrors]) -> [f64; 4] {
     measures.map(|measure| slope(&planks.iter().map(|p| [p.h, measure(p)]).collect::<Vec<_>>()))
 }
 
-/// Numbers and pictures.
+/// Measurements and figures.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut all = Reproduction::default();
     let planks = [10_000, 5_000, 2_500].into_iter().map(plank).collect::<Result<Vec<_>, _>>()?;
@@ -131,7 +131,7 @@ fn figures(plank: &PlankErrors) -> Result<Vec<Figure>, ExperimentError> {
         Outline { closed: false, points: vec![[-0.3, 0.0], [0.3, 0.0]] },
         Outline { closed: false, points: vec![[0.0, 0.0], [0.0, PEG]] },
     ];
-    // one swing of the force in ten frames and more
+    // at least ten snapshots per period of the force
     let frames = plank.post.states.iter().take(40).step_by(4);
     let frames = frames.map(|s| frame(&model, s, &[id], &around)).collect();
     let errors: [(&str, &[f64]); 4] = [

@@ -1,8 +1,8 @@
-//! A rectangle is pushed around in a room: penetration of its corners. CP03 §VI-B, Figs. 8–9
+//! Rectangle pushed around in a room: penetration of its corners. CP03 §VI-B, Figs. 8–9
 //!
-//! The paper's user pushed it with the mouse, which nobody recorded; here the push is a formula of time. The
-//! errors are those of impacts that a band of 1 mm does not see coming, v h − 1 mm: a corner on a flat wall cannot
-//! drift into it, since its gap is convex along a step.
+//! In the paper a user pushed it with the mouse, without a record; here the force is a formula of time. The errors are
+//! those of impacts from outside a band of 1 mm, v h − 1 mm: a corner on a flat wall cannot drift into it, since its gap
+//! is convex along a step.
 
 use super::{Cp03Run, banded, block, error_axis, errors_figure, frame, line, room, room_outline};
 use crate::{ExperimentError, Figure, FigureContent, Reproduction};
@@ -18,17 +18,17 @@ const ROOM: [f64; 2] = [0.3, 0.2];
 /// Half the width and height of the rectangle [m].
 const RECTANGLE_HALF_SIZES: [f64; 2] = [0.05, 0.03];
 
-/// The paper's contact tolerance, as a band of the active set [m].
+/// Contact tolerance of the paper, used as the band of the active set [m].
 pub const BAND: f64 = 1e-3;
 
-/// Sizes of a step [s], and steps in 10 s.
+/// Step sizes [s], and the number of steps in 10 s.
 pub const RECTANGLE_RUNS: [(f64, usize); 2] = [(1e-3, 10_000), (5e-3, 2_000)];
 
-/// The rectangle of 1 kg at rest in the middle of the room, and the push.
+/// Model of the rectangle of 1 kg, at rest in the middle of the room, and of the force.
 pub fn model() -> Result<(Model, BodyId), Mistakes> {
     let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector2::new(0.0, -9.81));
-    // at the corners, also while they are inside the band: where the paper's contact points are
+    // at the corners even inside the band, as the contact points of the paper
     world.friction_point = FrictionPoint::Surface;
     world.add_body(room(ROOM, material));
     let inertia = (RECTANGLE_HALF_SIZES[0].powi(2) + RECTANGLE_HALF_SIZES[1].powi(2)) / 3.0;
@@ -41,12 +41,12 @@ pub fn model() -> Result<(Model, BodyId), Mistakes> {
     Ok((world.build()?, id))
 }
 
-/// The pushed rectangle for a number of steps.
+/// Runs the pushed rectangle for a number of steps.
 pub fn run(scheme: &Scheme, h: f64, steps: usize) -> Result<Cp03Run, ExperimentError> {
     Cp03Run::of(model()?.0, scheme, h, steps, 250)
 }
 
-/// The cases, each with its name and scheme.
+/// Cases: name and scheme.
 pub fn cases(h: f64) -> Vec<(&'static str, Scheme)> {
     let band = |scheme| banded(scheme, BAND);
     let post = |passes| Scheme::ap97().post_stabilized(passes);
@@ -65,7 +65,7 @@ pub fn cases(h: f64) -> Vec<(&'static str, Scheme)> {
     ]
 }
 
-/// Numbers and pictures for h = 0.001 s and 0.005 s.
+/// Measurements and figures for h = 0.001 s and 0.005 s.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut all = Reproduction::default();
     for (h, steps) in RECTANGLE_RUNS {

@@ -1,5 +1,5 @@
-//! A block that slides until friction stops it. Not in the paper: it shows that friction must be bounded by the
-//! normal impulse, and not by the multiplier of ∇ρ as in HA10 (4.11).
+//! Block that slides until friction stops it. Not in the paper: shows that friction must be bounded by the normal
+//! impulse, not by the multiplier of ∇ρ as in HA10 (4.11).
 
 use super::event::GapForm;
 use super::line;
@@ -12,18 +12,18 @@ use stiction::Scheme;
 /// Depths of the centre of the floor [m].
 pub const DEPTHS: [f64; 3] = [0.5, 2.0, 10.0];
 
-/// The exact distance v²/(2 μ g) [m].
+/// Exact distance v²/(2 μ g) [m].
 pub fn exact() -> f64 {
     SLIDE * SLIDE / (2.0 * MU * GRAVITY)
 }
 
-/// How far the block has gone when it rests, with steps of 5 ms [m].
+/// Distance of the block at rest, with steps of 5 ms [m].
 pub fn distance(method: Ha10Method) -> Result<f64, ExperimentError> {
     let run = Ha10Run::of(Ha10Scene::Block, 0, method, 0.005, 2.0)?;
     Ok(run.end.q[0])
 }
 
-/// Distances at three depths, with friction as it should be and as printed.
+/// Distances at three depths, with friction bounded by the normal impulse and as printed.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "sliding block";
     const QUANTITY: &str = "distance [m]";

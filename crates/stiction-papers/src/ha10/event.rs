@@ -5,23 +5,24 @@ use nalgebra::{Point3, UnitQuaternion, Vector3};
 use stiction::{ContactId, ContactRow, Material, Moments, PairId};
 use stiction_lcp::{FrictionSet, OffsetRow, Row, Term};
 
-/// The paper's ε̂_t: how near the metric of a pair, and how near to it the metric of an event, must be [1].
+/// Limit ε̂_t of the paper on the metric of a pair, and on the metric of an event relative to its pair [1]. Smaller
+/// values miss impacts, larger ones add rows.
 const NEAR_ACTIVE: f64 = 0.3;
 
-/// The paper's ε̂_x: how far from the grown bodies the point of an event may be [m].
-pub(super) const OUTSIDE: f64 = 1e-3;
+/// Limit ε̂_x of the paper on the distance of the point of an event from the grown bodies [m].
+pub(super) const MAX_POINT_DISTANCE: f64 = 1e-3;
 
-/// Round-off of the metric: an event below that of its pair by more is one of a wrong face [1].
-const ROUND_OFF: f64 = 1e-9;
+/// Round-off of the metric [1]. An event whose metric is lower than that of its pair by more belongs to a wrong face.
+const METRIC_ROUND_OFF: f64 = 1e-9;
 
-/// The gap function that the rows of a step are made of.
+/// Gap function of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapForm {
-    /// Φ = ρ = (r − 1)/r, the paper's. HA10 (3.5)
+    /// Φ = ρ = (r − 1)/r, that of the paper. HA10 (3.5)
     Rho,
     /// Φ = r − 1, which has the same row and is linear where bodies do not turn.
     Ratio,
-    /// The simulator's own gap, the distance of the two features in metres.
+    /// Gap of the simulator: the distance of the two features [m].
     Gap,
 }
 
@@ -35,65 +36,65 @@ pub(super) fn is_near(r: f64) -> bool {
     rho(r) <= NEAR_ACTIVE
 }
 
-/// A body of an event.
+/// Body of a pair of shapes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairSide {
-    /// Its number in the world.
+    /// Index in the world.
     pub(super) body: u32,
-    /// Where its velocities stand, if it moves.
+    /// Velocities of the body, if it moves.
     pub(super) place: Option<BodyCentre>,
 }
 
-/// Where the velocities of a body stand and what they are of.
+/// Velocities of a moving body: their position in the state and their reference.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyCentre {
-    /// Number among the bodies that move.
+    /// Index among the moving bodies.
     pub(super) number: usize,
     /// Centre of mass [m].
     pub(super) centre: Point3<f64>,
-    /// The axes that angular velocities are measured along; `None` for a planar body.
+    /// Axes of the angular velocity; `None` for a planar body.
     pub(super) axes: Option<UnitQuaternion<f64>>,
 }
 
-/// Two features that meet when both bodies have grown r times.
+/// Event: two features that meet when both bodies are scaled by r.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RatioEvent {
     pub(super) feature: u32,
     pub(super) r: f64,
-    /// L [m]
+    /// Length L [m].
     pub(super) length: f64,
-    /// ν, from the first body to the second.
+    /// Normal ν, from the first body to the second.
     pub(super) normal: Vector3<f64>,
-    /// The point p of both grown bodies [m].
+    /// Common point p of both scaled bodies [m].
     pub(super) point: Point3<f64>,
 }
 
-/// The events of two bodies.
+/// Pair of shapes and its events.
 #[derive(Debug, Clone)]
 pub(super) struct ShapePair {
     pub(super) pair: PairId,
     pub(super) sides: [PairSide; 2],
     pub(super) material: Material,
-    /// r of the pair.
+    /// Ratio r of the pair [1].
     pub(super) r: f64,
     pub(super) events: Vec<RatioEvent>,
 }
 
 impl ShapePair {
-    /// The events that are nearly active. HA10 (4.14), with the metric of the algebraic event
+    /// Near-active events. HA10 (4.14), with the metric of the algebraic event
     pub(super) fn near_active(&self) -> impl Iterator<Item = &RatioEvent> {
         let least = rho(self.r);
         let near = move |event: &&RatioEvent| {
             let above = rho(event.r) - least;
-            is_near(self.r) && (-ROUND_OFF..=NEAR_ACTIVE).contains(&above)
+            is_near(self.r) && (-METRIC_ROUND_OFF..=NEAR_ACTIVE).contains(&above)
         };
         self.events.iter().filter(near)
     }
 
-    /// The rows of an event: unit normal and friction, both at its point.
+    /// Rows of an event: unit normal and friction at its point.
     ///
     /// L r² ∇ρ = L ∇r = [−ν, −(p − x₁) × ν, ν, (p − x₂) × ν] and the gap is multiplied alike, so that the row
-    /// speaks of metres and its impulse is one. HA10 (4.5)
+    /// has the unit m and its multiplier is an impulse. HA10 (4.5)
     pub(super) fn row(&self, event: &RatioEvent, form: GapForm, normalized: bool) -> ContactRow {
         let RatioEvent { feature, r, length, normal, point } = *event;
         let planar = self.sides.iter().filter_map(|side| side.place).all(|place| place.axes.is_none());
@@ -106,7 +107,7 @@ impl ShapePair {
         let count = if planar { 1 } else { 2 };
         let tangent_rows =
             tangents[..count].iter().map(|t| OffsetRow { row: self.along(t, &point), offset: 0.0 });
-        // four directions in space, as the paper has them
+        // four directions in space, as in the paper
         let set = if planar { None } else { FrictionSet::regular(4) };
         let scale = if normalized { 1.0 } else { length * r * r };
         ContactRow {
@@ -127,7 +128,7 @@ impl ShapePair {
         }
     }
 
-    /// The speed of the second body against the first along a direction, both at one point.
+    /// Row of the speed of the second body relative to the first along a direction, at one point.
     fn along(&self, direction: &Vector3<f64>, point: &Point3<f64>) -> Row {
         let mut terms = ArrayVec::new();
         for (side, sign) in self.sides.iter().zip([-1.0, 1.0]) {
@@ -145,7 +146,7 @@ impl ShapePair {
     }
 }
 
-/// The first tangent: along x of the world on nearly horizontal surfaces, horizontal on all others.
+/// First tangent: along x of the world on nearly horizontal surfaces, horizontal on all others.
 fn tangent(n: &Vector3<f64>) -> Vector3<f64> {
     if n.z.abs() >= 0.9 { (Vector3::x() - n * n.x).normalize() } else { Vector3::z().cross(n).normalize() }
 }

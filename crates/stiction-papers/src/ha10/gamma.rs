@@ -1,4 +1,4 @@
-//! The effect of γ: HA10 Figure 5.
+//! Effect of γ on the infeasibility: HA10 Figure 5.
 
 use super::event::GapForm;
 use super::line;
@@ -7,14 +7,14 @@ use super::scenes::Ha10Scene;
 use super::slopes::extent;
 use crate::{Axis, Curve, ExperimentError, Figure, FigureContent, Reproduction};
 
-/// The paper's γ.
+/// Values of γ in the paper.
 const GAMMAS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
-/// The paper's sizes of steps [s].
+/// Step sizes of the paper [s].
 const GAMMA_STEP_SIZES: [f64; 4] = [0.1, 0.05, 0.02, 0.01];
 
-/// The largest of all starts with γ on all events or on those with Φ < 0 only: of max(0, −ρ) over the run, and of
-/// that at its end [1].
+/// Largest max(0, −ρ) over all starts, during the run and at its end [1]. γ acts on all events, or only on those with
+/// Φ < 0.
 pub fn of(scene: Ha10Scene, gamma: f64, everywhere: bool, h: f64) -> Result<[f64; 2], ExperimentError> {
     let (time, starts) = extent(scene);
     let mut worst = [0.0_f64; 2];
@@ -25,7 +25,7 @@ pub fn of(scene: Ha10Scene, gamma: f64, everywhere: bool, h: f64) -> Result<[f64
     Ok(worst)
 }
 
-/// The table and figure of the paper's problem, as printed and with γ where bodies overlap only.
+/// Measurements and figure of the problem of the paper, as printed and with γ only where bodies overlap.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     for (everywhere, experiment, name, title) in [
         (true, "Fig. 5, Balance2, γ on all events", "ha10-gamma", "γ on all events, as printed"),

@@ -1,11 +1,10 @@
-//! HA10: polygons and polyhedra that meet by the ratio metric, with the paper's gap functions in its time-stepping
-//! scheme.
+//! HA10: contact of polygons and polyhedra by the ratio metric, with the gap functions and the scheme of the paper.
 //!
-//! The paper gives its figures as pictures and its scenes by words, so the only published numbers are the slopes of
-//! Theorem 10. Where the paper contradicts itself the scheme is the one that works: positions go along with
-//! v(l + 1) (Algorithm 9 prints v(l)), events have the metric of their two features alone, at least that of their
-//! pair (Theorem 4 and (4.14) disagree), and friction is bounded by the normal impulse, not by the multiplier of ∇ρ
-//! (4.11). What is printed can be run beside it.
+//! The figures of the paper are pictures and its scenes are described by words, so the only published numbers are the
+//! slopes of Theorem 10. Where the paper contradicts itself the consistent reading is used: positions advance with
+//! v(l + 1) (Algorithm 9 prints v(l)); an event has the metric of its two features, at least that of the pair (Theorem 4
+//! and (4.14) disagree); friction is bounded by the normal impulse, not by the multiplier of ∇ρ (4.11). The printed
+//! variants can be run too.
 
 pub mod block;
 mod event;
@@ -25,7 +24,7 @@ pub use system::{EitherModel, Polyhedra};
 
 use super::{ExperimentError, Measurement, Reproduction};
 
-/// All numbers and figures of the paper.
+/// Measurements and figures of the paper.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut out = Reproduction::default();
     rest::reproduce(&mut out)?;

@@ -1,4 +1,4 @@
-//! Whole runs: what is left when all bodies have come to rest, and pictures on the way there. HA10 Figures 4, 7 and 9
+//! Whole runs until all bodies are at rest: final infeasibility, and snapshots. HA10 Figures 4, 7 and 9
 
 use super::event::GapForm;
 use super::line;
@@ -11,11 +11,10 @@ use std::collections::BTreeMap;
 use stiction::{Scheme, State, planar, spatial};
 use stiction_geometry::spatial::Polyhedron;
 
-/// Size of the steps [s].
+/// Step size [s].
 const REST_STEP: f64 = 0.01;
 
-/// When the pictures are taken [s]: as many as in the paper, and the last at its time, the others while our scenes
-/// move.
+/// Times of the snapshots [s]: as many as in the paper and the last at its time, the others while the bodies move here.
 fn moments(scene: Ha10Scene) -> &'static [f64] {
     match scene {
         Ha10Scene::Balance2 => &[0.0, 0.4, 0.6, 0.8, 1.2, 12.0],
@@ -25,7 +24,7 @@ fn moments(scene: Ha10Scene) -> &'static [f64] {
     }
 }
 
-/// A whole run of a scene.
+/// Runs a scene until it is at rest.
 pub fn run(scene: Ha10Scene, method: Ha10Method) -> Result<Ha10Run, ExperimentError> {
     watched(scene, &method, |_, _| ())
 }
@@ -39,7 +38,7 @@ fn watched(
     Ha10Run::watched(scene, 0, *method, REST_STEP, time, watch)
 }
 
-/// Numbers at the end of each scene, and its pictures.
+/// Measurements at the end of each scene, and its figures.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     for (scene, name, title) in [
         (Ha10Scene::Balance2, "ha10-balance2-frames", "HA10 Fig. 4: Balance2"),
@@ -81,7 +80,7 @@ fn frame(system: &Polyhedra, state: &State) -> Snapshot {
     Snapshot { t: state.t, outlines }
 }
 
-/// The polygons of a state, on as much of the floor as is below them.
+/// Polygons of a state, and the part of the floor below them.
 fn polygons(model: &planar::Model, state: &State) -> Vec<Outline> {
     let mut outlines = Vec::new();
     for (id, _) in model.world().bodies() {
@@ -100,7 +99,7 @@ fn polygons(model: &planar::Model, state: &State) -> Vec<Outline> {
     outlines
 }
 
-/// The polyhedra of a state seen from the right, in front and above: their silhouettes, and the edges before them.
+/// Polyhedra of a state seen from the right, front and above: silhouettes and visible edges.
 fn polyhedra(model: &spatial::Model, state: &State) -> Vec<Outline> {
     let eye = Vector3::new(0.5, -1.0, 0.5).normalize();
     let right = Vector3::z().cross(&eye).normalize();
@@ -124,12 +123,12 @@ fn polyhedra(model: &spatial::Model, state: &State) -> Vec<Outline> {
             }
         }
     }
-    // bodies keep their places in the list, and so their colours
+    // bodies keep their order, and so their colours
     outlines.extend(edges);
     outlines
 }
 
-/// The corners of the silhouette of a polyhedron, in order, and the edges between two facets that are seen.
+/// Corners of the silhouette of a polyhedron in order, and the edges between two visible facets.
 fn visible(
     polyhedron: &Polyhedron,
     pose: &Isometry3<f64>,

@@ -1,4 +1,4 @@
-//! A scene run with one of the paper's forms, and what is measured of it.
+//! Runs of the scenes with a gap function and a scheme, and their infeasibility.
 
 use super::event::GapForm;
 use super::scenes::Ha10Scene;
@@ -6,40 +6,40 @@ use super::system::Polyhedra;
 use crate::ExperimentError;
 use stiction::{Active, Level, Scheme, Simulation, State, StepReport, System};
 
-/// How far below its surface the centre of the floor is [m].
+/// Depth of the centre of the floor below its surface [m].
 pub const DEPTH: f64 = 0.5;
 
-/// How a scene is stepped.
+/// Gap function and scheme of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ha10Method {
-    /// Which gap function the rows are of.
+    /// Gap function of the rows.
     pub form: GapForm,
-    /// How a step is made.
+    /// Scheme of the steps.
     pub scheme: Scheme,
-    /// Positions go along with v(l), as step 3 of HA10 Algorithm 9 is printed, and not with v(l+1).
+    /// Whether positions advance with v(l), as step 3 of HA10 Algorithm 9 is printed, instead of v(l+1).
     pub lagging: bool,
     /// Whether friction is bounded by the normal impulse; see [`Polyhedra::normalized`].
     pub normalized: bool,
-    /// How far below its surface the centre of the floor is [m].
+    /// Depth of the centre of the floor below its surface [m].
     pub depth: f64,
 }
 
 impl Ha10Method {
-    /// The paper's scheme with γ, on all events as HA10 (4.10) has it or on those with Φ < 0 only.
+    /// Scheme of the paper with γ, on all events as in HA10 (4.10) or only on those with Φ < 0.
     pub fn paper(form: GapForm, gamma: f64, everywhere: bool) -> Self {
         let scheme = Scheme::of(Level::Stabilized { gamma, everywhere });
-        // the near-active events are chosen without a length
+        // the choice of near-active events needs no length
         let scheme = Scheme { active: Active::Band(f64::INFINITY), ..scheme };
         Self { form, scheme, lagging: false, normalized: true, depth: DEPTH }
     }
 
-    /// The simulator's own gaps.
+    /// Gaps of the simulator.
     pub fn own(scheme: Scheme) -> Self {
         Self { scheme, ..Self::paper(GapForm::Gap, 1.0, false) }
     }
 }
 
-/// What a run left.
+/// Result of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ha10Run {
     /// Largest max(0, −ρ) at the end of a step [1].
@@ -50,12 +50,12 @@ pub struct Ha10Run {
     pub kinetic: f64,
     /// Largest residual of a certificate.
     pub residual: f64,
-    /// The state at the end.
+    /// Final state.
     pub end: State,
 }
 
 impl Ha10Run {
-    /// Runs a scene for this time [s].
+    /// Runs a scene for `time` [s].
     pub fn of(
         scene: Ha10Scene,
         start: u32,
@@ -66,7 +66,7 @@ impl Ha10Run {
         Self::watched(scene, start, method, h, time, |_, _| ())
     }
 
-    /// Runs a scene for this time [s]; `watch` sees the start, and the end of every step.
+    /// Runs a scene for `time` [s]; `watch` is called at the start and after every step.
     pub fn watched(
         scene: Ha10Scene,
         start: u32,

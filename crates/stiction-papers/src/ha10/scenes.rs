@@ -1,5 +1,5 @@
-//! The three scenes of the paper and a block that slides. The paper describes the scenes by words and pictures;
-//! sizes and places are chosen here.
+//! Scenes: the three of the paper and a sliding block. The paper describes them by words and pictures; sizes and
+//! positions are chosen here.
 
 use super::system::EitherModel;
 use crate::GRAVITY;
@@ -15,31 +15,31 @@ use stiction_geometry::spatial::Polyhedron;
 /// Speed of the triangle that hits the first domino [m/s].
 const HIT: f64 = 3.0;
 
-/// How fast the block slides at the start [m/s].
+/// Initial speed of the block [m/s].
 pub(super) const SLIDE: f64 = 2.0;
 
-/// Its friction.
+/// Friction coefficient of the block.
 pub(super) const MU: f64 = 0.5;
 
-/// A scene.
+/// Scene of the experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ha10Scene {
-    /// A plank in balance on a triangle with two squares and a triangle on it, and a square that falls on one end.
+    /// Plank balanced on a triangle, with two squares and a triangle on it, and a square that falls on one end.
     /// HA10 §5.1
     Balance2,
-    /// A triangle hits the first of nine dominoes. HA10 §5.2
+    /// Triangle that hits the first of nine dominoes. HA10 §5.2
     Pyramid1,
-    /// A cube tips over the edge of the one it stands on. HA10 §5.3
+    /// Cube that tips over the edge of the one it stands on. HA10 §5.3
     Dice3,
-    /// A square slides on the floor until friction stops it.
+    /// Square that slides on the floor until friction stops it.
     Block,
 }
 
 impl Ha10Scene {
-    /// The paper's.
+    /// Scenes of the paper.
     pub const ALL: [Self; 3] = [Self::Balance2, Self::Pyramid1, Self::Dice3];
 
-    /// Its name in the paper.
+    /// Name in the paper.
     pub fn name(self) -> &'static str {
         match self {
             Self::Balance2 => "Balance2",
@@ -49,8 +49,8 @@ impl Ha10Scene {
         }
     }
 
-    /// The bodies. Start 0 is the scene as described; the infeasibility of one run depends on where in a step
-    /// bodies hit each other, so further starts are moved a little, each its own way.
+    /// Model of a start. Start 0 is the scene as described. The infeasibility of a run depends on where in a step the
+    /// impacts are, so the other starts are perturbed slightly.
     pub fn bodies(self, start: u32) -> Result<EitherModel, ExperimentError> {
         let mut jitter = Jitter::of(start);
         match self {
@@ -69,7 +69,7 @@ fn balance(jitter: &mut Jitter) -> Result<planar::Model, ExperimentError> {
     world.add_body(rectangle("left square", [0.2, 0.2], [-1.2, 0.9])?);
     world.add_body(rectangle("right square", [0.2, 0.2], [1.2, 0.9])?);
     world.add_body(polygon("triangle", &[[-0.2, 0.7], [0.2, 0.7], [0.0, 1.1]])?);
-    // 0.1 m is more than the way of a step of 0.02 s before it lands
+    // 0.1 m is more than it moves in a step of 0.02 s before it lands
     let place = [1.8 + jitter.next(0.05), 1.6 + jitter.next(0.05)];
     world.add_body(rectangle("dropped square", [0.15, 0.15], place)?);
     Ok(world.build()?)
@@ -113,7 +113,7 @@ fn block() -> Result<planar::Model, ExperimentError> {
     Ok(world.build()?)
 }
 
-/// A world with a floor. The default material has the scenes' friction and no restitution.
+/// World with a floor. The default material has the friction of the scenes and no restitution.
 fn floor() -> planar::World {
     let mut world = planar::World::new(Vector2::new(0.0, -GRAVITY));
     // surfaces that touch overlap by round-off
@@ -122,7 +122,7 @@ fn floor() -> planar::World {
     world
 }
 
-/// A polygon of density 1 kg/m² with these vertices in the world [m].
+/// Polygon of density 1 kg/m² with these vertices in the world [m].
 fn polygon(name: &str, vertices: &[[f64; 2]]) -> Result<planar::Body, Mistakes> {
     let vertices: Vec<Point2<f64>> = vertices.iter().map(|&v| Point2::from(v)).collect();
     let shape = Polygon::new(&vertices).map_err(|error| invalid_shape(name, &error))?;
@@ -130,7 +130,7 @@ fn polygon(name: &str, vertices: &[[f64; 2]]) -> Result<planar::Body, Mistakes> 
         .with(planar::Attached::new(planar::Shape::Polygon(shape))))
 }
 
-/// A rectangle of density 1 kg/m² with these half extents at a place [m].
+/// Rectangle of density 1 kg/m² with these half extents at a position [m].
 fn rectangle(name: &str, half: [f64; 2], [x, y]: [f64; 2]) -> Result<planar::Body, Mistakes> {
     let corners = [[-half[0], -half[1]], [half[0], -half[1]], [half[0], half[1]], [-half[0], half[1]]];
     Ok(polygon(name, &corners)?.at(Isometry2::translation(x, y)))

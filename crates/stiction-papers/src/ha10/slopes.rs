@@ -1,4 +1,4 @@
-//! Infeasibility against the size of the steps: HA10 Figures 6, 8 and 10, Theorem 10.
+//! Infeasibility against the step size: HA10 Figures 6, 8 and 10, Theorem 10.
 
 use super::event::GapForm;
 use super::line;
@@ -8,16 +8,17 @@ use crate::{
     Agreement, Axis, Curve, ExperimentError, Figure, FigureContent, PublishedSense, Reproduction, Series,
     slope,
 };
+use rayon::prelude::*;
 use stiction::Scheme;
 
-/// Sizes of steps [s]: the paper's and some between them. With 0.05 s and more a square is through the plank before
-/// it is near, and an end of it is pushed out.
+/// Step sizes [s]: those of the paper and some between them. With 0.05 s and more a square passes through the plank
+/// before it is near, and one end of it is pushed out.
 const SLOPE_STEP_SIZES: [f64; 7] = [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 
-/// The largest step that slopes are taken from [s]: L ε̂_t/(1 − ε̂_t) ≥ v h for the fastest hit of each scene.
+/// Largest step for slopes [s]: L ε̂_t/(1 − ε̂_t) ≥ v h for the fastest hit of each scene.
 pub const COARSEST: f64 = 0.02;
 
-/// Time in which all of a scene's bodies have hit each other [s], and how many starts are run.
+/// Time until all bodies of a scene have hit each other [s], and the number of starts.
 pub fn extent(scene: Ha10Scene) -> (f64, u32) {
     match scene {
         Ha10Scene::Balance2 => (4.0, 5),
@@ -26,7 +27,7 @@ pub fn extent(scene: Ha10Scene) -> (f64, u32) {
     }
 }
 
-/// What is compared, each with its name.
+/// Methods to compare: name and method.
 pub fn methods() -> [(&'static str, Ha10Method); 5] {
     let paper = |form| Ha10Method::paper(form, 1.0, true);
     [
@@ -38,26 +39,23 @@ pub fn methods() -> [(&'static str, Ha10Method); 5] {
     ]
 }
 
-/// The largest max(0, −ρ) of any start, for each size of the steps.
+/// Largest max(0, −ρ) over all starts, for each step size.
 pub fn series(scene: Ha10Scene, method: Ha10Method, steps: &[f64]) -> Result<Series, ExperimentError> {
     let (time, starts) = extent(scene);
-    let most = |&h: &f64| {
-        let mut most: f64 = 0.0;
-        for start in 0..starts {
-            most = most.max(Ha10Run::of(scene, start, method, h, time)?.most);
-        }
-        Ok([h, most])
+    let largest = |h: f64| -> Result<f64, ExperimentError> {
+        let run = |start: u32| Ok(Ha10Run::of(scene, start, method, h, time)?.most);
+        (0..starts).into_par_iter().map(run).try_reduce(|| 0.0, |a, b| Ok(a.max(b)))
     };
-    steps.iter().map(most).collect()
+    steps.iter().map(|&h| Ok([h, largest(h)?])).collect()
 }
 
-/// The slope over the steps that are small enough.
+/// Slope over the steps of at most [`COARSEST`].
 pub fn fine_slope(series: &[[f64; 2]]) -> f64 {
     let fine: Series = series.iter().copied().filter(|p| p[0] <= COARSEST).collect();
     slope(&fine)
 }
 
-/// Tables, slopes and figures of all scenes.
+/// Measurements, slopes and figures of all scenes.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     for (scene, experiment, name) in [
         (Ha10Scene::Balance2, "Fig. 6, Balance2", "ha10-balance2-infeasibility"),
@@ -66,7 +64,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     ] {
         let mut curves = Vec::new();
         for (case, method) in methods() {
-            // the paper's own scheme at all of its steps; where nothing comes to rest three tell enough
+            // the scheme of the paper at all of its steps; the others at fewer
             let steps = match method {
                 Ha10Method { lagging: true, .. } => &SLOPE_STEP_SIZES[2..5],
                 Ha10Method { form: GapForm::Rho, .. } => &SLOPE_STEP_SIZES[..],
@@ -77,13 +75,13 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
                 let quantity = "largest max(0, −ρ) of all starts";
                 out.lines.push(line(experiment, format!("{case}, h = {h}"), quantity, *most, None));
             }
-            // what comes near round-off has no slope
+            // values near round-off have no slope
             if points.iter().all(|p| p[1] > 1e-8) {
                 let published = (method.form == GapForm::Rho && !method.lagging).then_some(2.0);
                 let quantity = "slope of log max(0, −ρ) against log h, h ≤ 0.02";
                 let line = out.add(line(experiment, case, quantity, fine_slope(&points), published));
                 line.meant(PublishedSense::About);
-                if line.verdict() != Agreement::Reproduced {
+                if line.agreement() != Agreement::Reproduced {
                     line.because("the largest of a few starts: the slope of a fit strays by 0.35 with them");
                 }
             }
@@ -98,7 +96,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// A line of slope 2 through the finest point.
+/// Line of slope 2 through the finest point.
 fn quadratic(points: &[[f64; 2]]) -> Curve {
     let [h, most] = points.last().copied().unwrap_or([1.0, 1.0]);
     let at = |p: &[f64; 2]| [p[0], most * (p[0] / h).powi(2)];

@@ -1,12 +1,12 @@
-//! The events of the polyhedra of a spatial model, and of each with the floor.
+//! Events of the polyhedra of a spatial model, and of each with the floor.
 
-use super::event::{BodyCentre, OUTSIDE, PairSide, RatioEvent, ShapePair, is_near};
+use super::event::{BodyCentre, MAX_POINT_DISTANCE, PairSide, RatioEvent, ShapePair, is_near};
 use nalgebra::{Isometry3, Point3, Vector3};
 use stiction::spatial::{Attached, BodyId, Model};
 use stiction::{Material, PairId, State};
 use stiction_geometry::spatial::{Basis, Gap, Growth, Polyhedron, Shape, gaps, growth, ratio};
 
-/// A shape of a body in a state.
+/// Shape of a body at its pose.
 struct PlacedSpatialShape<'a> {
     shape: u32,
     side: PairSide,
@@ -15,7 +15,7 @@ struct PlacedSpatialShape<'a> {
     pose: Isometry3<f64>,
 }
 
-/// All pairs of shapes, with their events. Half-spaces are floors whose centre is `depth` below their surface [m].
+/// Pairs of shapes and their events. Half-spaces are floors whose centre is `depth` below their surface [m].
 pub(super) fn meetings(model: &Model, state: &State, depth: f64, out: &mut Vec<ShapePair>) {
     let pieces = pieces(model, state);
     let mut near = Vec::new();
@@ -78,13 +78,13 @@ fn pieces<'a>(model: &'a Model, state: &State) -> Vec<PlacedSpatialShape<'a>> {
     pieces
 }
 
-/// Whether a body, grown, holds the point of an event.
+/// Whether a scaled body contains the point of an event, to [`MAX_POINT_DISTANCE`].
 fn holds((polyhedron, pose): (&Polyhedron, &Isometry3<f64>), growth: &Growth) -> bool {
     let local = pose.inverse_transform_point(&growth.point) - polyhedron.centre();
-    polyhedron.facets().iter().all(|a| a.dot(&local) <= growth.r + OUTSIDE * a.norm())
+    polyhedron.facets().iter().all(|a| a.dot(&local) <= growth.r + MAX_POINT_DISTANCE * a.norm())
 }
 
-/// Every vertex of a polyhedron against a floor: r = (z + H)/L with z the height of the centre and L = H + z − that of
+/// Events of every vertex of a polyhedron with a floor: r = (z + H)/L with z the height of the centre and L = H + z − that of
 /// the vertex.
 fn floor(
     floor: &Isometry3<f64>,
@@ -102,7 +102,7 @@ fn floor(
     };
     let events: Vec<RatioEvent> =
         (0..).zip(polyhedron.vertices()).map(of_vertex).filter(|e| e.length > 0.0 && e.r > 0.0).collect();
-    // none is left when the body has sunk below the centre of the floor
+    // a body below the centre of the floor has no events
     (events.iter().map(|e| e.r).reduce(f64::min).unwrap_or(0.0), events)
 }
 

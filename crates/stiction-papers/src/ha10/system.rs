@@ -1,4 +1,4 @@
-//! A planar or spatial model whose contacts are the paper's events.
+//! System whose contacts are the events of the paper, on a planar or spatial model.
 
 use super::event::{GapForm, ShapePair, rho};
 use super::{plane, space};
@@ -21,7 +21,7 @@ pub enum EitherModel {
 }
 
 impl EitherModel {
-    /// The state of the start.
+    /// Initial state.
     pub fn state(&self) -> State {
         match self {
             Self::Planar(model) => model.state(),
@@ -37,22 +37,22 @@ impl EitherModel {
     }
 }
 
-/// A model whose contacts are near-active events of the ratio metric. HA10 (4.14)
+/// System whose contacts are near-active events of the ratio metric. HA10 (4.14)
 #[derive(Debug, Clone)]
 pub struct Polyhedra {
-    /// The bodies.
+    /// Model of the bodies.
     pub bodies: EitherModel,
-    /// Which gap function the rows are of.
+    /// Gap function of the rows.
     pub form: GapForm,
-    /// How far below its surface the centre of the floor is, about which it grows [m].
+    /// Depth of the centre of the floor, about which it is scaled, below its surface [m].
     pub depth: f64,
-    /// Whether friction is bounded by the normal impulse. Otherwise by the multiplier of ∇ρ, as printed in
-    /// HA10 (4.11): then the coefficient is μ L r² and depends on where the centres are.
+    /// Whether friction is bounded by the normal impulse. Otherwise it is bounded by the multiplier of ∇ρ, as printed in
+    /// HA10 (4.11): then the coefficient is μ L r² and depends on the positions of the centres.
     pub normalized: bool,
 }
 
 impl Polyhedra {
-    /// The least ρ of a pair of bodies [1]; infinite where nothing can meet.
+    /// Least ρ of a pair of bodies [1]; infinite without pairs.
     pub fn least_rho(&self, state: &State) -> f64 {
         self.meetings(state).iter().map(|m| rho(m.r)).fold(f64::INFINITY, f64::min)
     }
@@ -89,7 +89,7 @@ impl System for Polyhedra {
         }
     }
 
-    // all else is the model's
+    // the rest is that of the model
 
     fn bodies(&self) -> &[usize] {
         self.bodies.system().bodies()

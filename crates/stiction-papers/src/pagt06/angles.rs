@@ -1,25 +1,25 @@
-//! The double pendulum of PAGT06 §10.1 in angles, with its impacts: the reference for Table 10.1.
+//! Double pendulum of PAGT06 §10.1 in angles, with its impacts: the reference for Table 10.1.
 
 use super::double_pendulum::{ANGLES, RESTITUTION};
 use super::extrapolation::{root, step};
 
-/// Steps of the reference: at this size its error is round-off.
+/// Step of the reference [s]; its error is round-off.
 const REFERENCE_STEP: f64 = 1.0 / 256.0;
 
-/// The exact motion at its end.
+/// Exact motion: final state, impacts and samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExactPendulum {
-    /// Coordinates of both bobs at the end [m].
+    /// Final coordinates of both bobs [m].
     pub position: [f64; 4],
-    /// Their velocities [m/s].
+    /// Final velocities of both bobs [m/s].
     pub velocity: [f64; 4],
-    /// When bobs hit the wall [s], which bob, 1 or 2, and how fast it approached [m/s].
+    /// Impacts: time [s], bob (1 or 2), and approach speed [m/s].
     pub impacts: Vec<(f64, u32, f64)>,
-    /// x of both bobs at times of a common distance [s, m].
+    /// Samples of x of both bobs at equidistant times [s, m].
     pub path: Vec<[f64; 3]>,
 }
 
-/// θ' and θ'' of both rods, from θ and θ' measured from straight down, both of unit length and mass.
+/// Derivatives θ' and θ'' of both rods from θ and θ', measured from straight down; unit lengths and masses.
 pub fn field(gravity: f64, y: &[f64; 4]) -> [f64; 4] {
     let [a, b, u, w] = *y;
     let (sin, cos) = (a - b).sin_cos();
@@ -28,23 +28,23 @@ pub fn field(gravity: f64, y: &[f64; 4]) -> [f64; 4] {
     [u, w, u_dot, w_dot]
 }
 
-/// M⁻¹k with M = [2 c; c 1].
+/// Solution M⁻¹k with M = [2 c; c 1].
 fn divided_by_mass(cos: f64, k: [f64; 2]) -> [f64; 2] {
     let determinant = 2.0 - cos * cos;
     [(k[0] - cos * k[1]) / determinant, (2.0 * k[1] - cos * k[0]) / determinant]
 }
 
-/// The gap of a bob, its x.
+/// Gap of a bob: its x [m].
 fn gap(y: &[f64; 4], bob: usize) -> f64 {
     if bob == 0 { y[0].sin() } else { y[0].sin() + y[1].sin() }
 }
 
-/// ∂x/∂θ of a bob.
+/// Derivative ∂x/∂θ of a bob.
 fn row(y: &[f64; 4], bob: usize) -> [f64; 2] {
     [y[0].cos(), if bob == 0 { 0.0 } else { y[1].cos() }]
 }
 
-/// The motion until this time [s].
+/// Exact motion until a time [s].
 pub fn exact(gravity: f64, until: f64) -> ExactPendulum {
     let field = |_: f64, y: &[f64; 4]| field(gravity, y);
     let mut y = [ANGLES[0], ANGLES[1], 0.0, 0.0];
@@ -54,7 +54,7 @@ pub fn exact(gravity: f64, until: f64) -> ExactPendulum {
     while t < until {
         let h = REFERENCE_STEP.min(until - t);
         let next = step(&field, t, &y, h);
-        // the first bob to be behind the wall within this step
+        // the bob that reaches the wall first within this step
         let hit = |bob: usize| root(|x| gap(&step(&field, t, &y, x), bob), 0.0, h);
         let behind = [0, 1].into_iter().filter(|&bob| gap(&next, bob) < 0.0).map(|bob| (hit(bob), bob));
         if let Some((x, bob)) = behind.min_by(|a, b| a.0.total_cmp(&b.0)) {

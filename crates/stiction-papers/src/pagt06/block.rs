@@ -1,9 +1,11 @@
-//! A block that a periodic force pushes along a table: PAGT06 §10.2, Tables 10.2 and 10.3, Figure 4.
+//! Block pushed along a table by a periodic force: PAGT06 §10.2, Tables 10.2 and 10.3, Figure 4.
 
+use super::PAPER;
 use super::extrapolation::root;
-use super::record::{CaseLines, Pagt06Run, case, curves};
+use super::record::{Pagt06Run, case, curves};
 use super::scheme;
 use crate::GRAVITY;
+use crate::measurement::CaseLines;
 use crate::{ExperimentError, Reproduction};
 use nalgebra::{Isometry2, Vector2};
 use std::f64::consts::PI;
@@ -17,13 +19,13 @@ pub const BLOCK_FRICTION: f64 = 0.8;
 /// Amplitude of the force along the table [N].
 pub const FORCE: f64 = 8.0;
 
-/// x at the start [m].
+/// Initial x [m].
 pub const START: f64 = 3.0;
 
-/// The paper's time [s].
+/// Duration of the paper [s].
 pub const BLOCK_TIME: f64 = 2.0;
 
-/// The time of Figure 4, with seven changes between sticking and slipping [s].
+/// Duration of Figure 4, with seven changes between sticking and slipping [s].
 pub const LONG_TIME: f64 = 10.0;
 
 /// Tables 10.2 and 10.3, from h = 2⁻⁵ s on: E_h of formulations I and II.
@@ -36,7 +38,7 @@ pub const TABLES: [[f64; 2]; 6] = [
     [3.959e-8, 8.246e-8],
 ];
 
-/// A body that cannot turn, with a single contact: a disk.
+/// Body without rotation and with a single contact: a disk.
 pub(super) fn body(name: &str) -> Body {
     Body::point(name, 1.0).at(Isometry2::translation(START, BLOCK_RADIUS))
 }
@@ -44,7 +46,7 @@ pub(super) fn body(name: &str) -> Body {
 /// Radius of the disk [m]: a power of two, so that its gap at rest is exactly 0.
 pub(super) const BLOCK_RADIUS: f64 = 0.125;
 
-/// The block on its table, pushed along it and lifted by a force of time [N].
+/// Model of the block on its table under a force of time [N].
 pub(super) fn model(
     friction: f64,
     load: impl Fn(f64) -> Vector2<f64> + Send + Sync + 'static,
@@ -58,7 +60,7 @@ pub(super) fn model(
     Ok(world.build()?)
 }
 
-/// Pushes the block.
+/// Runs the pushed block with steps `h` for `time` [s].
 pub fn run(scheme: Scheme, h: f64, time: f64) -> Result<Pagt06Run, ExperimentError> {
     let model = model(BLOCK_FRICTION, |t| Vector2::new(FORCE * t.cos(), 0.0))?;
     let state = model.state();
@@ -76,23 +78,23 @@ pub fn printed(form: RowForm) -> Scheme {
     })
 }
 
-/// The same with all events located.
+/// Formulation I or II with all events located.
 pub fn located(form: RowForm) -> Scheme {
     scheme(Trapezoidal { rows: RowForms::all(form), middle: Midpoint::Ahead, ..Trapezoidal::default() })
 }
 
-/// A time of slipping in one direction.
+/// Interval of slipping in one direction.
 struct SlidingPhase {
-    /// From when to when [s].
+    /// Start and end [s].
     ends: [f64; 2],
-    /// Which way.
+    /// Direction, 1 or −1.
     sign: f64,
-    /// When the force would be the greatest [s].
+    /// Time of the largest force [s].
     peak: f64,
 }
 
 impl SlidingPhase {
-    /// How far the block has gone at a time within it [m].
+    /// Displacement at a time within the interval [m].
     fn way(&self, t: f64) -> f64 {
         let (from, now) = (self.ends[0] - self.peak, t - self.peak);
         let bound = BLOCK_FRICTION * GRAVITY;
@@ -100,16 +102,16 @@ impl SlidingPhase {
         self.sign * (FORCE * (from.cos() - now.cos() - from.sin() * passed) - 0.5 * bound * passed * passed)
     }
 
-    /// Its speed at a time within it [m/s].
+    /// Speed at a time within the interval [m/s].
     fn speed(&self, t: f64) -> f64 {
         let (from, now) = (self.ends[0] - self.peak, t - self.peak);
         FORCE * (now.sin() - from.sin()) - BLOCK_FRICTION * GRAVITY * (now - from)
     }
 }
 
-/// The slides until this time, in closed form but for the root of one equation each.
+/// Intervals of slipping until a time, in closed form but for one root each.
 fn slides(until: f64) -> Vec<SlidingPhase> {
-    // it slips from the start, and then from when |F cos t| = μ m g, before each greatest force
+    // slipping starts at t = 0, and then when |F cos t| = μ m g before each maximum of the force
     let ahead = (BLOCK_FRICTION * GRAVITY / FORCE).acos();
     let mut slides = Vec::new();
     for n in 0.. {
@@ -119,26 +121,26 @@ fn slides(until: f64) -> Vec<SlidingPhase> {
             break;
         }
         let mut slide = SlidingPhase { ends: [begin; 2], sign: if n % 2 == 0 { 1.0 } else { -1.0 }, peak };
-        // the speed grows until the force is the bound again
+        // the speed grows until the force equals the bound again
         slide.ends[1] = root(|t| slide.speed(t), peak + ahead, peak + 1.0);
         slides.push(slide);
     }
     slides
 }
 
-/// x at this time [m].
+/// Exact x at a time [m].
 pub fn exact(t: f64) -> f64 {
     START + slides(t).iter().map(|slide| slide.way(t.min(slide.ends[1]))).sum::<f64>()
 }
 
-/// Times of sticking and slipping after the start and before this time, in turn, sticking first [s].
+/// Times of the changes between slip and stick between 0 and `until`, beginning with stick [s].
 pub fn exact_events(until: f64) -> Vec<f64> {
     let ends = slides(until).into_iter().flat_map(|slide| slide.ends);
     ends.skip(1).filter(|&t| t < until).collect()
 }
 
-/// Largest error of the time of an event [s]; infinite when their numbers differ. The one at the start, where the
-/// block begins to slip, is not counted.
+/// Largest error of the time of an event [s]; infinite if the numbers of events differ. The event at t = 0, where the
+/// block starts to slip, is not counted.
 pub fn latest(run: &Pagt06Run, until: f64) -> f64 {
     let exact = exact_events(until);
     let found: Vec<f64> = run.events.iter().map(|e| e.t).filter(|&t| t > 0.5 * run.h).collect();
@@ -159,7 +161,7 @@ pub fn errors(
     powers.into_iter().map(error).collect()
 }
 
-/// Of the last row of formulation I.
+/// Remark on the last row of formulation I.
 const OUTLIER: &str = "the other eleven errors agree to 0.1 %; a speed of 3e-9 m/s left over while the block \
                        sticks, within the default tolerance of the solver used in the paper, would explain it";
 
@@ -170,7 +172,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         let errors = errors(printed(form), 5..=10, BLOCK_TIME)?;
         for (i, (k, error)) in (5..).zip(&errors).enumerate() {
             let experiment = "Tables 10.2 and 10.3, block, nothing located";
-            let mut lines = CaseLines { out, experiment, case: case(names[j], k) };
+            let mut lines = CaseLines { out, paper: PAPER, experiment, case: case(names[j], k) };
             let because = if (j, k) == (0, 10) { OUTLIER } else { "" };
             lines.add("E_h [m]", *error, Some(TABLES[i][j])).because(because);
             if i > 0 {
@@ -189,7 +191,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
             let run = run(scheme, 0.5_f64.powi(k), time)?;
             let error = (run.last()[0] - exact(time)).abs();
             let experiment = "block, all events located";
-            let mut lines = CaseLines { out, experiment, case: case(name, k) };
+            let mut lines = CaseLines { out, paper: PAPER, experiment, case: case(name, k) };
             lines.add("E_h [m]", error, None);
             lines.add("E_h / h² [m/s²]", error / (run.h * run.h), None);
             if let Some(before) = before {
@@ -206,7 +208,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     figure(out)
 }
 
-/// Figure 4: formulations I and II, and what is default here.
+/// Figure 4: formulations I and II, and the default of this library.
 fn figure(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let h = 0.01;
     let runs = [
@@ -215,7 +217,8 @@ fn figure(out: &mut Reproduction) -> Result<(), ExperimentError> {
         ("default, events located", run(Scheme::pagt06(), h, LONG_TIME)?),
     ];
     for (name, run) in &runs {
-        let mut lines = CaseLines { out, experiment: "Fig. 4, block", case: format!("{name}, h = 0.01") };
+        let mut lines =
+            CaseLines { out, paper: PAPER, experiment: "Fig. 4, block", case: format!("{name}, h = 0.01") };
         lines.add("largest speed from 1 to 2.9 s, sticking [m/s]", fastest(run, [1.0, 2.9]), None);
         lines.add("largest speed from 4 to 6 s, sticking [m/s]", fastest(run, [4.0, 6.0]), None);
         lines.add("largest speed from 7 to 9 s, sticking [m/s]", fastest(run, [7.0, 9.0]), None);

@@ -1,9 +1,11 @@
-//! Two carts, a spring, a damper and a stopper: PAGT06 §10.3, Figures 6 and 7.
+//! Two carts with a spring, a damper and a stopper: PAGT06 §10.3, Figures 6 and 7.
 
+use super::PAPER;
 use super::block::BLOCK_RADIUS;
-use super::record::{CaseLines, Pagt06Run, curves};
+use super::record::{Pagt06Run, curves};
 use super::scheme;
 use crate::GRAVITY;
+use crate::measurement::CaseLines;
 use crate::{Curve, ExperimentError, Reproduction};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::FRAC_PI_2;
@@ -11,33 +13,33 @@ use stiction::planar::{Attached, Body, Force, Model, Twist, World};
 use stiction::{EventLanding, EventLocation, Material, Midpoint, RowForm, RowForms, Scheme, Trapezoidal};
 use stiction_geometry::planar::Shape;
 
-/// The paper's step [s].
+/// Step of the paper [s].
 pub const CARTS_STEP: f64 = 0.01;
 
-/// Where the spring is without force [m].
+/// Position without force of the spring [m].
 pub const EQUILIBRIUM: f64 = 0.2;
 
-/// Distance of the carts at the start [m].
+/// Initial distance of the carts [m].
 pub const APART: f64 = 5.0;
 
-/// Values of δ in Figure 6 [N s/m], and one far beyond.
+/// Values of δ in Figure 6 [N s/m], and one much larger.
 pub const CARTS_DAMPINGS: [f64; 4] = [1e2, 1e3, 1e6, 1e10];
 
-/// Values of γ in Figure 7 [N/m], and one far beyond.
+/// Values of γ in Figure 7 [N/m], and one much larger.
 pub const STIFFNESSES: [f64; 4] = [1e2, 1e4, 1e6, 1e10];
 
-/// The carts.
+/// Parameters of the carts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Carts {
     /// Stiffness γ of the spring between the wall and the first cart [N/m].
     pub stiffness: f64,
     /// Damping δ between the carts [N s/m].
     pub damping: f64,
-    /// x of the first cart at the start [m].
+    /// Initial x of the first cart [m].
     pub x: f64,
-    /// Velocity of both at the start [m/s].
+    /// Initial velocity of both carts [m/s].
     pub v: f64,
-    /// How long they are followed [s].
+    /// Duration [s].
     pub time: f64,
 }
 
@@ -60,7 +62,7 @@ impl Carts {
         world.add_body(floor.with(plane.clone().material(material(0.05, 0.0))));
         let wall = Body::fixed("stopper").at(Isometry2::new(Vector2::new(-BLOCK_RADIUS, 0.0), -FRAC_PI_2));
         let wall = world.add_body(wall.with(plane.material(material(0.0, 0.3))));
-        // bodies that cannot turn, with a single contact each: disks
+        // bodies without rotation and with a single contact each: disks
         let mut cart = |name: &str, x: f64| {
             let shape = Attached::new(Shape::Disk { radius: BLOCK_RADIUS }).material(material(0.05, 0.0));
             let velocity = Twist::new(Vector2::new(self.v, 0.0), 0.0);
@@ -77,7 +79,7 @@ impl Carts {
             stiffness: self.stiffness,
             damping: 0.0,
         });
-        // without a length it acts along both axes, whatever the distance
+        // without a rest length it acts along both axes
         world.add_force(Force::Spring {
             a: first,
             point_a: Point2::origin(),
@@ -90,7 +92,7 @@ impl Carts {
         Ok(world.build()?)
     }
 
-    /// Lets them go.
+    /// Runs the carts with steps `h`.
     pub fn run(self, scheme: Scheme, h: f64) -> Result<Pagt06Run, ExperimentError> {
         let model = self.model()?;
         let state = model.state();
@@ -98,12 +100,12 @@ impl Carts {
     }
 }
 
-/// The paper's method: formulation II, impacts located on the interpolant.
+/// Method of the paper: formulation II, impacts located on the interpolant.
 pub fn printed() -> Scheme {
     super::double_pendulum::printed()
 }
 
-/// Formulation I with the same.
+/// Formulation I, impacts located on the interpolant.
 pub fn first_formulation() -> Scheme {
     scheme(Trapezoidal {
         rows: RowForms::all(RowForm::End),
@@ -151,7 +153,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// The numbers of one figure, and the runs of formulation II.
+/// Measurements of one figure, and the runs of formulation II.
 fn figure(
     out: &mut Reproduction,
     experiment: &'static str,
@@ -162,7 +164,7 @@ fn figure(
     for (case, carts) in cases {
         for (name, scheme) in methods {
             let run = carts.run(scheme, CARTS_STEP)?;
-            let mut lines = CaseLines { out, experiment, case: format!("{case}, {name}") };
+            let mut lines = CaseLines { out, paper: PAPER, experiment, case: format!("{case}, {name}") };
             lines.add("largest |x₂ − x₁ − 5| [m]", largest_stretch(&run), None);
             lines.add("largest |x₁ − 0.2| [m]", largest_swing(&run), None);
             lines.add("least x₁ [m]", least_gap(&run), None);
@@ -180,7 +182,7 @@ fn figure(
     Ok(runs)
 }
 
-/// Largest energy of a run over that of its start.
+/// Largest energy of a run relative to its initial energy.
 pub fn energy_ratio(run: &Pagt06Run) -> f64 {
     run.energies.iter().map(|e| e / run.energies[0]).fold(0.0, f64::max)
 }
@@ -192,7 +194,7 @@ fn draw(
     runs: &[(String, Pagt06Run)],
     pick: fn(&[f64]) -> f64,
 ) {
-    // the paper's cases, without the one far beyond
+    // the cases of the paper only
     let runs = &runs[..runs.len().min(3)];
     let title = format!("PAGT06 Fig. {figure}: two carts, h = 0.01 s, formulation II");
     let all: Vec<Curve> = runs.iter().map(|(case, run)| run.curve(case, |q, _, _| pick(q))).collect();

@@ -1,8 +1,10 @@
-//! The double pendulum beside a wall: PAGT06 §10.1, Table 10.1 and Figure 2.
+//! Double pendulum beside a wall: PAGT06 §10.1, Table 10.1 and Figure 2.
 
+use super::PAPER;
 use super::angles::{ExactPendulum, cartesian, exact};
-use super::record::{CaseLines, Pagt06Run, case, curves, distance, start, unit_mass};
+use super::record::{Pagt06Run, case, curves, distance, start, unit_mass};
 use super::scheme;
+use crate::measurement::CaseLines;
 use crate::{Curve, ExperimentError, PublishedSense, Reproduction};
 use nalgebra::Matrix6;
 use std::f64::consts::PI;
@@ -13,16 +15,16 @@ use stiction::{
 };
 use stiction_lcp::{FrictionSet, OffsetRow, Row};
 
-/// Gravity [m/s²]. The paper does not give it: Table 10.1 comes out with this one, and not with 9.81.
+/// Gravity [m/s²]. The paper does not give it; this value reproduces Table 10.1, 9.81 does not.
 pub const PENDULUM_GRAVITY: f64 = 9.8;
 
-/// Angles of the rods from straight down at the start [rad].
+/// Initial angles of the rods from straight down [rad].
 pub const ANGLES: [f64; 2] = [PI / 3.0, PI / 5.0];
 
 /// Coefficient of restitution.
 pub const RESTITUTION: f64 = 0.1;
 
-/// The paper's time [s].
+/// Duration of the paper [s].
 pub const DOUBLE_PENDULUM_TIME: f64 = 2.5;
 
 /// Table 10.1, from h = 2⁻⁵ s on: E_h, |Θ⁽¹⁾| and |Θ⁽²⁾|.
@@ -36,7 +38,7 @@ pub const TABLE: [[f64; 3]; 7] = [
     [6.15e-7, 3.05e-7, 8.60e-7],
 ];
 
-/// Two bobs of 1 kg on rods of 1 m, in coordinates of the plane.
+/// Two bobs of 1 kg on rods of 1 m, in Cartesian coordinates.
 #[derive(Debug, Clone)]
 pub struct DoublePendulum {
     /// Gravity [m/s²].
@@ -47,23 +49,23 @@ pub struct DoublePendulum {
 }
 
 impl DoublePendulum {
-    /// The pendulum, with a wall or without.
+    /// Pendulum with or without a wall.
     pub fn new(gravity: f64, wall: bool) -> Self {
         Self { gravity, wall, line: FrictionSet::line() }
     }
 
-    /// The state at the start.
+    /// Initial state.
     pub fn state() -> State {
         let (position, velocity) = cartesian(&[ANGLES[0], ANGLES[1], 0.0, 0.0]);
         start(position.to_vec(), velocity.to_vec())
     }
 
-    /// Lets it go.
+    /// Runs the pendulum with steps `h` for `time` [s].
     pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Pagt06Run, ExperimentError> {
         Ok(Pagt06Run::new(self, Self::state(), scheme, h, time)?)
     }
 
-    /// The contact of a bob with the wall; the wall is shape 0, the bobs 1 and 2.
+    /// Contact of a bob with the wall; the wall is shape 0, the bobs are 1 and 2.
     fn wall_row(&self, q: &[f64], bob: usize) -> ContactRow {
         let shape = if bob == 0 { 1 } else { 2 };
         ContactRow {
@@ -85,13 +87,13 @@ impl DoublePendulum {
     }
 }
 
-/// Θ⁽¹⁾ = |p₁|² − 1 and Θ⁽²⁾ = |p₂ − p₁|² − 1. The paper prints the first with x₂ for y₁, and the signs of both the
-/// other way round.
+/// Θ⁽¹⁾ = |p₁|² − 1 and Θ⁽²⁾ = |p₂ − p₁|² − 1. The paper prints the first with x₂ for y₁, and both with
+/// opposite signs.
 pub fn joint_errors(q: &[f64]) -> [f64; 2] {
     [q[0] * q[0] + q[1] * q[1] - 1.0, (q[2] - q[0]).powi(2) + (q[3] - q[1]).powi(2) - 1.0]
 }
 
-/// How far a bob goes within a sweep [m].
+/// Largest displacement of a bob within a motion bound [m].
 fn travel(sweep: &MotionBound, bob: usize) -> f64 {
     let speed = |v: &Vec<f64>| v[2 * bob].hypot(v[2 * bob + 1]);
     sweep.h * sweep.v.iter().map(speed).fold(0.0, f64::max)
@@ -173,7 +175,7 @@ impl System for DoublePendulum {
     }
 }
 
-/// The paper's method for this table: formulation II, impacts located on the interpolant.
+/// Method of the paper for this table: formulation II, impacts located on the interpolant.
 pub fn printed() -> Scheme {
     scheme(Trapezoidal {
         rows: RowForms::all(RowForm::Mean),
@@ -184,7 +186,7 @@ pub fn printed() -> Scheme {
     })
 }
 
-/// The same with the term αΘ/h of §9.3.
+/// Method of the paper with the term αΘ/h of §9.3.
 pub fn stabilized(alpha: f64) -> Scheme {
     let base = printed();
     match base.level {
@@ -214,14 +216,14 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         )?;
         let [first, second] = joint_errors(run.last());
         let values = [run.error(&exact.position), first, second];
-        let mut lines = CaseLines { out, experiment: NAME, case: case("", k) };
+        let mut lines = CaseLines { out, paper: PAPER, experiment: NAME, case: case("", k) };
         let names = ["E_h [m]", "Θ⁽¹⁾ [m²], sign as |·|² − 1", "Θ⁽²⁾ [m²], sign as |·|² − 1"];
         for j in 0..3 {
             lines.add(names[j], values[j], Some(published[j]));
         }
         if let Some(before) = last {
             let names = ["ratio of E_h", "ratio of Θ⁽¹⁾", "ratio of Θ⁽²⁾"];
-            // as the paper prints them, to three digits
+            // printed to three digits
             let printed = printed_ratios(k);
             for j in 0..3 {
                 lines.add(names[j], before[j] / values[j], printed.map(|p| p[j]));
@@ -240,7 +242,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     stabilization(out)
 }
 
-/// The ratios of Table 10.1 in the row of h = 2⁻ᵏ s.
+/// Ratios of Table 10.1 in the row of h = 2⁻ᵏ s.
 fn printed_ratios(k: i32) -> Option<[f64; 3]> {
     let rows = [
         [3.88, 4.04, 3.84],
@@ -253,7 +255,7 @@ fn printed_ratios(k: i32) -> Option<[f64; 3]> {
     usize::try_from(k - 6).ok().and_then(|row| rows.get(row).copied())
 }
 
-/// Largest difference of the time of an impact from the exact one [s]; infinite when their numbers differ.
+/// Largest difference of the time of an impact from the exact one [s]; infinite if the numbers of impacts differ.
 pub fn latest(run: &Pagt06Run, exact: &ExactPendulum) -> f64 {
     let found = run.impacts();
     if found.len() != exact.impacts.len() {
@@ -262,7 +264,7 @@ pub fn latest(run: &Pagt06Run, exact: &ExactPendulum) -> f64 {
     found.iter().zip(&exact.impacts).map(|(a, b)| (a.0 - b.0).abs()).fold(0.0, f64::max)
 }
 
-/// The same with what this library does by default.
+/// Table 10.1 with the default of this library.
 fn default_method(out: &mut Reproduction, exact: &ExactPendulum) -> Result<(), ExperimentError> {
     let mut last: Option<[f64; 2]> = None;
     for k in 5..=9 {
@@ -274,7 +276,7 @@ fn default_method(out: &mut Reproduction, exact: &ExactPendulum) -> Result<(), E
         let velocity = distance(run.last_velocity(), &exact.velocity);
         let values = [run.error(&exact.position), velocity];
         let experiment = "double pendulum, default method";
-        let mut lines = CaseLines { out, experiment, case: case("", k) };
+        let mut lines = CaseLines { out, paper: PAPER, experiment, case: case("", k) };
         lines.add("E_h [m]", values[0], None);
         lines.add("error of velocities [m/s]", values[1], None);
         if let Some(before) = last {
@@ -299,7 +301,7 @@ fn stabilization(out: &mut Reproduction) -> Result<(), ExperimentError> {
             )?;
             let values = largest_joint_errors(&run);
             let experiment = "section 9.3, stabilized joints";
-            let mut lines = CaseLines { out, experiment, case: case(name, k) };
+            let mut lines = CaseLines { out, paper: PAPER, experiment, case: case(name, k) };
             lines.add("largest |Θ⁽¹⁾| [m²]", values[0], None);
             lines.add("largest |Θ⁽²⁾| [m²]", values[1], None);
             if let Some(before) = last {

@@ -1,12 +1,12 @@
-//! Reference solutions: an explicit method that has nothing in common with the scheme it is to judge.
+//! Reference solutions by an explicit method that is independent of the tested scheme.
 //!
-//! Gragg's modified midpoint rule, extrapolated: with N sequences of 2, 4, …, 2N substeps the order is 2N, and a step
-//! may have any size, so that an event is reached by a step that ends there.
+//! Gragg's modified midpoint rule, extrapolated: with N sequences of 2, 4, …, 2N substeps the order is 2N. A step may
+//! have any size, so that a step can end at an event.
 
-/// Sequences of substeps: order 16.
+/// Number of sequences of substeps: order 16.
 const SEQUENCES: usize = 8;
 
-/// Time and state to the derivative of the state.
+/// Vector field: derivative of the state from time and state.
 pub type Field<'a, const N: usize> = dyn Fn(f64, &[f64; N]) -> [f64; N] + 'a;
 
 /// One step of size `h` from (t, y).
@@ -25,7 +25,7 @@ pub fn step<const N: usize>(field: &Field<N>, t: f64, y: &[f64; N], h: f64) -> [
         }
         let last = field(t + h, &now);
         let mut best = std::array::from_fn(|i| 0.5 * (before[i] + now[i] + s * last[i]));
-        // its error is a series in s²: Aitken's and Neville's scheme takes it to s = 0
+        // the error is a series in s²: the Aitken–Neville scheme extrapolates to s = 0
         for k in 1..j {
             let factor = (j as f64 / (j - k) as f64).powi(2) - 1.0;
             let coarser = std::mem::replace(&mut row[k - 1], best);
@@ -36,7 +36,7 @@ pub fn step<const N: usize>(field: &Field<N>, t: f64, y: &[f64; N], h: f64) -> [
     row[SEQUENCES - 1]
 }
 
-/// From (t, y) to `until` in steps of at most `h`.
+/// Integrates from (t, y) to `until` in steps of at most `h`.
 pub fn integrate<const N: usize>(field: &Field<N>, t: f64, mut y: [f64; N], until: f64, h: f64) -> [f64; N] {
     let steps = ((until - t) / h).ceil();
     let size = (until - t) / steps;
@@ -48,7 +48,7 @@ pub fn integrate<const N: usize>(field: &Field<N>, t: f64, mut y: [f64; N], unti
     y
 }
 
-/// The root in [low, high] of a function that is positive at `low` and not at `high`, to the last bit.
+/// Root in [low, high] of a function that is positive at `low` and not at `high`, by bisection to the last bit.
 pub fn root(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     loop {
         let middle = 0.5 * (low + high);

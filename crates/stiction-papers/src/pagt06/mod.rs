@@ -1,8 +1,8 @@
-//! PAGT06: a double pendulum beside a wall, a block that sticks and slips, two carts with a stiff damper or spring, and
-//! the order and stability of the method without contact.
+//! PAGT06: double pendulum beside a wall, block with stick and slip, two carts with a stiff damper or spring, and the
+//! order and stability of the method without contact.
 //!
-//! Tables 10.1 to 10.3 come out as printed by the paper's own method: formulation II with impacts located on the
-//! interpolant, and formulations I and II without any location. What this library does by default stands beside them.
+//! The method of the paper reproduces Tables 10.1 to 10.3: formulation II with impacts located on the interpolant, and
+//! formulations I and II without location. The results of the defaults of this library stand beside them.
 
 pub mod angles;
 pub mod block;
@@ -19,12 +19,15 @@ pub use record::{Pagt06Run, ratios};
 use super::{ExperimentError, Reproduction};
 use stiction::{Level, Scheme, Trapezoidal};
 
-/// The trapezoidal method with these settings.
+/// Key of the paper.
+const PAPER: &str = "PAGT06";
+
+/// Trapezoidal method with these settings.
 pub fn scheme(settings: Trapezoidal) -> Scheme {
     Scheme::of(Level::Trapezoidal(settings))
 }
 
-/// All numbers and figures of the paper.
+/// Measurements and figures of the paper.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut out = Reproduction::default();
     double_pendulum::reproduce(&mut out)?;

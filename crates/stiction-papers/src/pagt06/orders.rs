@@ -1,21 +1,23 @@
-//! Orders on smooth problems, and the spectral radius of a step. PAGT06 §2, §3 and §10.3
+//! Observed orders on smooth problems, and the spectral radius of a step. PAGT06 §2, §3 and §10.3
 
+use super::PAPER;
 use super::extrapolation::integrate;
-use super::record::{CaseLines, Pagt06Run, case};
+use super::record::{Pagt06Run, case};
 use super::scheme;
 use super::smooth::{Smooth, radius};
+use crate::measurement::CaseLines;
 use crate::{ExperimentError, PublishedSense, Reproduction};
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Body, Force, Model, World};
 use stiction::{Linearization, Scheme, Trapezoidal};
 
-/// Prothero's and Robinson's problem, from soft to very stiff: ω and ζ.
+/// Parameters ω and ζ of the problem of Prothero and Robinson, from soft to very stiff.
 pub const PROTHERO: [[f64; 2]; 4] = [[1.0, 0.1], [1e2, 0.5], [1e4, 0.5], [1e6, 1.0]];
 
-/// hω at which the spectral radius is taken.
+/// Values of hω for the spectral radius.
 pub const TURNS: [f64; 6] = [1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3];
 
-/// ζ at which it is.
+/// Values of ζ for the spectral radius.
 pub const SPRING_DAMPINGS: [f64; 5] = [0.0, 0.01, 0.5, 1.0, 10.0];
 
 /// Stiffness of the elastic pendulum [N/m].
@@ -30,7 +32,7 @@ pub fn errors(
     powers.into_iter().map(error).collect()
 }
 
-/// The order between the last two of some errors, each with half the step of the one before.
+/// Observed order from the last two errors, each with half the step of the previous one.
 pub fn last_order(errors: &[f64]) -> f64 {
     match errors {
         [.., coarse, fine] => (coarse / fine).log2(),
@@ -77,19 +79,23 @@ pub fn elastic_errors(
     powers.into_iter().map(error).collect()
 }
 
-/// Orders and spectral radii.
+/// Measurements of orders and spectral radii.
 pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "order without contact";
     let prothero = PROTHERO.map(|[frequency, damping]| Smooth::Prothero { frequency, damping });
     for problem in [Smooth::Pendulum, Smooth::DoublePendulum].into_iter().chain(prothero) {
         let errors = errors(problem, 5..=8)?;
         for (k, [position, velocity]) in (5..).zip(&errors) {
-            let mut lines =
-                CaseLines { out, experiment: NAME, case: case(&format!("{}, ", problem.name()), k) };
+            let mut lines = CaseLines {
+                out,
+                paper: PAPER,
+                experiment: NAME,
+                case: case(&format!("{}, ", problem.name()), k),
+            };
             lines.add("error of positions at the end", *position, None);
             lines.add("error of velocities at the end", *velocity, None);
         }
-        let mut lines = CaseLines { out, experiment: NAME, case: problem.name() };
+        let mut lines = CaseLines { out, paper: PAPER, experiment: NAME, case: problem.name() };
         for (j, quantity) in ["order of positions", "order of velocities"].into_iter().enumerate() {
             let column: Vec<f64> = errors.iter().map(|e| e[j]).collect();
             lines.add(quantity, last_order(&column), Some(2.0)).meant(PublishedSense::About);
@@ -100,13 +106,13 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         ("elastic pendulum, Jacobian of (10.13)", Linearization::Definite, 1.0),
     ] {
         let errors = elastic_errors(linearization, 5..=9)?;
-        let mut lines = CaseLines { out, experiment: NAME, case: name.into() };
+        let mut lines = CaseLines { out, paper: PAPER, experiment: NAME, case: name.into() };
         lines.add("order of positions", last_order(&errors), Some(order)).meant(PublishedSense::About);
     }
     for damping in SPRING_DAMPINGS {
         for turn in TURNS {
             let case = format!("hω = {turn}, ζ = {damping}");
-            let mut lines = CaseLines { out, experiment: "spectral radius of a step", case };
+            let mut lines = CaseLines { out, paper: PAPER, experiment: "spectral radius of a step", case };
             lines.add("spectral radius", radius(Scheme::pagt06(), turn, damping)?, None);
         }
     }

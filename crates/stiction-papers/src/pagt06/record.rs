@@ -1,15 +1,15 @@
-//! A run, step by step: what the tables and figures of the paper are made of.
+//! Recorded runs: states, energy and events after each step, and the measurements and figures made from them.
 
-use crate::{Axis, Curve, Figure, FigureContent, Measurement, Reproduction};
+use crate::{Axis, Curve, Figure, FigureContent, Reproduction};
 use nalgebra::Matrix6;
 use stiction::{
     ConstraintId, Event, EventKind, Memory, Scheme, Simulation, State, StepError, StepReport, System,
 };
 
-/// A run. Index l of each list is after l steps, index 0 the start.
+/// Recorded run. Index l of each list is the state after l steps, index 0 the start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pagt06Run {
-    /// Size of the steps [s].
+    /// Step size [s].
     pub h: f64,
     /// Times [s].
     pub times: Vec<f64>,
@@ -17,16 +17,16 @@ pub struct Pagt06Run {
     pub positions: Vec<Vec<f64>>,
     /// Velocities.
     pub velocities: Vec<Vec<f64>>,
-    /// Kinetic and potential energy together [J].
+    /// Kinetic plus potential energy [J].
     pub energies: Vec<f64>,
-    /// All that was located, in the order of time.
+    /// Located events in the order of time.
     pub events: Vec<Event>,
     /// Largest residual of a certificate.
     pub residual: f64,
 }
 
 impl Pagt06Run {
-    /// Makes steps of this size for this time [s] and records them.
+    /// Runs with steps `h` for `time` [s].
     pub(super) fn new<S: System>(
         system: S,
         state: State,
@@ -60,12 +60,12 @@ impl Pagt06Run {
         Ok(run)
     }
 
-    /// Positions at the end.
+    /// Final positions.
     pub fn last(&self) -> &[f64] {
         self.positions.last().map_or(&[], |q| q)
     }
 
-    /// Velocities at the end.
+    /// Final velocities.
     pub fn last_velocity(&self) -> &[f64] {
         self.velocities.last().map_or(&[], |v| v)
     }
@@ -75,12 +75,12 @@ impl Pagt06Run {
         distance(self.last(), exact)
     }
 
-    /// The largest gain of energy in a step [J]; negative when all steps lose some.
+    /// Largest gain of energy in a step [J]; negative if every step loses energy.
     pub fn largest_gain(&self) -> f64 {
         self.energies.windows(2).map(|e| e[1] - e[0]).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// When each impact was [s], and the number of the second shape of its contact.
+    /// Times of the impacts [s], each with the index of the second shape of its contact.
     pub fn impacts(&self) -> Vec<(f64, u32)> {
         let of = |event: &Event| match (event.kind, event.constraint) {
             (EventKind::Impact, ConstraintId::Contact(id)) => Some((event.t, id.pair.b)),
@@ -89,7 +89,7 @@ impl Pagt06Run {
         self.events.iter().filter_map(of).collect()
     }
 
-    /// A number of each step over time; `pick` sees positions, velocities and energy.
+    /// Curve over time of a number that `pick` computes from positions, velocities and energy.
     pub(super) fn curve(&self, label: impl Into<String>, pick: impl Fn(&[f64], &[f64], f64) -> f64) -> Curve {
         let steps = self.positions.iter().zip(&self.velocities).zip(&self.energies);
         let points = self.times.iter().zip(steps).map(|(&t, ((q, v), &e))| [t, pick(q, v, e)]).collect();
@@ -115,42 +115,22 @@ pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-/// The unit mass of so many velocities.
+/// Unit mass matrix of `n` velocities.
 pub(super) fn unit_mass(n: usize) -> Matrix6<f64> {
     Matrix6::from_fn(|i, j| if i == j && i < n { 1.0 } else { 0.0 })
 }
 
-/// A start at t = 0.
+/// State at t = 0.
 pub(super) fn start(q: Vec<f64>, v: Vec<f64>) -> State {
     State { t: 0.0, q, v, memory: Memory::default() }
 }
 
-/// Each number over the next one: 4 where halving the steps of a method of second order halves them.
+/// Ratios of successive numbers: 4 for errors of a second-order method with halved steps.
 pub fn ratios(values: &[f64]) -> Vec<f64> {
     values.windows(2).map(|pair| pair[0] / pair[1]).collect()
 }
 
-/// The lines of one run.
-pub(super) struct CaseLines<'a> {
-    pub(super) out: &'a mut Reproduction,
-    pub(super) experiment: &'static str,
-    pub(super) case: String,
-}
-
-impl CaseLines<'_> {
-    /// Adds a number, beside the paper's where there is one.
-    pub(super) fn add(
-        &mut self,
-        quantity: &'static str,
-        value: f64,
-        published: Option<f64>,
-    ) -> &mut Measurement {
-        let case = self.case.clone();
-        self.out.add(Measurement::new("PAGT06", self.experiment, case, quantity, value, published))
-    }
-}
-
-/// What a case with steps of 2⁻ᵏ s is called.
+/// Name of a case with steps of 2⁻ᵏ s.
 pub(super) fn case(name: &str, k: i32) -> String {
     format!("{name}h = 2^-{k}")
 }

@@ -1,4 +1,4 @@
-//! Problems without joints and contacts, which show the order and the stability of the formula alone. PAGT06 §2
+//! Problems without joints and contacts: order and stability of the formula alone. PAGT06 §2
 
 use super::angles::field;
 use super::extrapolation::integrate;
@@ -11,7 +11,7 @@ use stiction::{
     System,
 };
 
-/// A problem with a smooth solution.
+/// Problem with a smooth solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Smooth {
     /// θ'' = −sin θ − θ'³/10 + cos(t)/5.
@@ -35,7 +35,7 @@ pub enum Smooth {
 }
 
 impl Smooth {
-    /// What reports call it.
+    /// Name in reports.
     pub fn name(self) -> String {
         match self {
             Self::Pendulum => "pendulum".into(),
@@ -49,7 +49,7 @@ impl Smooth {
         }
     }
 
-    /// How long it is followed [s].
+    /// Duration [s].
     pub fn time(self) -> f64 {
         match self {
             Self::Pendulum => 4.0,
@@ -58,7 +58,7 @@ impl Smooth {
         }
     }
 
-    /// Positions and velocities at the start.
+    /// Initial positions and velocities.
     pub fn start(self) -> [Vec<f64>; 2] {
         match self {
             Self::Pendulum => [vec![1.0], vec![0.5]],
@@ -67,7 +67,7 @@ impl Smooth {
         }
     }
 
-    /// Positions and velocities at the end, in closed form or by an independent method.
+    /// Final positions and velocities, in closed form or by an independent method.
     pub fn exact(self) -> [Vec<f64>; 2] {
         let (time, step) = (self.time(), 1.0 / 64.0);
         let [q, v] = self.start();
@@ -86,7 +86,7 @@ impl Smooth {
         }
     }
 
-    /// Steps of this size [s].
+    /// Runs with steps of this size [s].
     pub fn run(self, scheme: Scheme, h: f64) -> Result<Pagt06Run, ExperimentError> {
         let [q, v] = self.start();
         Ok(Pagt06Run::new(self, start(q, v), scheme, h, self.time())?)
@@ -98,7 +98,7 @@ impl Smooth {
         [run.error(&q), super::record::distance(run.last_velocity(), &v)]
     }
 
-    /// k; the second entry is 0 where there is one coordinate.
+    /// Force k; the second entry is 0 for one coordinate.
     fn force(self, t: f64, q: &[f64], v: &[f64]) -> [f64; 2] {
         match self {
             Self::Pendulum => [-q[0].sin() - 0.1 * v[0].powi(3) + 0.2 * t.cos(), 0.0],
@@ -118,7 +118,7 @@ impl Smooth {
         }
     }
 
-    /// k_q and k_v.
+    /// Derivatives k_q and k_v.
     fn derivatives(self, q: &[f64], v: &[f64]) -> [Matrix2<f64>; 2] {
         let single = |position: f64, velocity: f64| {
             [Matrix2::new(position, 0.0, 0.0, 0.0), Matrix2::new(velocity, 0.0, 0.0, 0.0)]
@@ -217,12 +217,12 @@ impl System for Smooth {
     }
 
     fn momentum(&self, _: &[f64], _: &[f64]) -> ([f64; 3], [f64; 3]) {
-        // it has no place in the plane
+        // there are no bodies in the plane
         ([0.0; 3], [0.0; 3])
     }
 }
 
-/// The spectral radius of a step of an oscillator, as a map of (q, v/ω), with hω and ζ.
+/// Spectral radius of a step of an oscillator as a map of (q, v/ω), for hω and ζ.
 pub fn radius(scheme: Scheme, turn: f64, damping: f64) -> Result<f64, ExperimentError> {
     let system = Smooth::Oscillator { frequency: turn, damping };
     let mut columns = [Vector2::zeros(); 2];
@@ -236,10 +236,10 @@ pub fn radius(scheme: Scheme, turn: f64, damping: f64) -> Result<f64, Experiment
     Ok(largest_eigenvalue(Matrix2::from_columns(&columns)))
 }
 
-/// The largest absolute value of an eigenvalue.
+/// Largest absolute value of an eigenvalue.
 pub fn largest_eigenvalue(map: Matrix2<f64>) -> f64 {
     let (half, determinant) = (0.5 * map.trace(), map.determinant());
     let discriminant = half * half - determinant;
-    // a pair of conjugates has the determinant for the square of its absolute value
+    // for a conjugate pair the determinant is the square of the absolute value
     if discriminant < 0.0 { determinant.sqrt() } else { half.abs() + discriminant.sqrt() }
 }

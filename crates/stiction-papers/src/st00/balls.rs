@@ -1,4 +1,4 @@
-//! ST00 §4.2: a ball thrown at three others that stand in a line on a table.
+//! ST00 §4.2: ball thrown at three others in a line on a table.
 
 use crate::ExperimentError;
 use nalgebra::{Isometry3, Vector3};
@@ -9,39 +9,39 @@ use stiction::{ContactReport, FrictionPoint, Material, Scheme, Simulation, State
 /// Radius of the balls [m].
 pub const BALL_RADIUS: f64 = 0.1;
 
-/// How long they are followed [s].
+/// Duration [s].
 pub const BALLS_DURATION: f64 = 1.0;
 
-/// Steps of the runs of Table 1; the last run stands for the exact motion.
+/// Numbers of steps of the runs of Table 1; the last run serves as the exact motion.
 pub const BALLS_STEP_COUNTS: [usize; 5] = [50, 100, 200, 400, 800];
 
 /// Positions or velocities of all balls along the axes of the world: linear, then angular, ball after ball. The
 /// angles are integrals of the angular velocity [m, rad; m/s, rad/s].
 pub type Motion = [f64; 24];
 
-/// Which components an error is measured over.
+/// Components of an error norm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Components {
-    /// All of them, as in Table 1.
+    /// All components, as in Table 1.
     All,
-    /// The linear ones.
+    /// Linear components.
     Linear,
-    /// The angular ones.
+    /// Angular components.
     Angular,
 }
 
-/// A second of the motion, step by step; the first entries are the start.
+/// Run of one second; the first entries are the start.
 #[derive(Debug, Clone)]
 pub struct BallsRun {
-    /// Size of the steps [s].
+    /// Step size [s].
     pub h: f64,
     /// Positions.
     pub positions: Vec<Motion>,
-    /// Velocities, each that of the step that ends there.
+    /// Velocities of the step that ends at each time.
     pub velocities: Vec<Motion>,
     /// End of the first step in which the table pushes the thrown ball [s].
     pub landing: Option<f64>,
-    /// The first step in which the balls push each other.
+    /// First step in which the balls push each other.
     pub collision: Option<Collision>,
     /// Unknowns of the largest dense problem.
     pub size: usize,
@@ -51,18 +51,18 @@ pub struct BallsRun {
     pub penetration: f64,
 }
 
-/// The step in which the balls collide.
+/// Step in which the balls collide.
 #[derive(Debug, Clone)]
 pub struct Collision {
-    /// Its end [s].
+    /// End of the step [s].
     pub t: f64,
-    /// Positions at its end.
+    /// Positions at the end of the step.
     pub positions: Motion,
     /// All contacts of the step.
     pub contacts: Vec<ContactReport>,
 }
 
-/// The balls on their table, the thrown one first.
+/// Model of the balls on their table, the thrown one first.
 fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
     let material = Material { friction: 0.4, restitution: 0.0, ..Material::default() };
     let mut world = World::new(Vector3::new(0.0, 0.0, -gravity));
@@ -84,7 +84,7 @@ fn model(gravity: f64) -> Result<(Model, [BodyId; 4]), ExperimentError> {
     Ok((world.build()?, balls))
 }
 
-/// Follows the balls in this many steps.
+/// Runs the balls in this many steps.
 pub fn run(gravity: f64, scheme: Scheme, steps: usize) -> Result<BallsRun, ExperimentError> {
     let (model, balls) = model(gravity)?;
     let start = model.state();
@@ -113,7 +113,7 @@ pub fn run(gravity: f64, scheme: Scheme, steps: usize) -> Result<BallsRun, Exper
         run.residual = run.residual.max(report.certificate.worst());
         run.penetration = run.penetration.max(report.infeasibility);
 
-        // events; a contact that does not touch the table is one of two balls
+        // events; a contact without the table is one of two balls
         let thrown = balls[0].0;
         let pushing = || report.contacts.iter().filter(|c| c.normal_impulse > 0.0);
         let on_table = |c: &ContactReport| c.bodies.iter().any(|&b| balls.iter().all(|ball| ball.0 != b));
@@ -169,13 +169,13 @@ impl BallsRun {
         self.positions.last().copied().unwrap_or([0.0; 24])
     }
 
-    /// The largest total variation of a component, max_i Σ|Δv_i|: what Table 1 calls velocity variation.
+    /// Largest total variation of a component, max_i Σ|Δv_i|: the velocity variation of Table 1.
     pub fn variation(&self) -> f64 {
         let total = |i: usize| self.velocities.windows(2).map(|v| (v[1][i] - v[0][i]).abs()).sum::<f64>();
         (0..24).map(total).fold(0.0, f64::max)
     }
 
-    /// The total variation in the norm of the errors, Σ‖Δv‖∞, which is not what Table 1 has.
+    /// Total variation in the norm of the errors, Σ‖Δv‖∞; Table 1 does not use it.
     pub fn variation_in_norm(&self) -> f64 {
         self.velocities.windows(2).map(|v| Components::All.distance(&v[1], &v[0])).sum()
     }
@@ -193,7 +193,7 @@ impl BallsRun {
         self.positions.iter().zip(fine).map(|(a, b)| over.distance(a, b)).fold(0.0, f64::max)
     }
 
-    /// How many steps of the other run make one of this.
+    /// Number of steps of the other run per step of this one.
     fn ratio(&self, exact: &Self) -> usize {
         (exact.velocities.len() - 1) / (self.velocities.len() - 1)
     }

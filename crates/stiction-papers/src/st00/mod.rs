@@ -1,17 +1,20 @@
-//! ST00: the falling rod and the four balls.
+//! ST00: falling rod, acceleration problem at its impact, and four balls.
 
 pub mod balls;
 pub mod painleve;
 mod pictures;
 pub mod rod;
 
-use super::{ExperimentError, Measurement, PublishedSense, Reproduction, slope};
+use super::{ExperimentError, PublishedSense, Reproduction, slope};
+use crate::measurement::CaseLines;
 use balls::Components;
 use rod::Lever;
 use stiction::Scheme;
 
-/// Acceleration of gravity [m/s²]. The paper does not give it: Table 1 comes out with this one, and with neither
-/// 9.8 nor 9.81.
+/// Key of the paper.
+const PAPER: &str = "ST00";
+
+/// Acceleration of gravity [m/s²]. The paper does not give it; this value reproduces Table 1, 9.8 and 9.81 do not.
 pub const ST00_GRAVITY: f64 = 9.82;
 
 /// Table 1: velocity error, position error and velocity variation for each of [`balls::BALLS_STEP_COUNTS`].
@@ -23,7 +26,7 @@ pub const TABLE: [[Option<f64>; 3]; 5] = [
     [None, None, Some(19.0690)],
 ];
 
-/// Where the balls end.
+/// Final positions of the balls.
 const PLACES: [[&str; 2]; 4] = [
     ["x of the thrown ball at the end [m]", "y of the thrown ball at the end [m]"],
     ["x of the first ball at the end [m]", "y of the first ball at the end [m]"],
@@ -31,37 +34,13 @@ const PLACES: [[&str; 2]; 4] = [
     ["x of the third ball at the end [m]", "y of the third ball at the end [m]"],
 ];
 
-/// All numbers and pictures of the paper.
+/// Measurements and figures of the paper.
 pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     let mut out = Reproduction::default();
     falling_rod(&mut out)?;
     rod_at_impact(&mut out)?;
     four_balls(&mut out)?;
     Ok(out)
-}
-
-/// The lines of one run.
-struct CaseLines<'a> {
-    out: &'a mut Reproduction,
-    experiment: &'static str,
-    case: String,
-}
-
-impl CaseLines<'_> {
-    fn add(&mut self, quantity: &'static str, value: f64, published: Option<f64>) -> &mut Measurement {
-        let case = self.case.clone();
-        self.out.add(Measurement::new("ST00", self.experiment, case, quantity, value, published))
-    }
-
-    /// A time, which is not a number when the event did not come.
-    fn time(
-        &mut self,
-        quantity: &'static str,
-        value: Option<f64>,
-        published: Option<f64>,
-    ) -> &mut Measurement {
-        self.add(quantity, value.unwrap_or(f64::NAN), published)
-    }
 }
 
 fn falling_rod(out: &mut Reproduction) -> Result<(), ExperimentError> {
@@ -71,9 +50,9 @@ fn falling_rod(out: &mut Reproduction) -> Result<(), ExperimentError> {
     // close to the limit h → 0
     runs.push(run(4000)?);
     for run in &runs {
-        // the paper's times are those of its Figure 2
+        // the times of the paper are those of its Figure 2
         let printed = |value: f64| (run.h == 0.0025).then_some(value);
-        let mut lines = CaseLines { out, experiment, case: format!("h = {}", run.h) };
+        let mut lines = CaseLines { out, paper: PAPER, experiment, case: format!("h = {}", run.h) };
         let start = |end: Option<f64>| end.map(|t| t - run.h);
         lines
             .time("start of the step of first contact [s]", start(run.contact), printed(0.383))
@@ -91,10 +70,11 @@ fn falling_rod(out: &mut Reproduction) -> Result<(), ExperimentError> {
     }
 
     let printed = rod::run(ST00_GRAVITY, Lever::Centre, Scheme::st00(), 320)?;
-    let mut lines = CaseLines { out, experiment, case: format!("h = {}, lever without r", printed.h) };
+    let mut lines =
+        CaseLines { out, paper: PAPER, experiment, case: format!("h = {}, lever without r", printed.h) };
     lines.time("start of the step of slap-down [s]", printed.slap.map(|t| t - printed.h), None);
     let coarse = rod::run(ST00_GRAVITY, Lever::Surface, Scheme::st00_nonlinear(), 20)?;
-    let mut lines = CaseLines { out, experiment, case: format!("h = {}, nonlinear", coarse.h) };
+    let mut lines = CaseLines { out, paper: PAPER, experiment, case: format!("h = {}, nonlinear", coarse.h) };
     lines.add("x at rest [m]", coarse.last()[0], None);
     out.figures.extend(pictures::rod(&runs[..rod::ROD_STEP_COUNTS.len()]));
     Ok(())
@@ -103,7 +83,7 @@ fn falling_rod(out: &mut Reproduction) -> Result<(), ExperimentError> {
 fn rod_at_impact(out: &mut Reproduction) -> Result<(), ExperimentError> {
     for (lever, case) in [(Lever::Surface, "lever with r"), (Lever::Centre, "lever without r")] {
         let impact = painleve::impact(ST00_GRAVITY, lever)?;
-        let mut lines = CaseLines { out, experiment: "rod at impact", case: case.into() };
+        let mut lines = CaseLines { out, paper: PAPER, experiment: "rod at impact", case: case.into() };
         lines.add("time [s]", impact.t, None);
         lines.add("A of a tip that slides right [1/kg]", impact.gain, None);
         lines.add("b of a tip that slides right [m/s²]", impact.offset, None);
@@ -120,7 +100,7 @@ fn four_balls(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let runs = balls::BALLS_STEP_COUNTS.map(run).into_iter().collect::<Result<Vec<_>, _>>()?;
     let Some((exact, coarser)) = runs.split_last() else { return Ok(()) };
     for (run, published) in runs.iter().zip(TABLE) {
-        let mut lines = CaseLines { out, experiment, case: format!("h = {}", run.h) };
+        let mut lines = CaseLines { out, paper: PAPER, experiment, case: format!("h = {}", run.h) };
         if run.h > exact.h {
             let [all, linear, angular] = [Components::All, Components::Linear, Components::Angular]
                 .map(|over| run.velocity_error(exact, over));
@@ -141,26 +121,28 @@ fn four_balls(out: &mut Reproduction) -> Result<(), ExperimentError> {
     let order = |error: &dyn Fn(&balls::BallsRun) -> f64| {
         slope(&coarser.iter().map(|run| [run.h, error(run)]).collect::<Vec<_>>())
     };
-    let mut lines = CaseLines { out, experiment, case: "all h".into() };
+    let mut lines = CaseLines { out, paper: PAPER, experiment, case: "all h".into() };
     let of_velocity = order(&|run| run.velocity_error(exact, Components::All));
     lines.add("order of the velocity error", of_velocity, Some(1.0)).meant(PublishedSense::About);
     let of_position = order(&|run| run.position_error(exact, Components::All));
     lines.add("order of the position error", of_position, Some(1.0)).meant(PublishedSense::About);
 
-    let mut lines = CaseLines { out, experiment, case: format!("h = {}", exact.h) };
+    let mut lines = CaseLines { out, paper: PAPER, experiment, case: format!("h = {}", exact.h) };
     for (place, [x, y]) in exact.last().chunks_exact(6).zip(PLACES) {
         lines.add(x, place[0], None);
         lines.add(y, place[1], None);
     }
 
-    // other readings of the paper, which its table rules out
+    // other readings of the paper, excluded by its table
     let lighter = balls::run(9.81, Scheme::st00(), 400)?;
-    let mut lines = CaseLines { out, experiment, case: format!("h = {}, g = 9.81", lighter.h) };
+    let mut lines = CaseLines { out, paper: PAPER, experiment, case: format!("h = {}, g = 9.81", lighter.h) };
     lines.add("velocity variation [m/s, rad/s]", lighter.variation(), None);
     let iterated = balls::run(ST00_GRAVITY, Scheme::st00_nonlinear(), 50)?;
-    let mut lines = CaseLines { out, experiment, case: format!("h = {}, nonlinear", iterated.h) };
+    let mut lines =
+        CaseLines { out, paper: PAPER, experiment, case: format!("h = {}, nonlinear", iterated.h) };
     lines.add("velocity variation [m/s, rad/s]", iterated.variation(), None);
-    let mut lines = CaseLines { out, experiment, case: format!("h = {}, Σ‖Δv‖∞", runs[0].h) };
+    let mut lines =
+        CaseLines { out, paper: PAPER, experiment, case: format!("h = {}, Σ‖Δv‖∞", runs[0].h) };
     lines.add("velocity variation [m/s, rad/s]", runs[0].variation_in_norm(), None);
 
     out.figures.extend(pictures::balls(&runs));

@@ -1,8 +1,8 @@
-//! ST00 §4.1: why methods that seek accelerations may fail when the rod hits the table.
+//! ST00 §4.1: acceleration problems without solution when the rod hits the table.
 //!
-//! After the impact friction against a tip that slides right would press it into the table: the acceleration
-//! problem of that slip has no solution. The impact itself leaves the tip sticking, and with stick allowed the
-//! problem has one; steps of impulses have a solution either way.
+//! After the impact, friction on a tip that slides right presses it into the table: the acceleration problem of this slip
+//! has no solution. The impact leaves the tip sticking, and with stick allowed the problem has a solution. A step with
+//! impulses has one in both cases.
 
 use super::rod::{HEIGHT, INERTIA, LENGTH, Lever, ROD_FRICTION, ROD_RADIUS, SPIN, model};
 use crate::ExperimentError;
@@ -10,10 +10,10 @@ use std::f64::consts::FRAC_PI_6;
 use stiction::{ContactQuery, Memory, Scheme, SearchCache, Simulation, State, StepError, StepReport, System};
 use stiction_lcp::{Body, Contact, FrictionSet, Lcp, OffsetRow, Row, Solver, StepProblem, solve};
 
-/// The rod when it hits the table.
+/// Rod at the impact with the table.
 #[derive(Debug, Clone)]
 pub struct Impact {
-    /// When [s].
+    /// Time [s].
     pub t: f64,
     /// x, y and θ [m; rad].
     pub position: [f64; 3],
@@ -23,17 +23,17 @@ pub struct Impact {
     pub normal_impulse: f64,
     /// Friction impulse towards +x [N s].
     pub friction_impulse: f64,
-    /// A of the acceleration problem w = A c + b of a tip that slides right, n·M⁻¹(n − μ d) [1/kg].
+    /// Coefficient A of the acceleration problem w = A c + b of a tip that slides right, n·M⁻¹(n − μ d) [1/kg].
     pub gain: f64,
-    /// b of the same: normal acceleration of the tip without contact [m/s²].
+    /// Coefficient b of this problem: normal acceleration of the tip without contact [m/s²].
     pub offset: f64,
-    /// Its status: `solved`, or why it is not.
+    /// Status of this problem: `solved`, or the status of the error.
     pub sliding: &'static str,
     /// Normal force of the acceleration problem of a tip that may stick [N].
     pub sticking_force: f64,
 }
 
-/// When the lower end touches, from the exact free fall.
+/// Time at which the lower end touches, from the exact free fall [s].
 fn touch(gravity: f64) -> f64 {
     let gap =
         |t: f64| HEIGHT - 0.5 * gravity * t * t - 0.5 * LENGTH * (FRAC_PI_6 + SPIN * t).sin() - ROD_RADIUS;
@@ -46,9 +46,9 @@ fn touch(gravity: f64) -> f64 {
     above
 }
 
-/// The impact under this gravity, and the acceleration problems right after it.
+/// Impact with this gravity, and the acceleration problems right after it.
 pub fn impact(gravity: f64, lever: Lever) -> Result<Impact, ExperimentError> {
-    // a step without gravity at the instant of touch is the plastic impact
+    // a step without gravity at the time of contact is the plastic impact
     let t = touch(gravity);
     let position = [0.0, HEIGHT - 0.5 * gravity * t * t, FRAC_PI_6 + SPIN * t];
     let before = state(position, [0.0, -gravity * t, SPIN]);
@@ -59,7 +59,7 @@ pub fn impact(gravity: f64, lever: Lever) -> Result<Impact, ExperimentError> {
     let normal_impulse = report.contacts.iter().map(|c| c.normal_impulse).sum();
     let friction_impulse = report.contacts.iter().map(|c| c.friction_impulse[0]).sum();
 
-    // rows of the tip, and what the turning of the rod adds to their accelerations
+    // rows of the tip, and their centripetal accelerations
     let mut rows = Vec::new();
     simulation.system().contacts(
         t,
@@ -94,7 +94,7 @@ pub fn impact(gravity: f64, lever: Lever) -> Result<Impact, ExperimentError> {
     })
 }
 
-/// A step from right after the impact with the tip made to slide right at this speed [m/s].
+/// Step right after the impact, with the tip set to slide right at this speed [m/s].
 pub fn step_sliding(gravity: f64, impact: &Impact, slip: f64, h: f64) -> Result<StepReport, ExperimentError> {
     let [x, y, spin] = impact.velocity;
     let state = state(impact.position, [x + slip, y, spin]);
@@ -105,13 +105,13 @@ fn state(q: [f64; 3], v: [f64; 3]) -> State {
     State { t: 0.0, q: q.to_vec(), v: v.to_vec(), memory: Memory::default() }
 }
 
-/// The coefficients of a row of the rod alone.
+/// Coefficients of a row of the rod.
 fn entries(row: Option<&Row>) -> [f64; 3] {
     let unit = |i: usize| std::array::from_fn::<f64, 3, _>(|j| f64::from(u8::from(i == j)));
     std::array::from_fn(|i| row.map_or(0.0, |row| row.dot(&[0, 3], &unit(i))))
 }
 
-/// Normal force of the tip at rest: the problem of a step with accelerations for velocities.
+/// Normal force on the tip at rest: a step problem with accelerations in place of velocities.
 fn sticking(
     gravity: f64,
     normal: [f64; 3],

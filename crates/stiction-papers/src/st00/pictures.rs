@@ -1,4 +1,4 @@
-//! The figures of the paper.
+//! Figures of the paper.
 
 use super::TABLE;
 use super::balls::{self, BallsRun, Collision, Components};
@@ -17,13 +17,13 @@ fn time() -> Axis {
     Axis::linear("t [s]")
 }
 
-/// A value at the end of each step, over time.
+/// Curve of a value after each step over time.
 fn over_time(label: String, h: f64, values: impl Iterator<Item = f64>) -> Curve {
     let points = (0..).zip(values).map(|(step, y)| [f64::from(step) * h, y]).collect();
     Curve { label, points }
 }
 
-/// The rod's frames, velocities and ends.
+/// Snapshots of the rod, its velocities and the motion of its ends.
 pub(super) fn rod(runs: &[RodRun]) -> Vec<Figure> {
     let velocity = |name, title, axis: &str, i: usize| {
         let curve =
@@ -35,7 +35,7 @@ pub(super) fn rod(runs: &[RodRun]) -> Vec<Figure> {
         velocity("rod-horizontal-velocity", "Horizontal velocity of the rod", "velocity [m/s]", 0),
         velocity("rod-angular-velocity", "Angular velocity of the rod", "angular velocity [rad/s]", 2),
     ];
-    // that of the paper's frames
+    // the run of the snapshots of the paper
     for run in runs.iter().filter(|run| run.h == 0.0025) {
         let end = |label: &str, side: usize, i: usize| {
             over_time(label.into(), run.h, run.ends().map(|ends| ends[side][i]))
@@ -80,7 +80,7 @@ fn capsule(&[x, y, angle]: &[f64; 3]) -> Outline {
     Outline { closed: true, points: cap(1.0).chain(cap(-1.0)).collect() }
 }
 
-/// The balls' trajectories, velocities, impulses and errors.
+/// Trajectories, velocities, impulses and errors of the balls.
 pub(super) fn balls(runs: &[BallsRun]) -> Vec<Figure> {
     let Some((exact, coarser)) = runs.split_last() else { return Vec::new() };
 
@@ -107,7 +107,7 @@ pub(super) fn balls(runs: &[BallsRun]) -> Vec<Figure> {
     figures.push(velocity("balls-velocity", "Velocity of the thrown ball along x", "velocity [m/s]", 0));
     figures.push(velocity("balls-spin", "Angular velocity of the thrown ball about y", "[rad/s]", 4));
 
-    // errors against h, ours and the paper's
+    // errors against h, computed and published
     let ours = |label: &str, error: &dyn Fn(&BallsRun) -> f64| Curve {
         label: label.into(),
         points: coarser.iter().map(|run| [run.h, error(run)]).collect(),
@@ -128,7 +128,7 @@ pub(super) fn balls(runs: &[BallsRun]) -> Vec<Figure> {
     figures
 }
 
-/// The impulses of the collision in elevation: an arrow from each point of contact.
+/// Side view of the impulses of the collision: an arrow from each contact.
 fn impulses(collision: &Collision) -> Figure {
     let circle = |q: &[f64]| {
         let turn = |i: u32| TAU * f64::from(i) / 48.0;

@@ -1,4 +1,4 @@
-//! ST00 §4.1: a spinning rod falls onto a table.
+//! ST00 §4.1: spinning rod that falls onto a table.
 
 use crate::ExperimentError;
 use nalgebra::{Isometry2, Vector2};
@@ -15,17 +15,17 @@ pub const ROD_RADIUS: f64 = 0.05;
 pub const INERTIA: f64 = 0.002;
 /// Coulomb coefficient.
 pub const ROD_FRICTION: f64 = 0.6;
-/// Height of the centre at the start [m]. Not in the paper: the one that gives the times it prints.
+/// Initial height of the centre [m]. Not in the paper; this value gives the printed times.
 pub const HEIGHT: f64 = 1.0;
-/// Angular velocity at the start [rad/s].
+/// Initial angular velocity [rad/s].
 pub const SPIN: f64 = 4.0;
-/// How long it is followed [s].
+/// Duration [s].
 pub const ROD_DURATION: f64 = 0.8;
 
-/// Steps of the runs for the figures; the third is that of the paper's Figure 2.
+/// Numbers of steps of the runs for the figures; the third is that of Figure 2 of the paper.
 pub const ROD_STEP_COUNTS: [usize; 4] = [80, 160, 320, 640];
 
-/// Where friction acts on an end.
+/// Point of an end at which friction acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lever {
     /// On its surface: d = ±[1, 0, r ∓ (l/2) sin θ] at the ± end.
@@ -34,20 +34,20 @@ pub enum Lever {
     Centre,
 }
 
-/// A falling rod, step by step; the first entries are the start.
+/// Run of the falling rod; the first entries are the start.
 #[derive(Debug, Clone)]
 pub struct RodRun {
-    /// Size of the steps [s].
+    /// Step size [s].
     pub h: f64,
     /// x, y and θ [m; rad].
     pub positions: Vec<[f64; 3]>,
-    /// Their derivatives [m/s; rad/s].
+    /// Derivatives of x, y and θ [m/s; rad/s].
     pub velocities: Vec<[f64; 3]>,
     /// End of the first step with an impulse [s].
     pub contact: Option<f64>,
     /// End of the first step with an impulse at both ends [s].
     pub slap: Option<f64>,
-    /// End of the step after which nothing moves any more [s].
+    /// End of the step after which the rod is at rest [s].
     pub rest: Option<f64>,
     /// Largest residual of a step problem.
     pub residual: f64,
@@ -55,10 +55,10 @@ pub struct RodRun {
     pub penetration: f64,
 }
 
-/// The rod above its table.
+/// Model of the rod above its table.
 pub(super) fn model(gravity: f64, lever: Lever) -> Result<Model, ExperimentError> {
-    // without its radius, over a table that is higher by it, the rod has the same gaps, and friction acts at
-    // the centres of its ends
+    // a rod of zero radius above a table that is higher by the radius has the same gaps, with friction at the centres of
+    // its ends
     let (radius, table) = match lever {
         Lever::Surface => (ROD_RADIUS, 0.0),
         Lever::Centre => (0.0, ROD_RADIUS),
@@ -76,7 +76,7 @@ pub(super) fn model(gravity: f64, lever: Lever) -> Result<Model, ExperimentError
     Ok(world.build()?)
 }
 
-/// Lets the rod fall in this many steps.
+/// Runs the falling rod in this many steps.
 pub fn run(gravity: f64, lever: Lever, scheme: Scheme, steps: usize) -> Result<RodRun, ExperimentError> {
     let model = model(gravity, lever)?;
     let mut simulation = Simulation::new(model).with_scheme(scheme);
@@ -106,7 +106,7 @@ pub fn run(gravity: f64, lever: Lever, scheme: Scheme, steps: usize) -> Result<R
         if loaded > 1 {
             run.slap.get_or_insert(t);
         }
-        // what is left of a velocity is round-off of the solve
+        // smaller velocities are round-off of the solve
         if state.v.iter().all(|v| v.abs() < 1e-9) {
             run.rest.get_or_insert(t);
         } else {
@@ -117,14 +117,14 @@ pub fn run(gravity: f64, lever: Lever, scheme: Scheme, steps: usize) -> Result<R
 }
 
 impl RodRun {
-    /// x, y and θ at the end [m; rad].
+    /// Final x, y and θ [m; rad].
     pub fn last(&self) -> [f64; 3] {
         self.positions.last().copied().unwrap_or_default()
     }
 
-    /// Angular velocity after the second step of contact [rad/s]. Impact takes two steps: after the first the
-    /// tip touches, after the second it moves along the table. What it is after the first depends on where in
-    /// that step the impact was, for any h.
+    /// Angular velocity after the second step of contact [rad/s]. The impact takes two steps: after the first the tip
+    /// touches, after the second it moves along the table. After the first, the velocity depends on where in the step the
+    /// impact was, for any h.
     pub fn second_spin(&self) -> Option<f64> {
         let times = (0..).map(|step| f64::from(step) * self.h);
         let mut later = times.zip(&self.velocities).skip_while(|(t, _)| Some(*t) < self.contact);

@@ -3,15 +3,11 @@
 use super::build::{
     FALL, HAND, at_rest, block, planar, planar_row, spatial, spatial_row, square, step, touching,
 };
-use super::{Entry, exactly, infinitely_many};
+use super::{NamedProblem, ProblemEntry, exactly, infinitely_many};
 use nalgebra::Matrix6;
-use stiction_lcp::problem::{
-    Body, Contact, FrictionSet, Joint, OffsetRow, Pair, ProblemFile, Row, StepProblem,
-};
+use stiction_lcp::problem::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, Row, StepProblem};
 
-type File = (String, ProblemFile);
-
-pub(super) fn all() -> Vec<File> {
+pub(super) fn all() -> Vec<NamedProblem> {
     vec![
         pinned_rod(1),
         pinned_rod(2),
@@ -28,26 +24,26 @@ fn rigid(row: Row) -> Joint {
     Joint { row: at_rest(row), compliance: 0.0 }
 }
 
-/// The tip r of planar body `body` on the table.
+/// Contact of the point r of a planar body with the table.
 fn tip(body: usize, r: [f64; 2]) -> Contact {
     let row = |d| Row::one(body, &planar_row(d, r));
     touching(row([0.0, 1.0]), [row([1.0, 0.0])], FrictionSet::line(), 0.5)
 }
 
-const HALF: f64 = 0.5;
+const HALF_ROD: f64 = 0.5;
 
-/// A rod of 1 kg and length 2 a along x.
+/// Rod of 1 kg and length 2 a along x.
 fn rod() -> Body {
-    planar(1.0, HALF * HALF / 3.0, [0.0; 3])
+    planar(1.0, HALF_ROD * HALF_ROD / 3.0, [0.0; 3])
 }
 
-/// A rod hinged at its left end, lying with its right end on a support; every joint row `times` times.
-fn pinned_rod(times: usize) -> File {
-    let pin = [-HALF, 0.0];
+/// Rod hinged at its left end with its right end on a support; every joint row occurs `times` times.
+fn pinned_rod(times: usize) -> NamedProblem {
+    let pin = [-HALF_ROD, 0.0];
     let rows = [[1.0, 0.0], [0.0, 1.0]].map(|d| rigid(Row::one(0, &planar_row(d, pin))));
     let problem = StepProblem {
         joints: rows.iter().cycle().take(2 * times).cloned().collect(),
-        ..step(vec![rod()], vec![tip(0, [HALF, 0.0])])
+        ..step(vec![rod()], vec![tip(0, [HALF_ROD, 0.0])])
     };
     let share = FALL / 2.0 / times as f64;
     let mut z = [0.0, share].repeat(times);
@@ -65,11 +61,11 @@ fn pinned_rod(times: usize) -> File {
             "The joint rows are linearly dependent: their impulses can be split in any way, the velocity is that of pinned-rod.",
         )
     };
-    Entry::new(file, name, HAND, note).step(problem, infinitely_many(&[&z]).with_velocity(&[0.0; 3]))
+    ProblemEntry::new(file, name, HAND, note).step(problem, infinitely_many(&[&z]).with_velocity(&[0.0; 3]))
 }
 
-fn double_pendulum() -> File {
-    let (left, right) = ([-HALF, 0.0], [HALF, 0.0]);
+fn double_pendulum() -> NamedProblem {
+    let (left, right) = ([-HALF_ROD, 0.0], [HALF_ROD, 0.0]);
     let axes = [[1.0, 0.0], [0.0, 1.0]];
     let world = axes.map(|d| rigid(Row::one(0, &planar_row(d, left))));
     let elbow = axes.map(|d: [f64; 2]| {
@@ -79,10 +75,10 @@ fn double_pendulum() -> File {
     let joints = world.into_iter().chain(elbow).collect();
     let problem = StepProblem { joints, ..step(vec![rod(), rod()], vec![tip(1, right)]) };
     // both rods turn about their outer ends, where their inertia is 4/3 m a²
-    let (drop, turn) = (0.75 * FALL, 0.75 * FALL / HALF);
+    let (drop, turn) = (0.75 * FALL, 0.75 * FALL / HALF_ROD);
     let velocity = [0.0, -drop, -turn, 0.0, -drop, turn];
     let z = [0.0, FALL / 4.0, 0.0, 0.0, FALL / 4.0, 0.0, 0.0];
-    Entry::new(
+    ProblemEntry::new(
         "double-pendulum",
         "Two hinged rods on a support",
         HAND,
@@ -91,7 +87,7 @@ fn double_pendulum() -> File {
     .step(problem, infinitely_many(&[&z]).with_velocity(&velocity))
 }
 
-/// A rotor of 0.2 kg m² whose surface at radius 0.1 m is driven with at most `bound` [N s].
+/// Rotor of 0.2 kg m² whose surface at radius 0.1 m is driven with at most `bound` [N s].
 fn motor(before: f64, target: f64, bound: f64) -> StepProblem {
     let (inertia, radius) = (0.2, 0.1);
     let drive = OffsetRow { row: Row::one(0, &[radius]), offset: -radius * target };
@@ -107,9 +103,9 @@ fn motor(before: f64, target: f64, bound: f64) -> StepProblem {
     StepProblem { bodies: vec![body], contacts: vec![contact], ..StepProblem::default() }
 }
 
-fn motor_saturates() -> File {
+fn motor_saturates() -> NamedProblem {
     let bound = 0.05;
-    Entry::new(
+    ProblemEntry::new(
         "motor-saturates",
         "A motor too weak to reach its speed in one step",
         HAND,
@@ -118,9 +114,9 @@ fn motor_saturates() -> File {
     .step(motor(0.0, 10.0, bound), exactly(&[&[bound, 0.0]]).with_velocity(&[bound * 0.1 / 0.2]))
 }
 
-fn motor_holds() -> File {
+fn motor_holds() -> NamedProblem {
     // W = r² / I = 0.05, so 0.001 m/s take 0.02 N s
-    Entry::new(
+    ProblemEntry::new(
         "motor-holds",
         "A motor that reaches its speed",
         HAND,
@@ -129,13 +125,13 @@ fn motor_holds() -> File {
     .step(motor(0.01, 0.0, 0.05), infinitely_many(&[&[0.0, 0.02]]).with_velocity(&[0.0]))
 }
 
-fn compliance() -> File {
+fn compliance() -> NamedProblem {
     let (mass, speed, compliance, upsilon) = (2.0, 1.0, 0.25, 0.1);
     let c = -(speed + upsilon) / (compliance + 1.0 / mass);
     let joint = Joint { row: OffsetRow { row: Row::one(0, &[1.0, 0.0]), offset: upsilon }, compliance };
     let support = Contact::frictionless(Row::one(0, &[0.0, 1.0]), 0.0);
     let problem = StepProblem { joints: vec![joint], ..step(vec![block(mass, [speed, 0.0])], vec![support]) };
-    Entry::new(
+    ProblemEntry::new(
         "compliance",
         "A block caught by a compliant joint",
         HAND,
@@ -144,9 +140,9 @@ fn compliance() -> File {
     .step(problem, exactly(&[&[c, mass * FALL]]).with_velocity(&[speed + c / mass, 0.0]))
 }
 
-/// A top of equal transverse inertia that spins about z and slides along x: the linearly implicit gyroscopic
+/// Top with equal transverse moments of inertia that spins about z and slides along x. The linearly implicit gyroscopic
 /// term h ([ω]× I − [I ω]×) adds a skew block G to the transverse inertia.
-fn gyroscopic() -> File {
+fn gyroscopic() -> NamedProblem {
     let (mass, radius, transverse, axial, spin, mu) = (1.0, 0.2, 0.01, 0.02, 100.0, 0.3);
     let mut body = spatial(mass, [transverse, transverse, axial], [3.0, 0.0, 0.0, 0.0, 0.0, spin]);
     let g = 0.05 * spin * (axial - transverse);
@@ -156,7 +152,7 @@ fn gyroscopic() -> File {
     let p = mu * mass * FALL;
     let torque = radius * p / (transverse * transverse + g * g);
     let velocity = [3.0 - p / mass, 0.0, 0.0, -g * torque, transverse * torque, spin];
-    Entry::new(
+    ProblemEntry::new(
         "gyroscopic",
         "A spinning top slides",
         HAND,
@@ -166,7 +162,7 @@ fn gyroscopic() -> File {
 }
 
 /// Two blocks joined by a linearly implicit spring along x: h² k in their blocks, −h² k between them.
-fn implicit_spring() -> File {
+fn implicit_spring() -> NamedProblem {
     let (stiffness, mu, speed) = (20.0 * 0.05 * 0.05, 0.3, 1.0);
     let mut bodies = vec![block(1.0, [speed, 0.0]), block(1.0, [0.0; 2])];
     for body in &mut bodies {
@@ -185,7 +181,7 @@ fn implicit_spring() -> File {
     let p = mu * FALL;
     let v = (speed - p) / (1.0 + stiffness);
     let z = [FALL, 0.0, p, FALL, 0.0, stiffness * v];
-    Entry::new(
+    ProblemEntry::new(
         "implicit-spring",
         "Two blocks and a stiff spring",
         HAND,

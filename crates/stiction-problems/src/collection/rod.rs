@@ -1,21 +1,18 @@
-//! The falling rod of ST00 as it hits the table: Painlevé's paradox, and the time step that has none.
+//! Falling rod of ST00 at the impact with the table: Painlevé's paradox, and the time step that resolves it.
 
 use super::build::{step, touching};
-use super::{Entry, exactly, infinitely_many, none};
+use super::{NamedProblem, ProblemEntry, exactly, infinitely_many, none};
 use std::f64::consts::PI;
-use stiction_lcp::problem::{AnyProblem, Body, FrictionSet, Lcp, ProblemFile, Row};
+use stiction_lcp::problem::{AnyProblem, Body, FrictionSet, Lcp, Row};
 
-type File = (String, ProblemFile);
-
-pub(super) fn all() -> Vec<File> {
+pub(super) fn all() -> Vec<NamedProblem> {
     let mut files = painleve();
     files.push(Rod::at_impact(true).file());
     files
 }
 
-/// The falling rod of ST00 at its first contact, in the scalar acceleration problem of a tip that slips to
-/// the right: w = A c + b with A = nᵀM⁻¹(n − μ d), b = nᵀM⁻¹k + (l/2) sin θ ω².
-fn painleve() -> Vec<File> {
+/// Scalar acceleration problem of the falling rod of ST00 at its first contact, for a tip that slips to the right: w = A c + b with A = nᵀM⁻¹(n − μ d), b = nᵀM⁻¹k + (l/2) sin θ ω².
+fn painleve() -> Vec<NamedProblem> {
     const SOURCE: &str = "D. E. Stewart, J. C. Trinkle, ICRA 2000, example 1: the falling rod at impact";
     let problem = |rod: &Rod| {
         let (a, b) = rod.slipping();
@@ -24,14 +21,14 @@ fn painleve() -> Vec<File> {
     let thick = Rod::at_impact(true);
     let thin = Rod::at_impact(false);
     vec![
-        Entry::new(
+        ProblemEntry::new(
             "painleve",
             "Painlevé's paradox",
             SOURCE,
             "A = −1.565, b = −3.999 with the velocity after a plastic impact: were the tip slipping to the right, no finite force would keep it from penetrating. (After that impact it sticks, and the time step, rod-impact, has a solution.)",
         )
         .holding(problem(&thick), none()),
-        Entry::new(
+        ProblemEntry::new(
             "painleve-without-radius",
             "No paradox without the rod's radius",
             SOURCE,
@@ -41,7 +38,7 @@ fn painleve() -> Vec<File> {
     ]
 }
 
-/// The falling rod of ST00 at the moment its lower tip reaches the table.
+/// Falling rod of ST00 when its lower tip reaches the table.
 struct Rod {
     normal: [f64; 3],
     tangent: [f64; 3],
@@ -52,26 +49,27 @@ struct Rod {
 }
 
 impl Rod {
-    const HALF: f64 = 0.25;
+    const HALF_LENGTH: f64 = 0.25;
     const RADIUS: f64 = 0.05;
     const INERTIA: f64 = 0.002;
-    const MU: f64 = 0.6;
+    const ROD_MU: f64 = 0.6;
     const GRAVITY: f64 = 9.82;
 
-    /// Dropped from y = 1 m at 30° with 4 rad/s; friction acts at the rod's surface, or at its axis.
+    /// Rod dropped from y = 1 m at 30° with 4 rad/s; friction acts at its surface or at its axis.
     fn at_impact(surface: bool) -> Self {
         let angle = |t: f64| PI / 6.0 + 4.0 * t;
-        let gap = |t: f64| 1.0 - 0.5 * Self::GRAVITY * t * t - Self::HALF * angle(t).sin() - Self::RADIUS;
+        let gap =
+            |t: f64| 1.0 - 0.5 * Self::GRAVITY * t * t - Self::HALF_LENGTH * angle(t).sin() - Self::RADIUS;
         let (mut open, mut closed) = (0.3, 0.5);
         for _ in 0..60 {
             let t = 0.5 * (open + closed);
             if gap(t) > 0.0 { open = t } else { closed = t }
         }
         let (sin, cos) = angle(open).sin_cos();
-        let height = Self::HALF * sin;
+        let height = Self::HALF_LENGTH * sin;
         let arm = height + if surface { Self::RADIUS } else { 0.0 };
         Self {
-            normal: [0.0, 1.0, -Self::HALF * cos],
+            normal: [0.0, 1.0, -Self::HALF_LENGTH * cos],
             tangent: [1.0, 0.0, arm],
             before: [0.0, -Self::GRAVITY * open, 4.0],
             height,
@@ -100,14 +98,14 @@ impl Rod {
         std::array::from_fn(|k| self.before[k] + (c * self.normal[k] + p * self.tangent[k]) / mass[k])
     }
 
-    /// A and b of the tip's acceleration A c + b while it slips to the right.
+    /// Coefficients A and b of the acceleration A c + b of the tip while it slips to the right.
     fn slipping(&self) -> (f64, f64) {
-        let a =
-            Self::mobility(self.normal, self.normal) - Self::MU * Self::mobility(self.normal, self.tangent);
+        let a = Self::mobility(self.normal, self.normal)
+            - Self::ROD_MU * Self::mobility(self.normal, self.tangent);
         (a, self.height * self.after()[2].powi(2) - Self::GRAVITY)
     }
 
-    fn file(&self) -> File {
+    fn file(&self) -> NamedProblem {
         let [c, p] = self.impulses();
         let [x, y, turn] = self.before;
         let body = Body::new(
@@ -116,8 +114,8 @@ impl Rod {
             &[x, y, Self::INERTIA * turn],
         );
         let (n, t) = (Row::one(0, &self.normal), Row::one(0, &self.tangent));
-        let contact = touching(n, [t], FrictionSet::line(), Self::MU);
-        Entry::new(
+        let contact = touching(n, [t], FrictionSet::line(), Self::ROD_MU);
+        ProblemEntry::new(
             "rod-impact",
             "The falling rod hits the table",
             "D. E. Stewart, J. C. Trinkle, ICRA 2000, example 1, in the limit h → 0",

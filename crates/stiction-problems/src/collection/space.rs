@@ -1,19 +1,17 @@
 //! Single bodies in space in contact with the world.
 
 use super::build::{FALL, HAND, slide, spatial, spatial_row, square, step, touching};
-use super::{Entry, exactly, infinitely_many};
+use super::{NamedProblem, ProblemEntry, exactly, infinitely_many};
 use std::f64::consts::FRAC_1_SQRT_2;
-use stiction_lcp::problem::{Body, Contact, FrictionSet, ProblemFile, Row, StepProblem};
+use stiction_lcp::problem::{Body, Contact, FrictionSet, Row, StepProblem};
 
-type File = (String, ProblemFile);
-
-pub(super) fn all() -> Vec<File> {
+pub(super) fn all() -> Vec<NamedProblem> {
     let mut files = vec![box_rests(), box_slides(), rod_rests(), rod_slides()];
     files.extend([sphere_square(), sphere_octagon(), sphere_circle(), anisotropic_polygon(), ellipse()]);
     files
 }
 
-/// A point r of body 0 on the table, in space.
+/// Contact of the point r of body 0 with the table, in space.
 fn on_floor(r: [f64; 3], set: FrictionSet, mu: f64) -> Contact {
     let row = |d| Row::one(0, &spatial_row(d, r));
     touching(row([0.0, 0.0, 1.0]), [row([1.0, 0.0, 0.0]), row([0.0, 1.0, 0.0])], set, mu)
@@ -27,7 +25,7 @@ fn octagon() -> FrictionSet {
 
 const BOX: [f64; 3] = [0.5, 0.4, 0.25];
 
-/// A box of 2 kg on its four lower corners, rear ones first.
+/// Box of 2 kg on its four lower corners, rear ones first.
 fn spatial_box(mu: f64, speed: f64) -> StepProblem {
     let [a, b, c] = BOX;
     let third = 2.0 / 3.0;
@@ -37,14 +35,14 @@ fn spatial_box(mu: f64, speed: f64) -> StepProblem {
     step(vec![body], corners.map(|r| on_floor(r, square(), mu)).into())
 }
 
-/// The impulses of contacts with four directions that rub along −x, at μ c.
+/// Impulses of contacts with four directions and friction μ c along −x.
 fn rubbing(mu: f64, normals: &[f64]) -> Vec<f64> {
     normals.iter().flat_map(|&c| [c, 0.0, 0.0, mu * c, 0.0]).collect()
 }
 
-fn box_rests() -> File {
+fn box_rests() -> NamedProblem {
     let z = rubbing(0.0, &[FALL / 2.0; 4]);
-    Entry::new(
+    ProblemEntry::new(
         "box-rests",
         "A box at rest on four corners",
         HAND,
@@ -53,11 +51,11 @@ fn box_rests() -> File {
     .step(spatial_box(0.4, 0.0), infinitely_many(&[&z]).with_velocity(&[0.0; 6]))
 }
 
-fn box_slides() -> File {
+fn box_slides() -> NamedProblem {
     let mu = 0.4;
     let [rear, front] = slide(2.0, mu, BOX[2], BOX[0], 4.0);
     let z = rubbing(mu, &[rear, rear, front, front]);
-    Entry::new(
+    ProblemEntry::new(
         "box-slides",
         "A box slides on four corners",
         HAND,
@@ -66,16 +64,16 @@ fn box_slides() -> File {
     .step(spatial_box(mu, 3.0), infinitely_many(&[&z]).with_velocity(&[3.0 - mu * FALL, 0.0, 0.0, 0.0, 0.0, 0.0]))
 }
 
-/// A rod of 2 kg along x that lies on two points below its ends.
+/// Rod of 2 kg along x on two points below its ends.
 fn rod(mu: f64, speed: f64) -> StepProblem {
     let (a, c) = (0.5, 0.05);
     let body = spatial(2.0, [0.003, 0.17, 0.17], [speed, 0.0, 0.0, 0.0, 0.0, 0.0]);
     step(vec![body], [[-a, 0.0, -c], [a, 0.0, -c]].map(|r| on_floor(r, square(), mu)).into())
 }
 
-fn rod_rests() -> File {
+fn rod_rests() -> NamedProblem {
     let z = rubbing(0.0, &[FALL; 2]);
-    Entry::new(
+    ProblemEntry::new(
         "rod-rests",
         "A rod at rest on two points in space",
         HAND,
@@ -84,11 +82,11 @@ fn rod_rests() -> File {
     .step(rod(0.4, 0.0), infinitely_many(&[&z]).with_velocity(&[0.0; 6]))
 }
 
-fn rod_slides() -> File {
+fn rod_slides() -> NamedProblem {
     let mu = 0.4;
     let [rear, front] = slide(2.0, mu, 0.05, 0.5, 2.0);
     let z = rubbing(mu, &[rear, front]);
-    Entry::new(
+    ProblemEntry::new(
         "rod-slides",
         "A rod slides along itself on two points in space",
         HAND,
@@ -97,8 +95,8 @@ fn rod_slides() -> File {
     .step(rod(mu, 3.0), exactly(&[&z]).with_velocity(&[3.0 - mu * FALL, 0.0, 0.0, 0.0, 0.0, 0.0]))
 }
 
-/// A ball of 2 kg and radius 0.5 m that slides without spin, and its velocities after friction p along the
-/// unit vector −(x, y).
+/// Ball of 2 kg and radius 0.5 m that slides without spin, and its velocities after friction p along the unit vector
+/// −(x, y).
 fn sphere(set: FrictionSet, mu: f64, [x, y]: [f64; 2], speed: f64) -> (StepProblem, f64, [f64; 6]) {
     let (mass, radius) = (2.0, 0.5);
     let inertia = 0.4 * mass * radius * radius;
@@ -109,9 +107,9 @@ fn sphere(set: FrictionSet, mu: f64, [x, y]: [f64; 2], speed: f64) -> (StepProbl
     (step(vec![body], vec![on_floor([0.0, 0.0, -radius], set, mu)]), c, velocity)
 }
 
-fn sphere_square() -> File {
+fn sphere_square() -> NamedProblem {
     let (step, c, velocity) = sphere(square(), 0.3, [1.0, 0.0], 3.0);
-    Entry::new(
+    ProblemEntry::new(
         "sphere-square",
         "A ball slides, four directions",
         HAND,
@@ -120,11 +118,11 @@ fn sphere_square() -> File {
     .step(step, exactly(&[&rubbing(0.3, &[c])]).with_velocity(&velocity))
 }
 
-fn sphere_octagon() -> File {
+fn sphere_octagon() -> NamedProblem {
     let (step, c, velocity) = sphere(octagon(), 0.3, [FRAC_1_SQRT_2; 2], 3.0);
     let mut z = [0.0; 9];
     (z[0], z[6]) = (c, 0.3 * c);
-    Entry::new(
+    ProblemEntry::new(
         "sphere-octagon",
         "A ball slides, eight directions",
         HAND,
@@ -133,10 +131,10 @@ fn sphere_octagon() -> File {
     .step(step, exactly(&[&z]).with_velocity(&velocity))
 }
 
-fn sphere_circle() -> File {
+fn sphere_circle() -> NamedProblem {
     let (step, c, velocity) = sphere(FrictionSet::circle(), 0.3, [0.6, 0.8], 3.0);
     let p = 0.3 * c;
-    Entry::new(
+    ProblemEntry::new(
         "sphere-circle",
         "A ball slides, circular friction",
         HAND,
@@ -145,7 +143,7 @@ fn sphere_circle() -> File {
     .step(step, exactly(&[&[c, -0.6 * p, -0.8 * p]]).with_velocity(&velocity))
 }
 
-/// A particle of 1 kg on the floor, (x, y, z).
+/// Particle of 1 kg on the floor, (x, y, z).
 fn particle(set: FrictionSet, mu: f64, [x, y]: [f64; 2]) -> StepProblem {
     let body = Body::new(3, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], &[x, y, -FALL]);
     let row = |j: [f64; 3]| Row::one(0, &j);
@@ -153,11 +151,11 @@ fn particle(set: FrictionSet, mu: f64, [x, y]: [f64; 2]) -> StepProblem {
     step(vec![body], vec![touching(row([0.0, 0.0, 1.0]), tangents, set, mu)])
 }
 
-fn anisotropic_polygon() -> File {
+fn anisotropic_polygon() -> NamedProblem {
     let mu = 0.4;
     let set = FrictionSet::polygon([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.5], [0.0, -0.5]]);
     let p = mu * FALL;
-    Entry::new(
+    ProblemEntry::new(
         "anisotropic-polygon",
         "A particle on a grooved floor",
         HAND,
@@ -166,11 +164,11 @@ fn anisotropic_polygon() -> File {
     .step(particle(set, mu, [1.0, 3.0]), exactly(&[&[FALL, 0.0, 0.0, 0.0, p]]).with_velocity(&[1.0, 3.0 - 0.5 * p, 0.0]))
 }
 
-fn ellipse() -> File {
+fn ellipse() -> NamedProblem {
     // from the velocity after the step back: p = −μ c A² u / |A u| with A = diag(1, ½), u = (3, 4)
     let p = 0.4 * FALL / 13.0_f64.sqrt();
     let friction = [-3.0 * p, -p];
-    Entry::new(
+    ProblemEntry::new(
         "anisotropic-ellipse",
         "A particle on a grooved floor, elliptic friction",
         "solved by hand, backwards from the velocity (3, 4) m/s after the step",

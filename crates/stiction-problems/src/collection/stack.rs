@@ -1,19 +1,17 @@
-//! Bodies on bodies.
+//! Stacks of boxes and blocks.
 
 use super::build::{FALL, HAND, block, planar, planar_row, spatial, spatial_row, square, step, touching};
-use super::{Entry, exactly, infinitely_many};
-use stiction_lcp::problem::{Contact, FrictionSet, ProblemFile, Row};
+use super::{NamedProblem, ProblemEntry, exactly, infinitely_many};
+use stiction_lcp::problem::{Contact, FrictionSet, Row};
 
-type File = (String, ProblemFile);
-
-pub(super) fn all() -> Vec<File> {
+pub(super) fn all() -> Vec<NamedProblem> {
     [2, 3]
         .into_iter()
         .flat_map(|n| [planar_stack(n), frictionless_stack(n), spatial_stack(n), sliding_stack(n)])
         .collect()
 }
 
-/// The row of body `upper` at `above` against the body below it, or the table, at `below`.
+/// Row of body `upper` at `above` relative to the body below it, or to the table, at `below`.
 fn between(upper: usize, above: &[f64], below: &[f64]) -> Row {
     let opposite: Vec<f64> = below.iter().map(|x| -x).collect();
     if upper == 0 { Row::one(0, above) } else { Row::two(upper, above, upper - 1, &opposite) }
@@ -30,18 +28,18 @@ fn planar_contacts(boxes: usize, mu: f64) -> Vec<Contact> {
     (0..boxes).flat_map(|upper| [contact(upper, -a), contact(upper, a)]).collect()
 }
 
-/// The weight impulse on the contacts below box `k` of `boxes` [N s].
+/// Weight impulse on the contacts below box `k` of `boxes` [N s].
 fn weight(boxes: usize, k: usize) -> f64 {
     (boxes - k) as f64 * FALL
 }
 
-fn planar_stack(boxes: usize) -> File {
+fn planar_stack(boxes: usize) -> NamedProblem {
     let bodies = vec![planar(1.0, 0.3125 / 3.0, [0.0; 3]); boxes];
     let z: Vec<f64> = (0..boxes).flat_map(|k| [weight(boxes, k) / 2.0, 0.0, 0.0].repeat(2)).collect();
     let note = format!(
         "Each contact carries half of what lies on it; friction is not unique. Small variants: planar-stack-{boxes}-frictionless, sliding-stack-{boxes}."
     );
-    Entry::new(
+    ProblemEntry::new(
         &format!("planar-stack-{boxes}"),
         &format!("{boxes} boxes on each other in the plane"),
         HAND,
@@ -53,16 +51,16 @@ fn planar_stack(boxes: usize) -> File {
     )
 }
 
-fn frictionless_stack(boxes: usize) -> File {
+fn frictionless_stack(boxes: usize) -> NamedProblem {
     let bodies = vec![planar(1.0, 0.3125 / 3.0, [0.0; 3]); boxes];
     let z: Vec<f64> = (0..boxes).flat_map(|k| [weight(boxes, k) / 2.0; 2]).collect();
     let file = format!("planar-stack-{boxes}-frictionless");
     let name = format!("{boxes} boxes on each other in the plane, without friction");
-    Entry::new(&file, &name, HAND, "Without friction the impulses are unique.")
+    ProblemEntry::new(&file, &name, HAND, "Without friction the impulses are unique.")
         .step(step(bodies, planar_contacts(boxes, 0.0)), exactly(&[&z]).with_velocity(&vec![0.0; 3 * boxes]))
 }
 
-fn spatial_stack(boxes: usize) -> File {
+fn spatial_stack(boxes: usize) -> NamedProblem {
     let (a, b, c) = (0.5, 0.4, 0.25);
     let inertia = [b * b + c * c, a * a + c * c, a * a + b * b].map(|x| x / 3.0);
     let bodies = vec![spatial(1.0, inertia, [0.0; 6]); boxes];
@@ -77,12 +75,17 @@ fn spatial_stack(boxes: usize) -> File {
     let note = format!(
         "Four corners each, four directions. Small variants: planar-stack-{boxes}-frictionless, sliding-stack-{boxes}."
     );
-    Entry::new(&format!("stack-{boxes}"), &format!("{boxes} boxes on each other in space"), HAND, &note)
-        .step(step(bodies, contacts), infinitely_many(&[&z]).with_velocity(&vec![0.0; 6 * boxes]))
+    ProblemEntry::new(
+        &format!("stack-{boxes}"),
+        &format!("{boxes} boxes on each other in space"),
+        HAND,
+        &note,
+    )
+    .step(step(bodies, contacts), infinitely_many(&[&z]).with_velocity(&vec![0.0; 6 * boxes]))
 }
 
-/// Blocks that only translate, the top one sliding at 2 m/s: below it everything sticks.
-fn sliding_stack(blocks: usize) -> File {
+/// Blocks that only translate; the top one slides at 2 m/s, the others stick.
+fn sliding_stack(blocks: usize) -> NamedProblem {
     let mu = 0.3;
     let mut bodies = vec![block(1.0, [0.0; 2]); blocks];
     bodies[blocks - 1] = block(1.0, [2.0, 0.0]);
@@ -97,7 +100,7 @@ fn sliding_stack(blocks: usize) -> File {
         "The top one slides, and its friction is handed down to the table through contacts that stick. {} complementary rows.",
         4 * blocks
     );
-    Entry::new(
+    ProblemEntry::new(
         &format!("sliding-stack-{blocks}"),
         &format!("The top one of {blocks} blocks slides"),
         HAND,

@@ -1,18 +1,17 @@
-//! Dense problems: what textbooks say about matrix classes and pivoting methods.
+//! Dense problems from textbooks: matrix classes and examples for pivoting methods.
 
-use super::{Entry, exactly, infinitely_many, none};
+use super::{NamedProblem, ProblemEntry, exactly, infinitely_many, none};
 use nalgebra::{DMatrix, DVector};
-use stiction_lcp::problem::{AnyProblem, Expected, Lcp, Mlcp, ProblemFile};
+use stiction_lcp::problem::{AnyProblem, Expected, Lcp, Mlcp};
 
 const CPS: &str = "R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992";
 const MURTY: &str = "K. G. Murty, Linear Complementarity, Linear and Nonlinear Programming, 1988";
 
-type File = (String, ProblemFile);
-
-pub(super) fn all() -> Vec<File> {
+pub(super) fn all() -> Vec<NamedProblem> {
     let mut files = vec![];
     files.extend(few_rows());
     files.extend(classes());
+    files.extend(classes_with_several_solutions());
     files.extend(degenerate());
     files.extend(programs());
     files.extend([2, 3, 4, 5, 6, 10].map(murty));
@@ -21,19 +20,19 @@ pub(super) fn all() -> Vec<File> {
     files
 }
 
-fn lcp(entry: Entry, m: &[&[f64]], q: &[f64], expected: Expected) -> File {
+fn lcp(entry: ProblemEntry, m: &[&[f64]], q: &[f64], expected: Expected) -> NamedProblem {
     entry.holding(AnyProblem::Lcp(Lcp::from_rows(m, q)), expected)
 }
 
-/// The class as the source names it, with numbers chosen for this collection.
+/// Source of a matrix class; the numbers are chosen for this collection.
 fn after(source: &str, chapter: &str) -> String {
     format!("{source}, {chapter}; numbers chosen here")
 }
 
-fn few_rows() -> Vec<File> {
+fn few_rows() -> Vec<NamedProblem> {
     vec![
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "unique",
                 "Two rows, one solution",
                 &format!("{MURTY}, section 1.1"),
@@ -44,7 +43,7 @@ fn few_rows() -> Vec<File> {
             exactly(&[&[4.0 / 3.0, 7.0 / 3.0]]),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "two-solutions",
                 "One row, two solutions",
                 "elementary: w = 1 − z",
@@ -55,7 +54,7 @@ fn few_rows() -> Vec<File> {
             exactly(&[&[0.0], &[1.0]]),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "negative-row",
                 "One row, no solution",
                 "elementary: w = −1 − z",
@@ -66,7 +65,7 @@ fn few_rows() -> Vec<File> {
             none(),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "zero-row",
                 "One row of zeros",
                 "elementary: w = 0",
@@ -77,7 +76,7 @@ fn few_rows() -> Vec<File> {
             infinitely_many(&[&[0.0], &[1.0]]),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "feasible-unsolvable",
                 "Feasible, but no solution",
                 "elementary: w = (z₂ − 1, 1)",
@@ -88,7 +87,7 @@ fn few_rows() -> Vec<File> {
             none(),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "segment",
                 "Two equal rows",
                 "elementary: w₁ = w₂ = z₁ + z₂ − 1",
@@ -99,7 +98,7 @@ fn few_rows() -> Vec<File> {
             infinitely_many(&[&[1.0, 0.0], &[0.0, 1.0], &[0.5, 0.5]]),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "triangle",
                 "Three equal rows",
                 "elementary: w = z₁ + z₂ + z₃ − 1 three times",
@@ -112,14 +111,11 @@ fn few_rows() -> Vec<File> {
     ]
 }
 
-fn classes() -> Vec<File> {
-    let third = 1.0 / 3.0;
-    let corners: Vec<Vec<f64>> =
-        (0..16_u32).map(|s| (0..4).map(|k| f64::from(s >> k & 1) / f64::from(k + 1)).collect()).collect();
-    let corners: Vec<&[f64]> = corners.iter().map(Vec::as_slice).collect();
+/// Problems of matrix classes with a known answer for every q.
+fn classes() -> Vec<NamedProblem> {
     vec![
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "p-matrix",
                 "A P-matrix that is not positive definite",
                 &after(CPS, "section 3.3"),
@@ -131,7 +127,7 @@ fn classes() -> Vec<File> {
             exactly(&[&[11.0 / 7.0, 6.0 / 7.0]]),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "copositive-plus-infeasible",
                 "Copositive-plus and infeasible",
                 &after(CPS, "sections 3.8 and 4.4"),
@@ -142,7 +138,7 @@ fn classes() -> Vec<File> {
             none(),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "copositive-plus-feasible",
                 "Copositive-plus and feasible",
                 &after(CPS, "sections 3.8 and 4.4"),
@@ -152,8 +148,18 @@ fn classes() -> Vec<File> {
             &[-1.0, 1.0],
             infinitely_many(&[&[1.0, 0.0], &[3.0, 2.0]]),
         ),
+    ]
+}
+
+/// Problems of matrix classes with several solutions or none.
+fn classes_with_several_solutions() -> Vec<NamedProblem> {
+    let third = 1.0 / 3.0;
+    let corners: Vec<Vec<f64>> =
+        (0..16_u32).map(|s| (0..4).map(|k| f64::from(s >> k & 1) / f64::from(k + 1)).collect()).collect();
+    let corners: Vec<&[f64]> = corners.iter().map(Vec::as_slice).collect();
+    vec![
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "n-matrix-three",
                 "An N-matrix with a positive entry",
                 &after("M. Kojima, R. Saigal, Mathematical Programming 17 (1979) 136", "N-matrices"),
@@ -164,7 +170,7 @@ fn classes() -> Vec<File> {
             exactly(&[&[0.0, 0.0], &[1.0, 0.0], &[0.0, 1.0]]),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "n-matrix-two",
                 "A negative N-matrix, q > 0",
                 &after("M. Kojima, R. Saigal, Mathematical Programming 17 (1979) 136", "N-matrices"),
@@ -175,7 +181,7 @@ fn classes() -> Vec<File> {
             exactly(&[&[0.0, 0.0], &[third, third]]),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "n-matrix-none",
                 "A negative N-matrix, q with a negative entry",
                 "elementary: w₁ ≤ q₁ < 0",
@@ -186,7 +192,7 @@ fn classes() -> Vec<File> {
             none(),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "sixteen-solutions",
                 "Every basis is a solution",
                 "elementary: wᵢ = 1 − i zᵢ",
@@ -198,7 +204,7 @@ fn classes() -> Vec<File> {
         ),
         obstacle(),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "r0",
                 "An R₀-matrix at q = 0",
                 &after(CPS, "section 3.9"),
@@ -209,7 +215,7 @@ fn classes() -> Vec<File> {
             exactly(&[&[0.0, 0.0]]),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "not-r0",
                 "Not an R₀-matrix, at q = 0",
                 &after(CPS, "section 3.9"),
@@ -222,15 +228,15 @@ fn classes() -> Vec<File> {
     ]
 }
 
-/// A string over an obstacle: pressed down on its first half, held up on its second.
-fn obstacle() -> File {
+/// String over an obstacle: pressed down on its first half, lifted on its second.
+fn obstacle() -> NamedProblem {
     let m = DMatrix::from_fn(6, 6, |i, j| match i.abs_diff(j) {
         0 => 2.0,
         1 => -1.0,
         _ => 0.0,
     });
     let q = DVector::from_column_slice(&[-1.0, -1.0, -1.0, 2.0, 2.0, 2.0]);
-    let entry = Entry::new(
+    let entry = ProblemEntry::new(
         "z-matrix",
         "A string over an obstacle",
         &after(CPS, "sections 3.11 and 4.7"),
@@ -239,38 +245,38 @@ fn obstacle() -> File {
     entry.holding(AnyProblem::Lcp(Lcp { m, q }), exactly(&[&[1.5, 2.0, 1.5, 0.0, 0.0, 0.0]]))
 }
 
-fn degenerate() -> Vec<File> {
+fn degenerate() -> Vec<NamedProblem> {
     let ties = DMatrix::from_fn(5, 5, |i, j| if i == j { 2.0 } else { 1.0 });
     let hilbert = DMatrix::from_fn(5, 5, |i, j| 1.0 / (i + j + 1) as f64);
     let q = -(&hilbert * DVector::from_element(5, 1.0));
     vec![
         lcp(
-            Entry::new("degenerate", "A solution with z and w zero in one row", "elementary", "z = (1, 0) with w = 0: two bases describe it."),
+            ProblemEntry::new("degenerate", "A solution with z and w zero in one row", "elementary", "z = (1, 0) with w = 0: two bases describe it."),
             &[&[2.0, 1.0], &[1.0, 2.0]],
             &[-2.0, -1.0],
             exactly(&[&[1.0, 0.0]]),
         ),
         lcp(
-            Entry::new("homogeneous", "Positive definite with q = 0", "elementary", "Only z = 0, in all four bases; there is no scale in q to measure by."),
+            ProblemEntry::new("homogeneous", "Positive definite with q = 0", "elementary", "Only z = 0, in all four bases; there is no scale in q to measure by."),
             &[&[2.0, 1.0], &[1.0, 2.0]],
             &[0.0, 0.0],
             exactly(&[&[0.0, 0.0]]),
         ),
-        Entry::new("ties", "Every ratio ties", "elementary: (I + e eᵀ) z = e", "Symmetric in all five rows, so the first ratio test of Lemke's method is a tie of five; z = e / 6.")
+        ProblemEntry::new("ties", "Every ratio ties", "elementary: (I + e eᵀ) z = e", "Symmetric in all five rows, so the first ratio test of Lemke's method is a tie of five; z = e / 6.")
             .holding(AnyProblem::Lcp(Lcp { m: ties, q: DVector::from_element(5, -1.0) }), exactly(&[&[1.0 / 6.0; 5]])),
-        Entry::new("hilbert", "Hilbert's matrix", "elementary: q = −H e, so z = e", "Positive definite with condition 5e5: the answer is known, its digits are not all there.")
+        ProblemEntry::new("hilbert", "Hilbert's matrix", "elementary: q = −H e, so z = e", "Positive definite with condition 5e5: the answer is known, its digits are not all there.")
             .holding(AnyProblem::Lcp(Lcp { m: hilbert, q }), exactly(&[&[1.0; 5]])),
     ]
 }
 
-fn programs() -> Vec<File> {
+fn programs() -> Vec<NamedProblem> {
     let third = 1.0 / 3.0;
     let Lcp { m, q } =
         Lcp::from_rows(&[&[1.0, 0.0, -1.0], &[0.0, 1.0, -1.0], &[1.0, 1.0, 0.0]], &[-2.0, 0.0, -1.0]);
     let equality = AnyProblem::Mlcp(Mlcp { m, q, free: vec![false, false, true] });
     vec![
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "bimatrix-game",
                 "A coordination game",
                 &after(CPS, "section 1.2, the bimatrix game"),
@@ -281,7 +287,7 @@ fn programs() -> Vec<File> {
             exactly(&[&[1.0, 0.0, 1.0, 0.0], &[0.0, 1.0, 0.0, 1.0], &[third; 4]]),
         ),
         lcp(
-            Entry::new(
+            ProblemEntry::new(
                 "linear-program",
                 "A linear program and its dual",
                 &after(CPS, "section 1.2, linear programs"),
@@ -291,7 +297,7 @@ fn programs() -> Vec<File> {
             &[-3.0, -2.0, 4.0, 6.0],
             exactly(&[&[4.0, 0.0, 3.0, 0.0]]),
         ),
-        Entry::new(
+        ProblemEntry::new(
             "equality",
             "A quadratic program with an equation",
             "elementary: min ½|x|² − 2 x₁ with x₁ + x₂ = 1, x ≥ 0",
@@ -301,7 +307,7 @@ fn programs() -> Vec<File> {
     ]
 }
 
-/// Unit lower triangular with 2 below the diagonal.
+/// Unit lower triangular matrix with 2 below the diagonal.
 fn murty_matrix(n: usize) -> DMatrix<f64> {
     DMatrix::from_fn(n, n, |i, j| match i.cmp(&j) {
         std::cmp::Ordering::Less => 0.0,
@@ -310,7 +316,7 @@ fn murty_matrix(n: usize) -> DMatrix<f64> {
     })
 }
 
-/// qᵢ = −(2ⁿ + 2ⁿ⁻¹ + … + 2ⁿ⁺¹⁻ⁱ) = −(2ⁿ⁺¹ − 2ⁿ⁺¹⁻ⁱ), i = 1 … n.
+/// Vector qᵢ = −(2ⁿ + 2ⁿ⁻¹ + … + 2ⁿ⁺¹⁻ⁱ) = −(2ⁿ⁺¹ − 2ⁿ⁺¹⁻ⁱ), i = 1 … n.
 fn murty_vector(n: usize) -> DVector<f64> {
     let two_to = |k: usize| (1_u32 << k).into();
     DVector::from_fn(n, |i, _| -> f64 {
@@ -319,15 +325,15 @@ fn murty_vector(n: usize) -> DVector<f64> {
     })
 }
 
-/// The first unit vector times `x`.
+/// First unit vector times `x`.
 fn first(n: usize, x: f64) -> Vec<f64> {
     let mut z = vec![0.0; n];
     z[0] = x;
     z
 }
 
-fn murty(n: usize) -> File {
-    let entry = Entry::new(
+fn murty(n: usize) -> NamedProblem {
+    let entry = ProblemEntry::new(
         &format!("murty-{n}"),
         &format!("Murty's exponential problem, n = {n}"),
         &format!("{MURTY}, chapter 6; K. G. Murty, Mathematical Programming Study 7 (1978) 61"),
@@ -338,8 +344,8 @@ fn murty(n: usize) -> File {
     entry.holding(AnyProblem::Lcp(problem), exactly(&[&solution]))
 }
 
-fn fathi(n: usize) -> File {
-    let entry = Entry::new(
+fn fathi(n: usize) -> NamedProblem {
+    let entry = ProblemEntry::new(
         &format!("fathi-{n}"),
         &format!("Fathi's problem, n = {n}"),
         "Y. Fathi, Mathematical Programming 17 (1979) 335, with q = −e as in the later literature",
@@ -350,9 +356,9 @@ fn fathi(n: usize) -> File {
     entry.holding(AnyProblem::Lcp(problem), exactly(&[&first(n, 1.0)]))
 }
 
-fn cycling() -> File {
+fn cycling() -> NamedProblem {
     lcp(
-        Entry::new(
+        ProblemEntry::new(
             "cycling",
             "A P-matrix on which block pivoting cycles",
             "circulant P-matrix of order 3, the kind I. Ben Gharbia and J. C. Gilbert, Mathematical Programming 134 (2012) 349, show Newton's method on min(z, w) to cycle on",

@@ -1,45 +1,45 @@
-//! Boxes heaped up: as large as one likes, with heavy on light and any friction.
+//! Heaps of boxes of any size, with any friction and mass ratio.
 
-use super::{Friction, G, H, body, contact, row, vector};
+use super::{ENSEMBLE_STEP, EnsembleFriction, G, body, contact, row, vector};
 use nalgebra::Vector3;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stiction_lcp::problem::{FrictionSet, Joint, OffsetRow, StepProblem};
 
-/// How boxes of unit size are arranged.
+/// Arrangement of unit boxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
-    /// One on the other.
+    /// One box on the other.
     Tower(usize),
     /// Bricks in a bond: columns and courses.
     Wall(usize, usize),
-    /// A cube of this many boxes along each edge, all faces touching.
+    /// Cube with this many boxes along each edge, all faces touching.
     Pile(usize),
-    /// A tower in which each box hangs on the one below by a ball joint in the middle as well.
+    /// Tower with an additional ball joint between each two boxes.
     Jointed(usize),
 }
 
-/// A heap of boxes that move at random.
+/// Heap of boxes with random velocities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heap {
-    /// How they are arranged.
+    /// Arrangement of the boxes.
     pub arrangement: Arrangement,
     /// Coulomb coefficient of all contacts.
     pub mu: f64,
     /// Largest component of a velocity [m/s; rad/s].
     pub speed: f64,
-    /// Mass of a box at the top over that of one at the bottom, which is 1 kg.
+    /// Mass of a box at the top relative to one at the bottom, which has 1 kg.
     pub mass_ratio: f64,
-    /// Which.
+    /// Seed of the velocities.
     pub seed: u64,
 }
 
 impl Heap {
-    /// The step problem, with circular friction.
+    /// Step problem with circular friction.
     pub fn sample(&self) -> StepProblem {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let friction = Friction { mu: self.mu, set: FrictionSet::circle() };
-        let mut problem = StepProblem { speed_scale: G * H, ..StepProblem::default() };
+        let friction = EnsembleFriction { mu: self.mu, set: FrictionSet::circle() };
+        let mut problem = StepProblem { speed_scale: G * ENSEMBLE_STEP, ..StepProblem::default() };
         let (places, levels) = self.arrangement.places();
         for place in &places {
             let level = place.z / (levels as f64 - 1.0).max(1.0);
@@ -58,7 +58,7 @@ impl Heap {
                 let d = b - a;
                 let Some(axis) = (0..3).find(|&k| (d[k] - 1.0).abs() < 1e-9) else { continue };
                 let beside = (0..3).filter(|&k| k != axis).all(|k| d[k].abs() < 0.9);
-                // bricks of a wall stand apart sideways
+                // the bricks of a wall have gaps sideways
                 let walls = matches!(self.arrangement, Arrangement::Wall(..)) && axis != 2;
                 if beside && !walls {
                     patch(&mut problem, Some((i, *a)), (j, *b), Vector3::ith(axis, 1.0), &friction);
@@ -79,7 +79,7 @@ impl Heap {
 }
 
 impl Arrangement {
-    /// Where the boxes are, lower ones first, and the number of levels.
+    /// Positions of the boxes, lower ones first, and the number of levels.
     fn places(self) -> (Vec<Vector3<f64>>, usize) {
         let (columns, depth, levels, shift) = match self {
             Self::Tower(n) | Self::Jointed(n) => (1, 1, n, 0.0),
@@ -99,13 +99,13 @@ impl Arrangement {
     }
 }
 
-/// Four contacts at the corners of the face two boxes share, or of the lower face of one.
+/// Four contacts at the corners of the common face of two boxes, or of the lower face of one.
 fn patch(
     problem: &mut StepProblem,
     a: Option<(usize, Vector3<f64>)>,
     b: (usize, Vector3<f64>),
     normal: Vector3<f64>,
-    friction: &Friction,
+    friction: &EnsembleFriction,
 ) {
     let centre = b.1 - 0.5 * normal;
     let (mut low, mut high) = (b.1 - Vector3::repeat(0.5), b.1 + Vector3::repeat(0.5));
