@@ -298,7 +298,7 @@ pub struct MomentReport {
     pub rolling: Option<Mode>,
 }
 
-/// What a contact does in a step.
+/// Friction mode of a contact in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
