@@ -1,4 +1,4 @@
-//! The impulses of two bodies on each other: no net force, and no net torque about any point.
+//! Action and reaction: the impulses of two bodies on each other have no net force and no net torque about any point.
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use stiction_geometry::spatial::Polyhedron;
 use stiction_lcp::Row;
 use stiction_papers::ha10::{DEPTH, EitherModel, GapForm, Ha10Method, Ha10Scene, Polyhedra};
 
-/// Where each moving body is: its centre of mass and the axes of its angular velocity. Body 0 is the floor.
+/// Centre of mass and axes of the angular velocity of each moving body. Body 0 is the floor.
 fn places(bodies: &EitherModel, state: &State) -> Vec<(Point3<f64>, UnitQuaternion<f64>)> {
     let count = match bodies {
         EitherModel::Planar(model) => model.bodies().len(),
@@ -27,7 +27,7 @@ fn places(bodies: &EitherModel, state: &State) -> Vec<(Point3<f64>, UnitQuaterni
     (0..count).map(place).collect()
 }
 
-/// Force and torque about `about` that a row's unit impulse exerts on both bodies together.
+/// Net force and torque about `about` of a unit impulse along a row, on both bodies together.
 fn net(
     row: &Row,
     planar: bool,
@@ -50,7 +50,7 @@ fn net(
     sum
 }
 
-/// Steps a scene and looks at the impulses of every pair of moving bodies in every step; the number looked at.
+/// Checks the impulses of every pair of moving bodies in every step of a run; returns their number.
 fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize {
     let planar = matches!(system.bodies, EitherModel::Planar(_));
     let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
@@ -64,7 +64,7 @@ fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize
         let near = ContactQuery { wanted: &pairs, ..ContactQuery::within(f64::INFINITY) };
         let mut cache = before.memory.cache.clone();
         simulation.system().contacts(before.t, &before.q, &near, &mut cache, &mut rows);
-        // a point that is no body's, another one in each step
+        // a point off the bodies, another one in each step
         let about = Point3::new(0.3 + (step as f64).sin(), -0.7, if planar { 0.0 } else { 0.2 });
         for contact in report.contacts.iter().filter(|c| !c.bodies.contains(&0) && c.normal_impulse > 0.0) {
             let row = rows.iter().find(|row| row.id == contact.id).unwrap();
@@ -99,7 +99,7 @@ fn schemes() -> [(GapForm, Scheme); 4] {
 }
 
 #[test]
-fn polygons_push_each_other_alike() {
+fn impulses_of_polygons_are_opposite() {
     for scene in [Ha10Scene::Balance2, Ha10Scene::Pyramid1] {
         for (form, scheme) in schemes() {
             let bodies = scene.bodies(1).unwrap();
@@ -110,7 +110,7 @@ fn polygons_push_each_other_alike() {
     }
 }
 
-/// A heap of octahedra, wedges and boxes that fall on each other.
+/// Heap of octahedra, wedges and boxes.
 fn heap() -> EitherModel {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace)));
@@ -140,7 +140,7 @@ fn heap() -> EitherModel {
 }
 
 #[test]
-fn polyhedra_push_each_other_alike() {
+fn impulses_of_polyhedra_are_opposite() {
     for (form, scheme) in schemes() {
         let bodies = heap();
         let state = bodies.state();

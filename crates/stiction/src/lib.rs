@@ -1,7 +1,63 @@
-//! Rigid multibody dynamics with joints, hard contact and Coulomb friction, every step certified.
+//! Rigid multibody dynamics with joints, hard contact and Coulomb friction; every step is certified.
 //!
-//! A step is (M, k, rows, gaps, μ, e) → step problem → v, impulses, certificate. Planar and spatial worlds
-//! live side by side and only produce rows: see [`System`].
+//! One time step is a complementarity problem over impulses and velocities: a mass matrix, a momentum, rows of joints and
+//! contacts with offsets, and friction coefficients. Planar and spatial models differ only in how they produce it, so
+//! there are no dimension features and no dimension generics. All numbers are `f64`, all units SI.
+//!
+//! ```text
+//!   World ── build ──> Model: System          bodies, shapes, joints, forces; in the plane or in space
+//!                        │ forces, joint rows, contact rows
+//!                        ▼
+//!   State ───────> StepProblem                M̃ v⁺ = b + Jᵀp,  0 ≤ p ⊥ J v⁺ + Δ ≥ 0,  friction cones
+//!   Scheme             │ solve (stiction-lcp)
+//!                        ▼
+//!                  Solution + Certificate     impulses, velocity; residuals recomputed from the problem
+//!                        │ q⁺ = q ⊕ h v⁺, post-stabilization
+//!                        ▼
+//!   State ◄────────  StepReport ── verify ──> Verdict
+//! ```
+//!
+//! # Example
+//!
+//! A box slides on the floor. The contact forces carry its weight.
+//!
+//! ```
+//! use nalgebra::{Isometry2, Vector2};
+//! use stiction::planar::{Attached, Body, Mass, Polygon, Shape, Twist, World};
+//! use stiction::Simulation;
+//!
+//! let mut world = World::new(Vector2::new(0.0, -9.81));
+//! let floor = world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfPlane)));
+//! let shape = Attached::new(Shape::Polygon(Polygon::rectangle([0.1, 0.1])?));
+//! let slider = Body::rigid("box", Mass::given(2.0, 0.01)).at(Isometry2::translation(0.0, 0.1));
+//! let slider = world.add_body(slider.moving(Twist::new(Vector2::new(1.0, 0.0), 0.0)).with(shape));
+//!
+//! let mut simulation = Simulation::new(world.build()?);
+//! let h = 0.01;
+//! let report = simulation.step(h)?;
+//! let weight: f64 = report.contacts_between(floor.0, slider.0).map(|contact| contact.normal_force(h)).sum();
+//! assert!((weight - 2.0 * 9.81).abs() < 1e-6);
+//! assert!(report.certificate.worst() <= 1e-8);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Main types
+//!
+//! | type | is |
+//! |---|---|
+//! | [`planar::World`], [`spatial::World`] | bodies, shapes, joints and forces as a user writes them |
+//! | [`planar::Model`], [`spatial::Model`] | a world that was checked and built |
+//! | [`System`] | interface of a model to the schemes; implement it for models of one's own |
+//! | [`State`] | time, coordinates, velocities and memory: all that a run needs to continue bit by bit |
+//! | [`Scheme`], [`Accuracy`] | how steps are made, as plain values |
+//! | [`Simulation`] | model, state and scheme: steps, records, runs to an accuracy |
+//! | [`StepReport`] | contacts, joint reactions, certificate, energies, events and work of a step |
+//! | [`StepError`] | failed step, with its place and its problem; the state is unchanged |
+//! | [`verify()`], [`Verdict`] | check of a recorded step without a solver |
+//!
+//! # Features
+//!
+//! The crate has no optional features.
 
 mod assemble;
 mod error;

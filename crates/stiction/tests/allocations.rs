@@ -1,4 +1,4 @@
-//! After the first steps, detection, assembly and solve allocate nothing, nor do exact Jacobians.
+//! Allocations: after the first steps detection, assembly and solve allocate nothing, nor do exact Jacobians.
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
 use stiction::{
@@ -15,18 +15,18 @@ fn steps<S: System>(simulation: &mut Simulation<S>, report: &mut StepReport, n: 
 
 fn assert_no_allocation<S: System>(mut simulation: Simulation<S>, name: &str) {
     let mut report = StepReport::default();
-    // long enough for the largest problems of the scene to have come
+    // long enough to include the largest problems of the scene
     steps(&mut simulation, &mut report, 600);
     assert!(!report.contacts.is_empty(), "{name}: nothing touches");
     let counted = allocation_counter::measure(|| steps(&mut simulation, &mut report, 50));
     assert_eq!(counted.count_total, 0, "{name}: {counted:?}");
-    // the counter counts
+    // negative control: the counter works
     assert!(allocation_counter::measure(|| drop(simulation.step(0.01))).count_total > 0);
 }
 
 const SCHEMES: [fn() -> Scheme; 5] = [Scheme::default, Scheme::ah04, Scheme::st00, Scheme::ap97, unlocated];
 
-/// Second order without location.
+/// Second-order scheme without event location.
 fn unlocated() -> Scheme {
     let settings = Trapezoidal { locate: EventLocation::Nothing, ..Trapezoidal::default() };
     Scheme::of(Level::Trapezoidal(settings))
@@ -56,10 +56,10 @@ fn planar_boxes_and_a_pendulum() {
     }
 }
 
-/// Bodies of many shapes, whose contacts are reduced in every step.
+/// Bodies with many shapes, whose contacts are reduced in every step.
 #[test]
 fn tiled_slabs() {
-    // the velocity level takes another way now and then, reduced or not, and lists it
+    // the velocity level takes a fallback in some steps, reduced or not, and lists it
     for scheme in &SCHEMES[..3] {
         for reduction in [Reduction::Proven, Reduction::Limit(3)] {
             let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
@@ -90,7 +90,7 @@ fn the_tree_of_many_bodies() {
     }
     let model = world.build().unwrap();
     let (mut state, mut rows, mut cache) = (model.state(), Vec::new(), SearchCache::default());
-    // every row of disks runs at its own speed, so that the tree has to follow
+    // every row of disks has its own speed, so that the tree changes
     let v: Vec<f64> = (0..1200).map(|k| if k % 3 == 0 { f64::from(k / 60) } else { 0.0 }).collect();
     let mut frames = |n: usize| {
         for _ in 0..n {
@@ -102,7 +102,7 @@ fn the_tree_of_many_bodies() {
     assert_eq!(allocation_counter::measure(|| frames(200)).count_total, 0);
 }
 
-/// A prism of this many sides, 0.4 high.
+/// Prism with this number of sides, 0.4 m high.
 fn prism(sides: u32) -> spatial::Shape {
     let corner = |i: u32| {
         let (sin, cos) = (std::f64::consts::TAU * f64::from(i / 2) / f64::from(sides)).sin_cos();
@@ -128,7 +128,7 @@ fn spatial_boxes_and_spheres() {
         let shape = spatial::Shape::Sphere { radius: 0.2 };
         let ball = world.add_body(ball.moving(rolling).with(spatial::Attached::new(shape)));
         world.exclude(resting, ball);
-        // a stack by the ratio metric, and a stone of many corners
+        // a stack in the ratio metric, and a stone with many corners
         for (i, height) in [0.2, 0.6].into_iter().enumerate() {
             let shape = spatial::Shape::Cuboid { half_extents: [0.4, 0.4, 0.2] };
             let body = spatial::Body::rigid(format!("stacked {i}"), spatial::Mass::Density(1.0));
@@ -138,7 +138,7 @@ fn spatial_boxes_and_spheres() {
         let body = spatial::Body::rigid("stone", spatial::Mass::Density(1.0));
         let body = body.at(Isometry3::translation(6.0, 0.0, 0.2));
         world.add_body(body.with(spatial::Attached::new(prism(10))));
-        // a top, whose spin makes the implicit mass matrix one of its own
+        // a top, whose spin changes the implicit mass matrix
         let point = nalgebra::Point3::new(8.0, 0.0, 0.0);
         let anchor = world.add_body(spatial::Body::fixed("anchor"));
         let spin = spatial::Twist::new(Vector3::zeros(), Vector3::new(0.0, 0.0, 20.0));
@@ -153,7 +153,7 @@ fn spatial_boxes_and_spheres() {
     }
 }
 
-/// The spin of a top makes the mass matrix of an implicit step one that is not symmetric.
+/// Top: its spin makes the mass matrix of an implicit step asymmetric.
 #[test]
 fn a_top_beside_a_ball() {
     for scheme in SCHEMES {
@@ -166,7 +166,7 @@ fn a_top_beside_a_ball() {
         world.add_body(ball);
         let point = nalgebra::Point3::new(2.0, 0.0, 0.0);
         let anchor = world.add_body(spatial::Body::fixed("anchor"));
-        // its centre goes with its spin about the joint
+        // velocity of its centre from the spin about the joint
         let spin = spatial::Twist::new(Vector3::new(0.1, 0.0, 0.0), Vector3::new(0.0, 1.0, 20.0));
         let top = spatial::Body::rigid("top", spatial::Mass::given(1.0, [0.01, 0.01, 0.015]));
         let top = world.add_body(top.at(Isometry3::translation(2.0, 0.0, 0.1)).moving(spin));
@@ -176,7 +176,7 @@ fn a_top_beside_a_ball() {
     }
 }
 
-/// The second time, either Jacobian allocates nothing.
+/// Asserts that neither Jacobian allocates at the second call.
 fn assert_no_allocation_of_jacobians<S: System>(system: &S, q: &[f64], v: &[f64]) {
     let (mut forces, mut jacobian) = (Forces::default(), ForceJacobian::default());
     let mut both = || {

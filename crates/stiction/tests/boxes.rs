@@ -1,4 +1,4 @@
-//! Boxes on boxes: at rest they stay where they are.
+//! Structures of boxes that must stay at rest.
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use stiction::spatial::{Attached, Body, BodyId, Mass, Model, Shape, World};
@@ -16,7 +16,8 @@ fn cuboid(name: String, half_extents: [f64; 3], pose: Isometry3<f64>, friction: 
     Body::rigid(name, Mass::Density(100.0)).at(pose).with(shape)
 }
 
-/// Runs 10 s at h = 0.01; penetration stays below 1e-6 of the size, and from 1 s on nothing moves by 1e-9 of it.
+/// Asserts over 10 s at h = 0.01 that penetration stays below 1e-6 of the size, and that after 1 s no body moves by more
+/// than 1e-9 of it.
 fn assert_rests(world: World, bodies: &[BodyId], size: f64) {
     let model: Model = world.build().unwrap();
     let mut simulation = Simulation::new(model);
@@ -76,7 +77,7 @@ fn a_row_of_dominoes_stands() {
     assert_rests(world, &bodies, 0.075);
 }
 
-/// Seven wedge stones from ground to ground, thick enough for the line of thrust to stay inside.
+/// Arch of seven wedge stones, thick enough for the line of thrust to stay inside.
 #[test]
 fn an_arch_holds_by_friction_alone() {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
@@ -97,7 +98,7 @@ fn stone(i: u32) -> Body {
     Body::rigid(format!("stone {i}"), Mass::Density(100.0)).with(Attached::new(shape).material(material))
 }
 
-/// Ten courses of ten bricks in a bond, which stand apart sideways; those at the ends bear more than half their length.
+/// Wall of ten courses of ten bricks in a bond with gaps; bricks at the ends overlap the course below by more than half.
 #[test]
 fn a_wall_of_a_hundred_stands() {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));

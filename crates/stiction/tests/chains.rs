@@ -1,10 +1,10 @@
-//! Long chains: joints alone are one sparse factorization per problem, whether they close on themselves or are there twice.
+//! Long chains: problems of joints alone take one sparse factorization, for open, closed and doubled chains.
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use stiction::Simulation;
 use stiction::spatial::{Body, Joint, Mass, Model, World};
 
-/// Links of 0.1 m along a circle of which `part` is there, at rest, held by the first; each joint `copies` times.
+/// Chain of links of 0.1 m along this part of a circle, at rest, held at the first link; each joint `copies` times.
 fn links(count: u32, part: f64, copies: u32) -> Model {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     let step = std::f64::consts::TAU * part / f64::from(count);
@@ -44,7 +44,7 @@ fn joints_alone_are_factored_once_and_hold_to_round_off() {
             let report = simulation.step(1e-3).unwrap_or_else(|e| panic!("{name}, step {step}: {e}"));
             // round-off of velocities, amplified along the chain
             assert!(report.certificate.worst() < 1e-10, "{name}: {}", report.certificate.worst());
-            // of a link
+            // relative to the length of a link
             assert!(report.infeasibility < 1e-10 * 0.1, "{name}: {} m", report.infeasibility);
             assert!(report.work.factorizations <= report.work.problems, "{name}: {:?}", report.work);
             assert!(report.work.size == 0, "{name}: a dense problem of {}", report.work.size);
@@ -52,7 +52,7 @@ fn joints_alone_are_factored_once_and_hold_to_round_off() {
     }
 }
 
-/// Rows are taken where a step starts, so energy is kept to O(h²) and must not grow from there.
+/// Energy: rows are taken at the start of a step, so it is kept to O(h²) and must not grow beyond that.
 #[test]
 fn a_chain_swings_without_gaining_energy() {
     let model = links(100, 0.25, 1);

@@ -1,8 +1,8 @@
-//! Gaps by the signed Euclidean distance instead of the ratio metric: one contact per pair.
+//! Signed Euclidean distance instead of the ratio metric: one contact per pair.
 
 use stiction::{Depth, Simulation};
 
-/// Contacts of the last step of a box that falls flat on another one, and where it is then [m].
+/// Number of contacts and height [m] of a box that has fallen flat on another one.
 fn in_space(depth: Depth) -> (usize, f64) {
     use nalgebra::{Isometry3, Vector3};
     use stiction::spatial::{Attached, Body, Mass, Shape, World};
@@ -16,7 +16,7 @@ fn in_space(depth: Depth) -> (usize, f64) {
     let model = world.build().unwrap();
     let mut simulation = Simulation::new(model);
     let mut contacts = 0;
-    // 0.1 m take 0.14 s; on one contact it begins to tip right after
+    // a fall of 0.1 m takes 0.14 s; on one contact the box tips after that
     for _ in 0..15 {
         contacts = simulation.step(0.01).unwrap().contacts.len();
     }
@@ -47,7 +47,7 @@ fn a_world_may_measure_gaps_by_distance() {
     for run in [in_space, in_the_plane] {
         let ((many, high), (one, low)) = (run(Depth::Ratio), run(Depth::Minkowski));
         assert!(many >= 2 && one == 1, "{many} {one}");
-        // held up by all of its corners, and by one: still on the table
+        // supported by all corners, and by one: still on the table
         assert!((high - 1.0).abs() < 1e-6 && low > 0.9 && low < 1.0 + 1e-6, "{high} {low}");
     }
 }

@@ -45,8 +45,8 @@ pub enum Reduction {
     /// Drops implied contacts, each with its proof.
     #[default]
     Proven,
-    /// Drops implied contacts, then all but this many of every two bodies. Kept are the deepest contact and those that
-    /// span most of the area of the patch. The others have no proof and may penetrate; 0 keeps none.
+    /// Drops implied contacts, and keeps at most this many of the others of every two bodies: the deepest contact and
+    /// those that span most of the area of the patch. The rest has no proof and may penetrate; 0 keeps none.
     Limit(usize),
 }
 

@@ -1,4 +1,4 @@
-//! What the search for contacts starts from belongs to the state.
+//! Search cache: part of the state, so that restored runs repeat bit by bit.
 
 use nalgebra::{Isometry2, Isometry3, Point3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stiction::{ContactQuery, PairId, SearchCache, Simulation, State, System, planar, spatial};
 use stiction_geometry::spatial::Polyhedron;
 
-/// A hull of random points on a sphere.
+/// Convex hull of random points on a sphere.
 fn stone(rng: &mut ChaCha8Rng, corners: usize) -> spatial::Shape {
     let point = |_| {
         let v = Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0_f64));
@@ -17,7 +17,7 @@ fn stone(rng: &mut ChaCha8Rng, corners: usize) -> spatial::Shape {
     spatial::Shape::Polyhedron(Arc::new(Polyhedron::new(&points).unwrap()))
 }
 
-/// Boxes and stones that fall on each other and on a tray.
+/// Model of boxes and stones that fall on each other and on a tray.
 fn stones() -> spatial::Model {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     let mut world = spatial::World::new(Vector3::new(0.0, 0.0, -9.81));
@@ -51,14 +51,14 @@ fn tiles() -> planar::Model {
     world.build().unwrap()
 }
 
-/// A state as it is written to a file and read again.
+/// State after a round trip through a file.
 fn copied(state: &State) -> State {
     let mut copy = state.clone();
     copy.memory.cache = SearchCache::from(Vec::<[u32; 6]>::from(state.memory.cache.clone()));
     copy
 }
 
-/// A run that is restored in a new simulation after every few steps is the same, bit by bit.
+/// Asserts that a run restored in a new simulation after every few steps is the same bit by bit.
 fn assert_restarts<S: System>(make: impl Fn() -> S, start: State, steps: usize) {
     let mut straight = Simulation::from_state(make(), start.clone());
     let mut broken = Simulation::from_state(make(), start);
@@ -77,13 +77,13 @@ fn assert_restarts<S: System>(make: impl Fn() -> S, start: State, steps: usize) 
 }
 
 #[test]
-fn a_restored_run_goes_on_bit_by_bit() {
+fn a_restored_run_continues_bit_by_bit() {
     assert_restarts(stones, stones().state(), 150);
     assert_restarts(tiles, tiles().state(), 150);
 }
 
 #[test]
-fn bases_are_kept_of_near_pairs_and_forgotten_after() {
+fn the_cache_holds_near_pairs_alone() {
     let mut world = spatial::World::new(Vector3::zeros());
     let shape = spatial::Shape::Cuboid { half_extents: [0.5; 3] };
     world.add_body(spatial::Body::fixed("still").with(spatial::Attached::new(shape.clone())));
@@ -104,7 +104,7 @@ fn bases_are_kept_of_near_pairs_and_forgotten_after() {
 }
 
 #[test]
-fn a_step_that_fails_leaves_the_bases() {
+fn a_failed_step_does_not_change_the_cache() {
     let model = stones();
     let mut simulation = Simulation::new(model);
     for _ in 0..60 {
@@ -112,14 +112,14 @@ fn a_step_that_fails_leaves_the_bases() {
     }
     let before = simulation.state().clone();
     assert!(!before.memory.cache.is_empty());
-    // no method solves anything to this
+    // no method reaches this tolerance
     simulation.scheme.solver.tolerance = 0.0;
     simulation.step(0.01).unwrap_err();
     assert_eq!(simulation.state(), &before);
 }
 
 #[test]
-fn bases_of_other_pairs_cost_time_only() {
+fn entries_of_other_pairs_do_not_change_results() {
     let model = stones();
     let state = model.state();
     let mut rng = ChaCha8Rng::seed_from_u64(12);

@@ -1,4 +1,4 @@
-//! The search for contacts.
+//! Contact queries: pairs that are found, and the search cache.
 
 mod cache;
 mod pairs;

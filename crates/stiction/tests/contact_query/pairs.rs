@@ -1,4 +1,4 @@
-//! The tree finds what looking at all pairs finds, and no more.
+//! Broad phase: the tree finds the same contacts as a search over all pairs.
 
 use nalgebra::{Isometry2, Isometry3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
@@ -9,10 +9,10 @@ use stiction::{
 };
 use stiction_geometry as geometry;
 
-/// A contact as its pair, its feature and its gap.
+/// Contact as its pair, feature and gap.
 type Found = (PairId, u32, f64);
 
-/// Rows are those found by looking at all pairs, and in their order; round-off of the poses may differ.
+/// Asserts that rows are those of all pairs, in the same order, up to round-off of the poses.
 fn assert_same(rows: &[ContactRow], mut all: Vec<Found>, frame: usize) {
     all.sort_by_key(|&(pair, feature, _)| (pair, feature));
     let mut found: Vec<Found> = rows.iter().map(|r| (r.id.pair, r.id.feature, r.gap)).collect();
@@ -25,13 +25,13 @@ fn assert_same(rows: &[ContactRow], mut all: Vec<Found>, frame: usize) {
     }
 }
 
-/// A group per body: some meet all, some only part of the others.
+/// Groups of a body: some collide with all others, some with a part of them.
 fn groups(i: u32) -> Groups {
     Groups { member: 1 << (i % 4), collides: if i.is_multiple_of(7) { 0b0101 } else { u32::MAX } }
 }
 
 #[test]
-fn in_space_the_tree_finds_what_all_pairs_have() {
+fn in_space_the_tree_finds_all_contacts() {
     let mut rng = ChaCha8Rng::seed_from_u64(21);
     let mut random = |size: f64| Vector3::from_fn(|_, _| rng.random_range(-size..size));
     let mut world = spatial::World::new(Vector3::zeros());
@@ -73,7 +73,7 @@ fn in_space_the_tree_finds_what_all_pairs_have() {
         let near = ContactQuery { motion: Some(&sweep), ..ContactQuery::within(1e-3) };
         let before = cache.clone();
         model.contacts(state.t, &state.q, &near, &mut cache, &mut rows);
-        // a model without a past says the same, bit by bit
+        // a new model gives the same bit by bit
         model.clone().contacts(state.t, &state.q, &near, &mut before.clone(), &mut fresh);
         assert_eq!(rows, fresh, "frame {frame}");
 
@@ -98,7 +98,7 @@ fn in_space_the_tree_finds_what_all_pairs_have() {
                 if !box_a.grown(reach).overlaps(&box_b) {
                     continue;
                 }
-                // as far as the next power of two: a vertex may be near the plane of a facet that it is going to miss
+                // up to the next power of two: a vertex may be near the plane of a facet and beside the facet
                 let far = reach.log2().ceil().exp2();
                 geometry::spatial::gaps(&a.1, &p, &b.1, &q, far, &mut gaps).unwrap();
                 gaps.retain(|gap| gap.gap <= reach);
@@ -115,7 +115,7 @@ fn in_space_the_tree_finds_what_all_pairs_have() {
 }
 
 #[test]
-fn in_the_plane_the_tree_finds_what_all_pairs_have() {
+fn in_the_plane_the_tree_finds_all_contacts() {
     let mut rng = ChaCha8Rng::seed_from_u64(22);
     let mut random = |size: f64| Vector2::from_fn(|_, _| rng.random_range(-size..size));
     let mut world = planar::World::new(Vector2::zeros());
@@ -156,7 +156,7 @@ fn in_the_plane_the_tree_finds_what_all_pairs_have() {
         let near = ContactQuery { motion: Some(&sweep), ..ContactQuery::within(1e-3) };
         let before = cache.clone();
         model.contacts(state.t, &state.q, &near, &mut cache, &mut rows);
-        // a model without a past says the same, bit by bit
+        // a new model gives the same bit by bit
         model.clone().contacts(state.t, &state.q, &near, &mut before.clone(), &mut fresh);
         assert_eq!(rows, fresh, "frame {frame}");
 
@@ -193,9 +193,9 @@ fn in_the_plane_the_tree_finds_what_all_pairs_have() {
     }
 }
 
-/// One fast body does not make all others near.
+/// One fast body does not enlarge the search distance of the others.
 #[test]
-fn a_fast_body_sweeps_for_itself() {
+fn the_search_distance_is_that_of_each_body() {
     let mut world = planar::World::new(Vector2::zeros());
     for i in 0..20 {
         let disk = planar::Attached::new(planar::Shape::Disk { radius: 0.45 });
@@ -209,14 +209,14 @@ fn a_fast_body_sweeps_for_itself() {
     let model = world.build().unwrap();
     let mut simulation = Simulation::new(model).with_scheme(Scheme::ah04());
     let report = simulation.step(0.01).unwrap();
-    // the fast one reaches 2 m: three disks and the corners of two more
+    // the fast body moves by 2 m: three disks and the corners of two more
     let with_fast = report.contacts.iter().filter(|c| c.id.pair.b == 20).count();
     assert_eq!((with_fast, report.contacts.len() - with_fast), (5, 0));
     assert!(report.contacts.iter().any(|c| c.normal_impulse > 0.0));
 }
 
 #[test]
-fn two_thousand_bodies_have_their_neighbours() {
+fn two_thousand_bodies_find_their_neighbours() {
     let mut world = planar::World::new(Vector2::new(0.0, -9.81));
     world.add_body(planar::Body::fixed("ground").with(planar::Attached::new(planar::Shape::HalfPlane)));
     for i in 0..2000 {
@@ -230,6 +230,6 @@ fn two_thousand_bodies_have_their_neighbours() {
     model.contacts(0.0, &state.q, &ContactQuery::within(0.15), &mut SearchCache::default(), &mut rows);
     assert_eq!(rows.len(), 500);
     model.contacts(0.0, &state.q, &ContactQuery::within(0.25), &mut SearchCache::default(), &mut rows);
-    // along the rows, up the columns, and those at the bottom with the ground
+    // along the rows, along the columns, and the lowest row with the ground
     assert_eq!(rows.len(), 4 * 499 + 3 * 500 + 500);
 }

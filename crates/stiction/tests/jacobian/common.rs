@@ -1,4 +1,4 @@
-//! A system that does not know its Jacobian, and blocks as dense matrices.
+//! Wrapper that hides the Jacobian of a system, and blocks as dense matrices.
 
 use nalgebra::{DMatrix, DVector, Matrix6};
 use rand::RngExt;
@@ -6,7 +6,9 @@ use rand_chacha::ChaCha8Rng;
 use stiction::{Blocks, ContactQuery, ContactRow, ForceJacobian, Forces, JointRow, SearchCache, System};
 use stiction_lcp::Row;
 
-/// The same system, with all that a trait can say for it.
+pub(crate) use crate::shared::starts;
+
+/// System without Jacobian formulas: the defaults of the trait stand in for them.
 struct Plain<'a, S>(&'a S);
 
 impl<S: System> System for Plain<'_, S> {
@@ -74,17 +76,8 @@ impl<S: System> System for Plain<'_, S> {
     }
 }
 
-/// k_q and k_v.
+/// Dense k_q and k_v.
 pub(crate) type Dense = [DMatrix<f64>; 2];
-
-/// First velocity of each body, and their number.
-pub(crate) fn starts<S: System>(system: &S) -> Vec<usize> {
-    let mut starts = vec![0];
-    for n in system.bodies() {
-        starts.push(starts[starts.len() - 1] + n);
-    }
-    starts
-}
 
 fn dense<S: System>(system: &S, blocks: &Blocks) -> DMatrix<f64> {
     let starts = starts(system);
@@ -95,30 +88,30 @@ fn dense<S: System>(system: &S, blocks: &Blocks) -> DMatrix<f64> {
         unit[j] = 1.0;
         blocks.multiply_add(&starts, 1.0, &unit, column.as_mut_slice());
     }
-    // nothing stands past the velocities of a body
+    // entries past the velocities of a body are zero
     for (block, &n) in blocks.bodies.iter().zip(system.bodies()) {
         assert!((0..36).all(|k| k / 6 < n && k % 6 < n || block[(k / 6, k % 6)] == 0.0));
     }
     out
 }
 
-/// What the system says.
+/// Jacobian of the system.
 pub(crate) fn exact<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> Dense {
     let mut out = ForceJacobian::default();
-    // what was there before does not matter
+    // previous contents are overwritten
     out.clear(17);
     system.jacobian(t, q, v, &mut out);
     [dense(system, &out.position), dense(system, &out.velocity)]
 }
 
-/// What differences say.
+/// Jacobian by central differences.
 pub(crate) fn differences<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> Dense {
     let mut out = ForceJacobian::default();
     Plain(system).jacobian(t, q, v, &mut out);
     [dense(system, &out.position), dense(system, &out.velocity)]
 }
 
-/// The definite part.
+/// Definite part of the Jacobian.
 pub(crate) fn definite<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> Dense {
     let (mut forces, mut out) = (Forces::default(), ForceJacobian::default());
     system.forces(t, q, v, &mut forces);
@@ -126,7 +119,7 @@ pub(crate) fn definite<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> D
     [dense(system, &out.position), dense(system, &out.velocity)]
 }
 
-/// Forces, gyroscopic ones included.
+/// Forces, gyroscopic forces included.
 pub(crate) fn forces<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> DVector<f64> {
     let mut forces = Forces::default();
     system.forces(t, q, v, &mut forces);
@@ -142,8 +135,8 @@ pub(crate) fn forces<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> DVe
     k
 }
 
-/// The two agree to 1e-7 of the largest entry: truncation of differences is 4e-11 of third derivatives that are
-/// up to 1e3 of it where a spring is short.
+/// Asserts agreement to 1e-7 of the largest entry: the truncation error of differences is 4e-11 of third derivatives,
+/// which are up to 1e3 of it where a spring is short.
 pub(crate) fn assert_close(name: &str, a: &Dense, b: &Dense) {
     for (part, (a, b)) in ["k_q", "k_v"].iter().zip(a.iter().zip(b)) {
         let (error, scale) = ((a - b).amax(), b.amax());
@@ -151,7 +144,7 @@ pub(crate) fn assert_close(name: &str, a: &Dense, b: &Dense) {
     }
 }
 
-/// k_q w is the derivative of k(t, q ⊕ s w, v) by s; with w = v that of a step.
+/// Asserts that k_q w is the derivative of k(t, q ⊕ s w, v) by s, for w = v.
 pub(crate) fn assert_directional<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) {
     let [position, _] = exact(system, t, q, v);
     let s = 1e-5;
@@ -167,7 +160,7 @@ pub(crate) fn assert_directional<S: System>(system: &S, t: f64, q: &[f64], v: &[
     assert!(error <= 1e-7 * scale, "{error} of {scale}\n{slope}{product}");
 }
 
-/// No eigenvalue of the symmetric part is above round-off.
+/// Asserts that no eigenvalue of the symmetric part is above round-off.
 pub(crate) fn assert_not_positive(name: &str, a: &DMatrix<f64>) {
     let symmetric = 0.5 * (a + a.transpose());
     let largest = symmetric.clone().symmetric_eigen().eigenvalues.max();
@@ -175,7 +168,7 @@ pub(crate) fn assert_not_positive(name: &str, a: &DMatrix<f64>) {
     assert!(largest <= 1e-13 * a.amax(), "{name}: {largest} of {}", a.amax());
 }
 
-/// Numbers between −size and size.
+/// Random numbers between −size and size.
 pub(crate) fn numbers(rng: &mut ChaCha8Rng, n: usize, size: f64) -> Vec<f64> {
     (0..n).map(|_| rng.random_range(-size..size)).collect()
 }

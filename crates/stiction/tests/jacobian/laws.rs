@@ -1,4 +1,4 @@
-//! Forces of the state that a user writes, with and without their derivatives.
+//! Force laws of users, with and without their derivatives.
 
 use crate::common::{assert_close, assert_directional, differences, exact, numbers};
 use nalgebra::{Matrix6, Point2, Vector2, Vector3};
@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stiction::{ForceJacobian, JacobianKind, System, planar, spatial};
 
-/// Drag on the first body, and a swirl of the second about the first: v = (x, y, θ; x, y).
+/// Force law: drag on the first body, and a swirl of the second about the first. v = (x, y, θ; x, y).
 fn law(t: f64, q: &[f64], v: &[f64], k: &mut [f64]) {
     k[0] -= v[0] * v[0].abs();
     k[2] -= t * (3.0 * q[2]).sin();
@@ -48,7 +48,7 @@ fn plane(force: planar::Force) -> planar::Model {
 }
 
 #[test]
-fn a_given_jacobian_is_taken_and_a_missing_one_is_found() {
+fn a_given_jacobian_is_used_and_a_missing_one_differenced() {
     let given = plane(planar::Force::custom_with(law, law_jacobian));
     let bare = plane(planar::Force::custom(law));
     assert_eq!(given.jacobian_kind(), JacobianKind::Exact);
@@ -61,12 +61,12 @@ fn a_given_jacobian_is_taken_and_a_missing_one_is_found() {
         assert_close("bare", &exact(&bare, 0.7, &q, &v), &expected);
         assert_directional(&given, 0.7, &q, &v);
     }
-    // the function given is the one that is asked
+    // the given function is the one that is called
     let other = plane(planar::Force::custom_with(law, |_, _, _, out| out.velocity.bodies[1][(0, 0)] += 1e6));
     assert!(exact(&other, 0.0, &[0.0, 0.0, 0.0, 1.0, 1.0], &[0.0; 5])[1].amax() > 9e5);
 }
 
-/// A torque that holds a spatial body's attitude, from its quaternion w, i, j, k: in body axes, as k is.
+/// Torque that restores the attitude of a spatial body, from its quaternion w, i, j, k, in body axes.
 fn upright(_: f64, q: &[f64], v: &[f64], k: &mut [f64]) {
     for i in 0..3 {
         k[3 + i] -= 2.0 * q[3] * q[4 + i] + v[3 + i];
@@ -74,12 +74,12 @@ fn upright(_: f64, q: &[f64], v: &[f64], k: &mut [f64]) {
 }
 
 #[test]
-fn turning_about_body_axes_is_what_columns_mean() {
+fn columns_are_rotations_about_body_axes() {
     let world = |jacobian: bool| {
         let mut world = spatial::World::new(Vector3::zeros());
         world.add_body(spatial::Body::rigid("a", spatial::Mass::given(1.0, [0.3, 0.4, 0.5])));
         world.add_force(if jacobian {
-            // w' = −(i, j, k)·e/2 and (i, j, k)' = (w e + (i, j, k) × e)/2 along the turn e
+            // w' = −(i, j, k)·e/2 and (i, j, k)' = (w e + (i, j, k) × e)/2 along the rotation e
             spatial::Force::custom_with(upright, |_, q, _, out| {
                 let (w, u) = (q[3], Vector3::new(q[4], q[5], q[6]));
                 let turn = -(u * u.transpose()) + w * (w * nalgebra::Matrix3::identity() + u.cross_matrix());
@@ -108,7 +108,7 @@ fn turning_about_body_axes_is_what_columns_mean() {
 
 /// A small body far from the origin: rounding ε X/s and truncation (s/L)² are both 4e-7 at X = 1e4, L = 0.01.
 #[test]
-fn differences_of_small_bodies_far_away_are_not_lost() {
+fn differences_of_small_bodies_far_away_are_accurate() {
     for (size, far) in [(0.01, 1e4), (1e-3, 0.0), (1e3, 1e4)] {
         let mut world = planar::World::new(Vector2::new(0.0, -9.81));
         let disk = planar::Attached::new(planar::Shape::Disk { radius: size });
@@ -124,8 +124,8 @@ fn differences_of_small_bodies_far_away_are_not_lost() {
 }
 
 #[test]
-fn differences_of_bodies_all_but_at_rest_are_not_lost() {
-    // without gravity nothing but the size of the body says what a small speed is
+fn differences_of_bodies_near_rest_are_accurate() {
+    // without gravity the size of the body alone sets the scale of speeds
     let mut world = planar::World::new(Vector2::zeros());
     let disk = planar::Attached::new(planar::Shape::Disk { radius: 0.1 });
     world.add_body(planar::Body::rigid("a", planar::Mass::given(1.0, 0.3)).with(disk));

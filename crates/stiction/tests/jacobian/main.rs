@@ -1,6 +1,8 @@
-//! Exact Jacobians of forces against central differences, and what must hold of them.
+//! Force Jacobians: formulas against central differences, and properties that must hold.
 
 mod common;
 mod laws;
 mod planes;
+#[path = "../common/mod.rs"]
+mod shared;
 mod spaces;

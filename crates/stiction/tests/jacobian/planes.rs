@@ -1,4 +1,4 @@
-//! Planar forces.
+//! Jacobians of planar forces.
 
 use crate::common::{
     assert_close, assert_directional, assert_not_positive, definite, differences, exact, forces, numbers,
@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use stiction::planar::{Attached, Body, BodyId, Force, Mass, Model, Path, Shape, Twist, World, Wrench};
 use stiction::{JacobianKind, System};
 
-/// Bodies of every motion, those that move first.
+/// Bodies of every kind of motion, moving bodies first.
 fn bodies(world: &mut World) -> Vec<BodyId> {
     let mass = |x: f64, y: f64| Mass::Given { mass: 1.3, centre: Point2::new(x, y), inertia: 0.4 };
     let path = Path::new(|t| {
@@ -33,7 +33,7 @@ fn point(rng: &mut ChaCha8Rng) -> Point2<f64> {
     Point2::from_slice(&numbers(rng, 2, 1.0))
 }
 
-/// A force of one kind on these bodies.
+/// Force of one kind on these bodies.
 fn force(kind: usize, a: BodyId, b: BodyId, rng: &mut ChaCha8Rng) -> Force {
     let wrench = Wrench { force: point(rng).coords, torque: rng.random_range(-1.0..1.0) };
     let (point_a, point_b) = (point(rng), point(rng));
@@ -85,7 +85,7 @@ fn every_force_on_every_motion_is_exact() {
                 assert_close(&format!("{kind} on {i}, {j}"), &found, &differences(&model, t, &q, &v));
                 assert_directional(&model, t, &q, &v);
                 assert_eq!(model.jacobian_kind(), JacobianKind::Exact);
-                // a wrench that stays as it is matters to bodies that turn, a damper to where it stands
+                // a constant wrench depends on the rotation of a body, a damper on its position
                 assert_eq!(found[0].amax() > 0.0, kind > 1 || i < 2, "{kind} on {i}, {j}");
             }
         }
@@ -112,7 +112,7 @@ fn all_forces_together_are_exact() {
         assert_not_positive("k_q", &position);
         assert_not_positive("k_v", &velocity);
         assert_eq!(position, position.transpose());
-        // dampers are the same in both
+        // damper entries are the same in both
         assert_close("definite", &[position.clone(), velocity], &[position, found[1].clone()]);
     }
 }
@@ -129,14 +129,14 @@ fn springs_without_dampers_have_a_symmetric_jacobian() {
     for _ in 0..20 {
         let (t, q, v) = state(&model, &mut rng);
         let [position, velocity] = exact(&model, t, &q, &v);
-        // coordinates of the plane are flat: it is minus the second derivative of the energy
+        // planar coordinates are flat, so k_q is minus the Hessian of the energy
         assert!((&position - position.transpose()).amax() <= 1e-13 * position.amax());
         assert_eq!(velocity.amax(), 0.0);
     }
 }
 
 #[test]
-fn without_forces_there_is_nothing() {
+fn without_forces_the_jacobian_is_zero() {
     let mut world = World::new(Vector2::new(0.0, -9.81));
     bodies(&mut world);
     let model = world.build().unwrap();

@@ -1,4 +1,4 @@
-//! Spatial forces.
+//! Jacobians of spatial forces.
 
 use crate::common::{
     assert_close, assert_directional, assert_not_positive, definite, differences, exact, forces, numbers,
@@ -18,7 +18,7 @@ fn gravity() -> Vector3<f64> {
     Vector3::new(0.0, 0.0, -9.81)
 }
 
-/// Bodies of every motion, those that move first.
+/// Bodies of every kind of motion, moving bodies first.
 fn bodies(world: &mut World) -> Vec<BodyId> {
     let mass = |x: f64, y: f64| {
         let inertia = Matrix3::new(0.9, 0.1, -0.05, 0.1, 0.6, 0.02, -0.05, 0.02, 0.5);
@@ -42,7 +42,7 @@ fn bodies(world: &mut World) -> Vec<BodyId> {
     .to_vec()
 }
 
-/// A force of one kind on these bodies.
+/// Force of one kind on these bodies.
 fn force(kind: usize, a: BodyId, b: BodyId, rng: &mut ChaCha8Rng) -> Force {
     let wrench = Wrench { force: vector(rng, 1.0), torque: vector(rng, 1.0) };
     let (point_a, point_b) = (Point3::from(vector(rng, 1.0)), Point3::from(vector(rng, 1.0)));
@@ -77,7 +77,7 @@ fn force(kind: usize, a: BodyId, b: BodyId, rng: &mut ChaCha8Rng) -> Force {
 fn state(model: &Model, rng: &mut ChaCha8Rng) -> (f64, Vec<f64>, Vec<f64>) {
     let mut q = model.state().q;
     let n = model.bodies().iter().sum();
-    // anywhere, turned any way
+    // random positions and orientations
     let far = numbers(rng, n, 2.0);
     model.advance(&mut q, &far, 1.0);
     (rng.random_range(0.0..2.0), q, numbers(rng, n, 2.0))
@@ -144,7 +144,7 @@ fn a_free_body_has_the_gyroscopic_jacobian() {
     assert!((spin * nalgebra::DVector::from_column_slice(&v) - &k).amax() <= 1e-13 * k.amax());
 }
 
-/// Rotations do not commute: k_q − k_qᵀ of conservative forces is [τ]× of the torque on each body.
+/// Asymmetry of conservative forces: rotations do not commute, so k_q − k_qᵀ is [τ]× of the torque on each body.
 #[test]
 fn springs_without_dampers_are_symmetric_up_to_their_torque() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);

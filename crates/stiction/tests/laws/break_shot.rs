@@ -10,7 +10,7 @@ const RADIUS: f64 = 0.0285;
 const MASS: f64 = 0.17;
 const SPEED: f64 = 5.0;
 
-/// The table with the rack, the tip of it at the origin, and the cue ball 0.3 m before it; the balls.
+/// Table with the rack, its tip at the origin, and the cue ball 0.3 m before it; the ids of the balls.
 fn table(restitution: f64) -> (World, Vec<BodyId>) {
     let mut world = spaces::earth();
     world.facets = Some(Facets { directions: 4, aligned: true });
@@ -35,9 +35,9 @@ fn table(restitution: f64) -> (World, Vec<BodyId>) {
     (world, balls)
 }
 
-/// What a break did.
+/// Figures of a break shot.
 #[derive(Debug, Default)]
-struct Break {
+struct BreakShot {
     /// Deepest overlap of two balls at any instant, also within steps [m].
     overlap: f64,
     /// Deepest penetration reported at the end of a step [m].
@@ -54,7 +54,7 @@ fn centres(run: &Simulation<Model>, balls: &[BodyId]) -> Vec<Vector3<f64>> {
     balls.iter().map(|&b| run.system().centre(run.state(), b).unwrap().coords).collect()
 }
 
-/// Deepest overlap of two balls on the way from one step to the next: they move straight within it.
+/// Deepest overlap of two balls between two steps, in which they move on straight lines.
 fn deepest(before: &[Vector3<f64>], after: &[Vector3<f64>]) -> f64 {
     let mut worst: f64 = 0.0;
     for i in 0..before.len() {
@@ -68,12 +68,12 @@ fn deepest(before: &[Vector3<f64>], after: &[Vector3<f64>]) -> f64 {
     worst
 }
 
-fn play(restitution: f64, scheme: Scheme, h: f64) -> Break {
+fn play(restitution: f64, scheme: Scheme, h: f64) -> BreakShot {
     let (world, balls) = table(restitution);
     let mut run = in_space(&world, scheme);
     let mut report = StepReport::default();
     let start = run.system().momentum(&run.state().q, &run.state().v).0[0];
-    let mut shot = Break { momentum: [start, 0.0], ..Break::default() };
+    let mut shot = BreakShot { momentum: [start, 0.0], ..BreakShot::default() };
     let mut before = centres(&run, &balls);
     let mut energy = f64::INFINITY;
     while run.state().t < 0.3 {
@@ -100,16 +100,16 @@ fn a_break_shot_misses_no_contact() {
                 let shot = play(restitution, scheme(), h);
                 let place = format!("{name}, e = {restitution}, h = {h}: {shot:?}");
                 println!("{place}");
-                // the gap of two balls is convex and that of a ball on a plane linear: rows of either position can
-                // only open them, and O(h²) is 0. The ways within a step stay behind the planes of the rows, at
-                // the start of the step for AH04 and at its end for ST00, where balls may graze by (w h)²/2d
+                // the gap of two balls is convex and that of a ball on a plane linear: linearized rows can only open
+                // them, so the O(h²) error is 0. Within a step balls stay behind the planes of the rows, at the start
+                // of the step for AH04 and at its end for ST00, where balls may overlap by (w h)²/2d
                 let grazing =
                     if name.starts_with("ST00") { (2.0 * SPEED * h).powi(2) / (4.0 * RADIUS) } else { 0.0 };
                 assert!(shot.infeasibility <= 1e-10 * RADIUS, "{place}");
                 assert!(shot.overlap <= grazing + 1e-10 * RADIUS, "{place}");
                 // every ball was struck
                 assert!(shot.speeds.iter().all(|v| *v > 0.02), "{place}");
-                // the table can take μ m g t from each ball at most, and no ball is faster than the cue ball was
+                // friction takes at most μ m g t from each ball, and no ball is faster than the cue ball was
                 let friction = 16.0 * 0.2 * MASS * G * 0.3;
                 assert!(shot.momentum[1] <= shot.momentum[0] + 1e-12, "{place}");
                 assert!(shot.momentum[1] >= shot.momentum[0] - friction, "{place}");
@@ -122,7 +122,7 @@ fn a_break_shot_misses_no_contact() {
 
 #[test]
 fn a_narrow_band_misses_contacts() {
-    // the negative control: the papers' fixed band, narrower than what a ball goes in a step
+    // negative control: the fixed band of the papers, narrower than the displacement of a ball in a step
     let scheme = Scheme { active: Active::Band(1e-3), ..Scheme::ah04() };
     let shot = play(0.0, scheme, 0.01);
     println!("{shot:?}");

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use stiction::{Forces, Material, Scheme, Simulation, StepReport, System, planar, spatial};
 use stiction_lcp::FrictionLaw;
 
-/// ½ bᵀM⁻¹b with b = Mv + hk: the kinetic energy of the free velocity.
+/// Kinetic energy of the free velocity, ½ bᵀM⁻¹b with b = Mv + hk [J].
 fn free_energy<S: System>(run: &Simulation<S>, h: f64) -> f64 {
     let (system, state) = (run.system(), run.state());
     let mut forces = Forces::default();
@@ -25,7 +25,7 @@ fn free_energy<S: System>(run: &Simulation<S>, h: f64) -> f64 {
     kinetic(system, &free)
 }
 
-/// What became of the steps of many scenes.
+/// Counts of steps over many scenes.
 #[derive(Debug, Default)]
 struct Steps {
     made: usize,
@@ -34,14 +34,14 @@ struct Steps {
 }
 
 impl Steps {
-    /// A step of a scene whose gaps are open and whose joints hold: its energy is at most that of the free velocity.
+    /// Makes a step of a scene with open gaps and joints that hold: its energy is at most that of the free velocity.
     fn add<S: System>(&mut self, mut run: Simulation<S>, h: f64) {
         let most = free_energy(&run, h);
         match run.step(h) {
             Ok(report) => {
                 self.made += 1;
                 self.struck += usize::from(report.contacts.iter().any(|c| c.normal_impulse > 0.0));
-                // impulses are certified to 1e-10 of the speeds they are measured by
+                // impulses are certified to 1e-10 of the speed scale
                 assert!(report.kinetic <= most * (1.0 + 1e-9), "{} from {most}", report.kinetic);
             }
             Err(_) => self.refused += 1,
@@ -49,7 +49,7 @@ impl Steps {
     }
 }
 
-/// Bodies side by side a little above the floor, or on it, some hinged to the next.
+/// Planar scene: bodies side by side above the floor or on it, some hinged to the next.
 fn plane_scene(rng: &mut ChaCha8Rng, touching: bool) -> planar::World {
     let mut world = planes::earth();
     world.add_body(planes::floor(planes::rough(rng.random_range(0.0..1.5))));
@@ -80,7 +80,7 @@ fn plane_scene(rng: &mut ChaCha8Rng, touching: bool) -> planar::World {
     world
 }
 
-/// The same in space, with balls and boxes, turned about the vertical.
+/// Spatial scene of the same kind, with balls and boxes rotated about the vertical.
 fn space_scene(rng: &mut ChaCha8Rng, touching: bool) -> spatial::World {
     let mut world = spaces::earth();
     world.add_body(spaces::floor(planes::rough(rng.random_range(0.0..1.5))));
@@ -117,13 +117,13 @@ fn space_scene(rng: &mut ChaCha8Rng, touching: bool) -> spatial::World {
     world
 }
 
-/// ½v⁺ᵀMv⁺ ≤ ½bᵀM⁻¹b for Υ = τ = 0 and Δ ≥ 0. AH04 Cor 3.3
+/// Energy bound ½v⁺ᵀMv⁺ ≤ ½bᵀM⁻¹b for Υ = τ = 0 and Δ ≥ 0. AH04 Cor 3.3
 #[test]
-fn no_step_gains_energy_but_that_of_its_forces() {
+fn no_step_gains_more_energy_than_its_forces_give() {
     let (mut plane, mut space) = (Steps::default(), Steps::default());
     for seed in 0..1000 {
         let mut rng = random(seed);
-        // at the velocity level of all that touches; with gaps that are open, AH04 has Δ ≥ 0
+        // velocity level for touching contacts; with open gaps AH04 has Δ ≥ 0
         let touching = seed % 2 == 0;
         let scheme = if touching { Scheme::ap97() } else { Scheme::ah04() };
         plane.add(in_plane(&plane_scene(&mut rng, touching), scheme), 0.01);
@@ -135,7 +135,7 @@ fn no_step_gains_energy_but_that_of_its_forces() {
     }
 }
 
-/// AH04's disk on a table: mass 1, inertia ½, μ = 0.3, turning at 3 rad/s, one step of 0.05 s.
+/// Disk of AH04 on a table: mass 1, inertia ½, μ = 0.3, spinning at 3 rad/s, after one step of 0.05 s.
 fn spinning_disk(law: FrictionLaw) -> (Vec<f64>, StepReport) {
     let mut world = planes::earth();
     let material = Material { friction: 0.3, restitution: 0.0, ..Material::default() };
@@ -150,15 +150,15 @@ fn spinning_disk(law: FrictionLaw) -> (Vec<f64>, StepReport) {
 }
 
 #[test]
-fn the_convex_relaxation_separates_what_slides_by_friction_times_slip() {
-    // Coulomb's law keeps it on the table: c_n = m g h, and friction μ c_n
+fn the_convex_relaxation_separates_sliding_contacts_by_friction_times_slip() {
+    // Coulomb's law: it stays on the table with c_n = m g h and friction μ c_n
     let (v, report) = spinning_disk(FrictionLaw::Coulomb);
     let impulse = 0.05 * G;
     for (v, exact) in v.iter().zip([-0.3 * impulse, 0.0, 3.0 - 0.6 * impulse]) {
         assert!((v - exact).abs() < 1e-12, "{v} instead of {exact}");
     }
     assert!((report.contacts[0].normal_impulse - impulse).abs() < 1e-12);
-    // the relaxation lets it fly at μ times its slip: n v − μ |t v| = 0 with the impulse along n − μ t
+    // convex relaxation: it takes off at μ times its slip, n v − μ |t v| = 0 with the impulse along n − μ t
     let (v, report) = spinning_disk(FrictionLaw::Convex);
     for (v, exact) in v.iter().zip([-0.328_464_57, 0.604_381_89, 2.343_070_87]) {
         assert!((v - exact).abs() < 1e-8, "{v} instead of {exact}");
@@ -184,7 +184,7 @@ fn the_convex_relaxation_has_one_answer_in_every_order() {
             other.step(0.01).unwrap_or_else(|e| panic!("{}: {e}", scene.name));
             let end = orders::plane::carried(own.state(), own.system(), other.system(), &names);
             for (a, b) in end.v.iter().zip(&other.state().v) {
-                // the certificate's tolerance
+                // tolerance of the certificate
                 assert!(
                     (a - b).abs() <= 1e-10 * report.certificate.speed.max(1.0),
                     "{}: {a} {b}",
@@ -197,14 +197,14 @@ fn the_convex_relaxation_has_one_answer_in_every_order() {
 
 #[test]
 fn momentum_is_kept_in_space_without_a_floor() {
-    // ST00 takes its levers at the end of the step and post-stabilization moves bodies: they keep it to O(h)
+    // ST00 takes its levers at the end of the step, and post-stabilization moves bodies: momentum is kept to O(h)
     for scheme in [Scheme::ah04(), Scheme::ap97()] {
         let mut rng = random(7);
         let mut touched = 0;
         for _ in 0..10 {
             let mut world = spatial::World::new(Vector3::zeros());
             for k in 0..6_u32 {
-                // on a ring, all on their way to its middle
+                // on a ring, moving towards its middle
                 let angle = std::f64::consts::FRAC_PI_3 * f64::from(k);
                 let out = Vector3::new(angle.cos(), angle.sin(), number(&mut rng, 0.1));
                 let shape = if k % 2 == 0 {
@@ -213,7 +213,7 @@ fn momentum_is_kept_in_space_without_a_floor() {
                     spatial::Shape::Capsule { half_length: 0.15, radius: 0.12 }
                 };
                 let material = Material { friction: 0.8, restitution: 0.3, ..Material::default() };
-                // spheres turn about themselves alike in all frames: capsules as heavy all around keep theirs too
+                // isotropic inertia: angular velocities are the same in all frames, for capsules too
                 let mass = spatial::Mass::given(rng.random_range(0.5..2.0), [0.02; 3]);
                 let velocity = spatial::Twist::new(
                     -2.0 * out + spaces::vector(&mut rng, 0.2),
@@ -229,7 +229,7 @@ fn momentum_is_kept_in_space_without_a_floor() {
                 let report = run.step(0.01).unwrap_or_else(|e| panic!("step {k}: {e}"));
                 touched += report.contacts.iter().filter(|c| c.normal_impulse > 0.0).count();
                 for i in 0..3 {
-                    // impulses are equal and opposite to round-off, in sums of numbers of order 10
+                    // impulses are equal and opposite, up to round-off in sums of numbers of order 10
                     assert!((report.linear_momentum[i] - linear[i]).abs() < 1e-12, "step {k}");
                     let error = (report.angular_momentum[i] - angular[i]).abs();
                     assert!(error < 1e-12, "step {k}: {error} about axis {i}");
@@ -241,8 +241,8 @@ fn momentum_is_kept_in_space_without_a_floor() {
 }
 
 #[test]
-fn energy_is_gained_by_rows_that_push_out() {
-    // the negative control: with Δ < 0 the bound does not hold
+fn rows_that_push_bodies_apart_add_energy() {
+    // negative control: with Δ < 0 the bound does not hold
     let mut world = planes::earth();
     world.add_body(planes::floor(planes::rough(0.5)));
     let body =

@@ -1,17 +1,19 @@
-//! What holds for every scene and every scheme: laws of mechanics, of the schemes, and of bookkeeping.
+//! Laws that hold for every scene and every scheme: of mechanics, of the schemes, and of records.
 
 mod break_shot;
 mod common;
 mod energy;
-mod failures;
-mod followed;
+mod impacts;
 mod orders;
 mod parity;
 mod permutation;
 mod planes;
 mod rest;
-mod scenes;
+#[path = "../common/mod.rs"]
+mod shared;
 mod spaces;
-mod turning;
+mod step_errors;
 mod twins;
-mod verified;
+mod verify;
+mod verify_accuracy_run;
+mod verify_moments;

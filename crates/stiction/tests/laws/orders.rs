@@ -1,16 +1,16 @@
-//! The same worlds with bodies, shapes, joints and forces added in another order.
+//! Permuted worlds: bodies, shapes, joints and forces added in another order.
 
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Numbers from 0 to n − 1 in some order.
+/// Random permutation of the numbers from 0 to n − 1.
 fn order(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     order.shuffle(rng);
     order
 }
 
-// the two worlds have the same names in the same order, and no trait in common
+// planar and spatial worlds have the same methods and no common trait
 macro_rules! shuffled {
     ($name:ident, $dimension:ident, $kind:pat) => {
         pub(crate) mod $name {
@@ -22,7 +22,7 @@ macro_rules! shuffled {
             use stiction::State;
             use stiction::$dimension::{BodyId, Force, ForceId, JointKind, Model, World};
 
-            /// A world with all that is in another, in another order, and the new number of each body.
+            /// Permuted copy of a world, and the new number of each body.
             pub(crate) fn shuffled(world: &World, rng: &mut ChaCha8Rng) -> (World, BTreeMap<BodyId, BodyId>) {
                 let mut other = World::new(world.gravity);
                 other.t = world.t;
@@ -40,7 +40,7 @@ macro_rules! shuffled {
                 for i in order(joints.len(), rng) {
                     let mut joint = joints[i].1.clone();
                     (joint.a, joint.b) = (names[&joint.a], names[&joint.b]);
-                    // some are the same from both sides, unless their coordinate matters
+                    // some joints are symmetric in their bodies, unless their coordinate matters
                     let plain = joint.limits.is_none() && joint.motor.is_none();
                     if plain && matches!(joint.kind, $kind) && rng.random_range(0..2) == 0 {
                         std::mem::swap(&mut joint.a, &mut joint.b);
@@ -65,7 +65,7 @@ macro_rules! shuffled {
                 (other, names)
             }
 
-            /// A state of one model in the order of another.
+            /// State of one model in the order of another.
             pub(crate) fn carried(
                 state: &State,
                 from: &Model,
@@ -86,5 +86,5 @@ macro_rules! shuffled {
 }
 
 shuffled!(plane, planar, JointKind::Revolute | JointKind::Distance(_));
-// a hinge in space holds its axes against those of a: off by a little, it is another from the side of b
+// a spatial hinge measures its axes in the frame of a: with an error it differs from the same hinge seen from b
 shuffled!(space, spatial, JointKind::Spherical | JointKind::Distance(_));

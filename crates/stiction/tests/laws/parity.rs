@@ -1,4 +1,4 @@
-//! A scene of the plane moves in space as it does in the plane.
+//! Parity of plane and space: a planar scene moves in space as it does in the plane.
 
 use crate::common::{SCHEMES, in_plane, in_space, largest, random};
 use crate::planes::{self, Scene};
@@ -8,7 +8,7 @@ use stiction::{Scheme, Simulation, StepReport, System, planar, spatial};
 
 const STATES: usize = 1000;
 
-/// Directions of friction of which some lie in the plane: fixed ones, and those along the slip.
+/// Friction facets with directions in the plane: fixed, and aligned with the slip.
 const FACETS: [Option<Facets>; 3] =
     [Some(Facets { directions: 4, aligned: false }), Some(Facets { directions: 8, aligned: true }), None];
 
@@ -16,21 +16,21 @@ fn twin(world: &planar::World, facets: Option<Facets>, scheme: Scheme) -> Simula
     in_space(&laid(world, facets), scheme)
 }
 
-/// What became of the states of a scene.
+/// Counts of compared states of a scene.
 #[derive(Debug, Default)]
 struct Count {
-    /// Velocities are the same.
+    /// States with equal velocities.
     same: usize,
-    /// Of those, states in which something touches.
+    /// States with contacts among them.
     touching: usize,
-    /// The solution in space leaves the plane: its mirror image is another.
+    /// States whose spatial solution leaves the plane; its mirror image is another solution.
     several: usize,
-    /// Largest differences, velocities against the largest speed.
+    /// Largest differences, of velocities relative to the largest speed.
     worst: Apart,
 }
 
-/// `true` when a box stands on two corners that do not slip alike: one sticks, or nearly. In space each of them is
-/// two, and the box may turn about any of the four within the limits of friction: velocities are not unique.
+/// `true` when a box stands on two corners that do not slip equally: one sticks, or nearly. In space each of them is two
+/// corners, and the box may rotate about any of the four within the bounds of friction: velocities are not unique.
 fn may_turn(report: &StepReport) -> bool {
     let pushed = || report.contacts.iter().filter(|c| c.normal_impulse > 0.0);
     let unlike = |a: [f64; 3], b: [f64; 3]| (0..3).any(|i| a[i] != b[i]);
@@ -39,7 +39,7 @@ fn may_turn(report: &StepReport) -> bool {
 
 fn compare(scene: &Scene, scheme: Scheme) -> Count {
     let h = 0.01;
-    // pivoted in the plane, so that what differs is not what a tolerance leaves
+    // pivoting methods solve to round-off, so that differences do not come from the tolerance
     let scheme = Scheme { solver: Scheme::ah04().solver, ..scheme };
     let mut rng = random(1);
     let mut plane = in_plane(&scene.world, scheme);
@@ -58,14 +58,14 @@ fn compare(scene: &Scene, scheme: Scheme) -> Count {
         let speed = largest(&state.v).max(largest(&plane.state().v)).max(plane.system().gravity() * h);
         let apart = Apart::of(plane.system(), space.system(), plane.state(), space.state());
         let relative = Apart { in_plane: apart.in_plane / speed, across: apart.across / speed, ..apart };
-        // the scene is its own mirror image, so a certified solution that leaves the plane has another beside it
+        // the scene is its own mirror image, so the mirror image of a solution that leaves the plane is another
         if relative.across > 1e-11 {
             assert!(may_turn(&flat), "{} {k} leaves the plane: {relative:?}", scene.name);
             assert!(flat.certificate.worst() <= 1e-10 && full.certificate.worst() <= 1e-10);
             count.several += 1;
             continue;
         }
-        // what the issue asks for; round-off of solves with condition numbers up to 1e4
+        // round-off of solves with condition numbers up to 1e4
         assert!(relative.in_plane <= 1e-11, "{} {k}: {relative:?}", scene.name);
         assert!(apart.position <= 1e-11, "{} {k}: {apart:?}", scene.name);
         count.touching += usize::from(flat.contacts.iter().any(|c| c.normal_impulse > 0.0));
@@ -86,7 +86,7 @@ fn one_step_is_the_same_in_space() {
                  {touching} touching; {several} with several answers",
                 scene.name
             );
-            // only boxes have pairs of corners to turn about
+            // only boxes have pairs of corners to rotate about
             let boxes = ["box", "room"].contains(&scene.name);
             assert!(several <= if boxes { STATES / 10 } else { 0 }, "{count:?}");
             let contacts = ["pendulum", "chain", "driven chain", "slide"].iter().all(|n| *n != scene.name);
@@ -96,8 +96,8 @@ fn one_step_is_the_same_in_space() {
 }
 
 #[test]
-fn a_turned_plane_is_not_the_same() {
-    // the negative control: gravity out of the plane is seen
+fn gravity_out_of_the_plane_is_found() {
+    // negative control
     let scene = planes::rod();
     let plane = in_plane(&scene.world, Scheme::default());
     let mut world = laid(&scene.world, FACETS[0]);

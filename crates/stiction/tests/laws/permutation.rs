@@ -1,4 +1,4 @@
-//! The order in which a world was put together, and how often it is run, change nothing that is determined.
+//! Invariance: unique results depend neither on the order in which a world was built nor on earlier runs.
 
 use crate::common::{G, Named, SCHEMES, bits, in_plane, in_space, largest, number, random};
 use crate::orders;
@@ -13,31 +13,31 @@ const STATES: usize = 60;
 const ORDERS: usize = 4;
 const H: f64 = 0.01;
 
-/// Worst difference of two velocities against the largest speed.
+/// Largest difference of two velocities, relative to the largest speed.
 fn apart(a: &[f64], b: &[f64]) -> f64 {
     let worst = a.iter().zip(b).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
     worst / largest(a).max(largest(b)).max(G * H)
 }
 
-/// How many velocities are the same in another order, and how many are not.
+/// Counts of velocities that agree and differ in another order.
 #[derive(Debug, Default)]
 struct Count {
     same: usize,
     different: usize,
-    /// Steps that the solver gave up, in either order.
+    /// Steps without a solution, in either order.
     refused: usize,
 }
 
 impl Count {
-    /// Counts a step made in two orders; `apart` is asked for if both were made.
+    /// Counts a step made in two orders; `apart` is called if both succeeded.
     fn add(&mut self, steps: [Result<StepReport, StepError>; 2], apart: impl FnOnce() -> f64) {
         let [Ok(first), Ok(second)] = steps else {
             self.refused += 1;
             return;
         };
-        // each answer is certified whatever the order
+        // each solution is certified, in any order
         assert!(first.certificate.worst() <= 1e-10 && second.certificate.worst() <= 1e-10);
-        // the tolerance of the parity with space
+        // tolerance of the parity with space
         if apart() <= 1e-11 {
             self.same += 1;
         } else {
@@ -45,14 +45,14 @@ impl Count {
         }
     }
 
-    /// At most this many velocities differ, and every step was made.
+    /// Asserts that at most this many velocities differ and that every step succeeded.
     fn check(&self, different: usize) {
         assert!(self.different <= different && self.refused == 0, "{self:?}");
         assert_eq!(self.same + self.different, STATES);
     }
 }
 
-/// The same steps in several orders in the plane.
+/// Planar steps in several orders.
 fn plane_orders(scene: &Scene, scheme: Scheme) -> Count {
     let mut rng = random(2);
     let mut count = Count::default();
@@ -75,7 +75,7 @@ fn plane_orders(scene: &Scene, scheme: Scheme) -> Count {
     count
 }
 
-/// The same steps in several orders, laid into space.
+/// Spatial steps of the embedded scene in several orders.
 fn space_orders(scene: &Scene, scheme: Scheme) -> Count {
     let mut rng = random(3);
     let mut count = Count::default();
@@ -91,7 +91,7 @@ fn space_orders(scene: &Scene, scheme: Scheme) -> Count {
             let mut state = plane.system().state();
             (scene.scatter)(&mut rng, plane.system(), &mut state);
             let mut state = laid_state(plane.system(), own.system(), &state);
-            // out of the plane, and turning about all axes
+            // velocities out of the plane, and spin about all axes
             state.v.iter_mut().for_each(|v| *v += number(&mut rng, 0.5));
             other.restore(orders::space::carried(&state, own.system(), other.system(), &names));
             own.restore(state);
@@ -105,7 +105,7 @@ fn space_orders(scene: &Scene, scheme: Scheme) -> Count {
     count
 }
 
-/// The same scene without friction: the step problem is a strictly convex program.
+/// Scene without friction, whose step problem is a strictly convex program.
 fn frictionless(mut scene: Scene) -> Scene {
     let bodies: Vec<_> = scene.world.bodies().map(|(id, _)| id).collect();
     for id in bodies {
@@ -117,7 +117,7 @@ fn frictionless(mut scene: Scene) -> Scene {
 
 #[test]
 fn velocities_that_are_unique_do_not_depend_on_the_order() {
-    // joints, springs and drives alone, bodies with one contact each, and everything without friction
+    // joints, springs and drives alone; bodies with one contact each; all scenes without friction
     let alone = ["pendulum", "chain", "driven chain", "slide", "ellipse"].map(planes::named);
     let smooth = planes::all().into_iter().map(frictionless);
     for scene in alone.into_iter().chain(smooth) {
@@ -129,18 +129,18 @@ fn velocities_that_are_unique_do_not_depend_on_the_order() {
 }
 
 #[test]
-fn answers_of_scenes_with_friction_are_certified_in_every_order() {
+fn solutions_with_friction_are_certified_in_every_order() {
     for scene in planes::all() {
         for (name, scheme) in SCHEMES {
             let counts = [plane_orders(&scene, scheme()), space_orders(&scene, scheme())];
             println!("{:>12} {name:>8}: {counts:?}", scene.name);
-            // Coulomb's law has several answers now and then
+            // Coulomb's law has several solutions in some states
             counts.iter().for_each(|count| count.check(STATES / 10));
         }
     }
 }
 
-/// Every kind of scheme.
+/// Schemes of every kind.
 const ALL: [Named; 12] = [
     ("default", Scheme::default),
     ("AH04", Scheme::ah04),
@@ -156,7 +156,7 @@ const ALL: [Named; 12] = [
     ("band", || Scheme { active: Active::Band(0.05), ..Scheme::ah04() }),
 ];
 
-/// A step as all that is to be the same again.
+/// Result of a step that must repeat bit by bit.
 type Step = Result<(Vec<u64>, StepReport), StepError>;
 
 fn step<S: System>(simulation: &mut Simulation<S>, h: f64) -> Step {
@@ -164,13 +164,13 @@ fn step<S: System>(simulation: &mut Simulation<S>, h: f64) -> Step {
     Ok((bits(simulation.state()), report))
 }
 
-/// Sizes of steps that grow and shrink, so that what schemes remember matters.
+/// Step sizes that grow and shrink, so that the memory of the schemes matters.
 fn size(k: usize) -> f64 {
     [0.01, 0.01, 0.002, 0.004, 0.02][k % 5]
 }
 
-/// Runs twice, and from every step on in a simulation that is new and in one that has done something else before.
-/// Returns the number of steps made.
+/// Repeats a run, and continues it from every step in a new simulation and in one that has run before. Returns the number
+/// of steps.
 fn again<S: System + Clone>(mut run: Simulation<S>, name: &str) -> usize {
     const STEPS: usize = 25;
     let (system, scheme, start) = (run.system().clone(), run.scheme, run.state().clone());
@@ -180,17 +180,17 @@ fn again<S: System + Clone>(mut run: Simulation<S>, name: &str) -> usize {
         steps.push(step(&mut run, size(k)));
         states.push(run.state().clone());
         if steps[k].is_err() {
-            // a step that is not made changes nothing
+            // a failed step changes nothing
             assert_eq!(bits(&states[k]), bits(&states[k + 1]), "{name}, step {k}");
             break;
         }
     }
-    // twice
+    // the run again
     let mut second = Simulation::from_state(system.clone(), start).with_scheme(scheme);
     for (k, first) in steps.iter().enumerate() {
         assert_eq!(&step(&mut second, size(k)), first, "{name}, step {k} again");
     }
-    // from every snapshot, the last first, so that storage is full of other things
+    // from every snapshot, the last first, so that storage holds other data
     for (k, first) in steps.iter().enumerate().rev() {
         run.restore(states[k].clone());
         assert_eq!(&step(&mut run, size(k)), first, "{name}, step {k} restored");

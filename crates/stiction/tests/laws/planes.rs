@@ -1,4 +1,4 @@
-//! Scenes of the plane whose pairs exist in space, with random states of each.
+//! Planar scenes whose shape pairs exist in space too, with random states of each.
 
 use crate::common::{G, number};
 use nalgebra::{Isometry2, Point2, Vector2};
@@ -10,17 +10,17 @@ use stiction::planar::{
 };
 use stiction::{Material, State};
 
-/// A scene: a world, and random states of it.
+/// Scene: a world and its random states.
 pub(crate) struct Scene {
     pub(crate) name: &'static str,
     pub(crate) world: World,
-    /// Moves the state of the start to a random one.
+    /// Changes the initial state into a random one.
     pub(crate) scatter: fn(&mut ChaCha8Rng, &Model, &mut State),
 }
 
 pub(crate) fn earth() -> World {
     let mut world = World::new(Vector2::new(0.0, -G));
-    // scattered bodies overlap by a little now and then: that is what schemes stabilize
+    // scattered bodies overlap slightly in some states, which the schemes stabilize
     world.allow_overlap = true;
     world
 }
@@ -45,7 +45,7 @@ pub(crate) fn capsule(half_length: f64, radius: f64) -> Attached {
     Attached::new(Shape::Capsule { half_length, radius })
 }
 
-/// A half-plane that looks along `angle` from +y, at a point.
+/// Half-plane at a point, with its normal at `angle` from +y.
 pub(crate) fn wall(name: &str, x: f64, y: f64, angle: f64, material: Material) -> Body {
     let pose = Isometry2::new(Vector2::new(x, y), angle);
     Body::fixed(name).at(pose).with(Attached::new(Shape::HalfPlane).material(material))
@@ -55,7 +55,7 @@ pub(crate) fn floor(material: Material) -> Body {
     wall("floor", 0.0, 0.0, 0.0, material)
 }
 
-/// Where a body of this number is, and its velocities.
+/// Sets the pose and the velocities of a body by its number.
 fn set(model: &Model, state: &mut State, id: BodyId, q: [f64; 3], v: [f64; 3]) {
     let n = model.coordinates(id).unwrap().len();
     state.q[model.coordinates(id).unwrap()].copy_from_slice(&q[..n]);
@@ -66,7 +66,7 @@ fn velocity(rng: &mut ChaCha8Rng, speed: f64, spin: f64) -> [f64; 3] {
     [number(rng, speed), number(rng, speed), number(rng, spin)]
 }
 
-/// A gap: from a little overlap to a little apart, and every fifth time exactly none [m].
+/// Random gap from a small overlap to a small distance; zero every fifth time [m].
 fn gap(rng: &mut ChaCha8Rng, size: f64) -> f64 {
     if rng.random_range(0..5) == 0 { 0.0 } else { size * rng.random_range(-0.01..0.04) }
 }
@@ -93,7 +93,7 @@ fn scatter_disks(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
         x += if i == 0 { 0.0 } else { 0.95 * (radii[i - 1] + r) + gap(rng, 1.0) + 0.1 };
         centres.push(Vector2::new(x, r + gap(rng, 1.0)));
     }
-    // above the first two, in touch with both or nearly
+    // above the first two, touching both or nearly
     let (a, b) = (centres[0], centres[1]);
     let (ra, rb) = (radii[0] + radii[3], radii[1] + radii[3]);
     let d = (b - a).norm();
@@ -107,7 +107,7 @@ fn scatter_disks(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     }
 }
 
-/// ST00's rod.
+/// Rod of ST00.
 pub(crate) fn rod() -> Scene {
     let mut world = earth();
     world.add_body(floor(rough(0.6)));
@@ -125,7 +125,7 @@ fn scatter_rod(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     set(model, state, BodyId(1), [number(rng, 1.0), y, angle], v);
 }
 
-/// AH04's ellipse.
+/// Ellipse of AH04.
 pub(crate) fn ellipse() -> Scene {
     let mut world = earth();
     world.add_body(floor(rough(0.3)));
@@ -143,7 +143,7 @@ fn scatter_ellipse(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     set(model, state, BodyId(1), [number(rng, 9.0), y, angle], v);
 }
 
-/// A box with its centre of mass off its middle, on the floor.
+/// Box on the floor, with its centre of mass off its middle.
 pub(crate) fn sliding_box() -> Scene {
     let mut world = earth();
     world.add_body(floor(rough(0.3)));
@@ -156,7 +156,7 @@ pub(crate) fn sliding_box() -> Scene {
 
 fn scatter_box(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     let angle = if rng.random_range(0..3) == 0 { 0.0 } else { number(rng, 3.0) };
-    // the lowest corner from the centre of mass
+    // height of the centre of mass above the lowest corner
     let (sin, cos) = f64::sin_cos(angle);
     let corners = [(0.17, 0.07), (-0.23, 0.07), (0.17, -0.03), (-0.23, -0.03)];
     let lowest = corners.iter().map(|(x, y)| sin * x + cos * y).fold(0.0, f64::min);
@@ -165,7 +165,7 @@ fn scatter_box(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     set(model, state, BodyId(1), [number(rng, 1.0), y, angle], v);
 }
 
-/// CP03's rectangle in its room, pushed about.
+/// Rectangle of CP03 in its room.
 fn room() -> Scene {
     let mut world = earth();
     let right = std::f64::consts::FRAC_PI_2;
@@ -189,7 +189,7 @@ fn room() -> Scene {
 
 fn scatter_room(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     state.t = rng.random_range(0.0..10.0);
-    // half of the time turned as the room is
+    // aligned with the room in half of the states
     let angle = if rng.random_range(0..2) == 0 { 0.0 } else { number(rng, 3.0) };
     let (sin, cos) = f64::sin_cos(angle);
     let half = [0.05 * cos.abs() + 0.03 * sin.abs(), 0.05 * sin.abs() + 0.03 * cos.abs()];
@@ -205,7 +205,7 @@ fn scatter_room(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     set(model, state, BodyId(4), [x, y, angle], v);
 }
 
-/// A point on a rod without mass and a bar on a hinge, side by side.
+/// Two pendulums: a point mass on a massless rod and a bar on a hinge.
 pub(crate) fn pendulum() -> Scene {
     let mut world = earth();
     let ground = world.add_body(Body::fixed("ground"));
@@ -219,7 +219,7 @@ pub(crate) fn pendulum() -> Scene {
 
 fn scatter_pendulum(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     let (angle, other) = (number(rng, 3.0), number(rng, 3.0));
-    // joints that are off by a millimetre
+    // joint errors of a millimetre
     let off = |rng: &mut ChaCha8Rng| number(rng, 1e-3);
     let bob = [angle.cos() + off(rng), angle.sin() + off(rng), 0.0];
     let bar = [3.0 + 0.5 * other.cos() + off(rng), 0.5 * other.sin() + off(rng), other];
@@ -309,8 +309,8 @@ fn slide() -> Scene {
 }
 
 fn scatter_slide(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
-    // joints in space hold the sine of an angle and those in the plane the angle itself: they are the same to the
-    // third power of what these joints are off by, so welds and slides start nearly true and turn together
+    // spatial joint rows contain the sine of an angle and planar ones the angle itself: they agree to the third power
+    // of the joint error, so welds and sliders start nearly exact and rotate together
     let off = |rng: &mut ChaCha8Rng| number(rng, 1e-6);
     let axis = Vector2::new(0.8, 0.6);
     let start = model.state();
@@ -342,11 +342,11 @@ fn rods() -> Scene {
 }
 
 fn scatter_rods(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
-    // the long one flat or nearly, the short one across or along its back, the disk beside
+    // the long capsule flat or nearly, the short one across or along it, the disk beside
     let tilt = if rng.random_range(0..2) == 0 { 0.0 } else { number(rng, 0.2) };
     let long = [0.0, 0.1 + 0.4 * f64::sin(tilt).abs() + gap(rng, 0.2), tilt];
     let turn = tilt + if rng.random_range(0..2) == 0 { 0.0 } else { number(rng, 1.0) };
-    // the lowest end of the short one, along the normal of the long one
+    // height of the lowest end of the short capsule, along the normal of the long one
     let height = 0.2 + 0.2 * f64::sin(turn - tilt).abs() + gap(rng, 0.2);
     let along = number(rng, 0.15);
     let (sin, cos) = f64::sin_cos(tilt);
@@ -385,7 +385,7 @@ fn scatter_springs(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     }
 }
 
-/// A lift with a moving surface, and a ball and a rod on it.
+/// Conveyor: a lift with a moving surface, and a ball and a rod on it.
 fn conveyor() -> Scene {
     let mut world = earth();
     let lift = Path::new(|t| {
@@ -403,7 +403,7 @@ fn conveyor() -> Scene {
 fn scatter_conveyor(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     state.t = rng.random_range(0.0..2.0);
     let height = 0.1 * (3.0 * state.t).sin();
-    // along and above the slanted belt
+    // coordinates along and above the slanted belt
     let place = |along: f64, above: f64| {
         let (sin, cos) = f64::sin_cos(0.1);
         [along * cos - above * sin, height + along * sin + above * cos]
@@ -436,7 +436,7 @@ fn scatter_dumbbells(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     }
 }
 
-/// AH04's pile of 21 disks between two slanted walls.
+/// Pile of 21 disks between two slanted walls, of AH04.
 fn pile() -> Scene {
     let mut world = earth();
     let third = std::f64::consts::FRAC_PI_3;
@@ -458,14 +458,14 @@ fn pile() -> Scene {
 
 fn scatter_pile(rng: &mut ChaCha8Rng, model: &Model, state: &mut State) {
     let start = model.state();
-    // a hair apart, so that all 45 pairs are near and some meet
+    // small gaps, so that all 45 pairs are near and some touch
     for (q, x) in state.q.chunks_mut(3).zip(start.q.chunks(3)) {
         q.copy_from_slice(&[1.002 * x[0] + number(rng, 0.01), 1.002 * x[1] + number(rng, 0.01), x[2]]);
     }
     state.v.iter_mut().for_each(|v| *v = number(rng, 1.0));
 }
 
-/// All of them.
+/// All scenes.
 pub(crate) fn all() -> Vec<Scene> {
     vec![
         disks(),
@@ -485,7 +485,7 @@ pub(crate) fn all() -> Vec<Scene> {
     ]
 }
 
-/// The one of this name.
+/// Scene with this name.
 pub(crate) fn named(name: &str) -> Scene {
     all().into_iter().find(|scene| scene.name == name).unwrap()
 }

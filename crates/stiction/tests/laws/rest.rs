@@ -6,7 +6,7 @@ use nalgebra::{Isometry2, Vector2, Vector3};
 use std::f64::consts::FRAC_PI_2;
 use stiction::{ContactQuery, Scheme, SearchCache, Simulation, StepReport, System, planar, spatial};
 
-/// Runs until nothing moves: the speed left and the largest |gap| of those that touch, against the size.
+/// Final speed and largest |gap| of touching contacts relative to the size, after a run.
 fn settled<S: System>(run: &mut Simulation<S>, seconds: f64, name: &str) -> (f64, f64) {
     let mut report = StepReport::default();
     while run.state().t < seconds {
@@ -14,7 +14,7 @@ fn settled<S: System>(run: &mut Simulation<S>, seconds: f64, name: &str) -> (f64
     }
     let size = run.system().size();
     let mut near = Vec::new();
-    // whatever is within a thousandth of the size is meant to touch
+    // contacts within a thousandth of the size should touch
     run.system().contacts(
         run.state().t,
         &run.state().q,
@@ -31,7 +31,7 @@ fn settled<S: System>(run: &mut Simulation<S>, seconds: f64, name: &str) -> (f64
 fn check<S: System>(mut run: Simulation<S>, name: &str) {
     let (speed, hover) = settled(&mut run, 4.0, name);
     println!("{name:>24}: {speed:.0e} m/s, {hover:.0e} of its size");
-    // at rest to the round-off of a step of gravity; what rolls goes on rolling
+    // at rest to the round-off of a step of gravity; a rolling body keeps rolling
     assert!(speed < 1e-9 * G || name.starts_with("rolling"), "{name} moves at {speed}");
     assert!(hover <= 1e-9, "{name} is {hover} of its size off");
 }
@@ -104,7 +104,7 @@ fn a_box_stays_where_it_is_for_100_000_steps() {
     });
     let moved = run.state().q.iter().zip(&start.q).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
     println!("moved {moved:.0e} m at up to {fastest:.0e} m/s; certified to {worst:.0e} m/s");
-    // what the certificates leave open, step after step, and round-off of the positions
+    // residuals of the certificates, summed over the steps, and round-off of the positions
     assert!(moved <= f64::from(steps) * h * worst + 1e-12, "{moved}");
     assert!(moved <= 1e-9, "{moved}");
     // no velocity grows, and nothing is stored

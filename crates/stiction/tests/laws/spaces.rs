@@ -1,4 +1,4 @@
-//! Scenes of space that are no scenes of the plane.
+//! Spatial scenes without a planar counterpart.
 
 use crate::common::{G, number, random};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
@@ -20,15 +20,15 @@ pub(crate) fn floor(material: Material) -> Body {
     Body::fixed("floor").with(floor)
 }
 
-/// The group of the floor for shapes that have no gap to anything else.
+/// Group of the floor for shapes that collide with nothing else.
 const FLOOR_ONLY: u32 = 4;
 
-/// A shape that meets the floor and nothing else.
+/// Shape that collides with the floor alone.
 pub(crate) fn on_floor_only(shape: Shape, material: Material) -> Attached {
     Attached::new(shape).material(material).groups(Groups { member: 2, collides: FLOOR_ONLY })
 }
 
-/// A shape that meets the floor and all that is not [`on_floor_only`].
+/// Shape that collides with the floor and with all shapes that are not [`on_floor_only`].
 pub(crate) fn sociable(shape: Shape, material: Material) -> Attached {
     Attached::new(shape).material(material).groups(Groups { member: 1, collides: 1 })
 }
@@ -41,7 +41,7 @@ pub(crate) fn turned(rng: &mut ChaCha8Rng) -> UnitQuaternion<f64> {
     UnitQuaternion::from_scaled_axis(vector(rng, 3.0))
 }
 
-/// Spheres, capsules, a box and an ellipsoid that fall on the floor, spinning.
+/// Spinning spheres, capsules, a box and an ellipsoid that fall on the floor.
 fn falling() -> World {
     let mut rng = random(5);
     let mut world = earth();
@@ -71,7 +71,7 @@ fn falling() -> World {
     world
 }
 
-/// A closed loop of bars on hinges and balls, with a spring, that swings and spins.
+/// Closed loop of bars with a hinge, ball joints and a spring.
 fn loop_of_bars() -> World {
     let mut world = earth();
     let ground = world.add_body(Body::fixed("ground"));
@@ -102,7 +102,7 @@ fn loop_of_bars() -> World {
     world
 }
 
-/// All of them, by name.
+/// All scenes, by name.
 pub(crate) fn all() -> Vec<(&'static str, World)> {
     vec![("falling bodies", falling()), ("loop of bars", loop_of_bars())]
 }

@@ -1,4 +1,4 @@
-//! Worlds of the plane laid into space: (x, y) becomes (x, 0, y), and a turn by θ one about −y.
+//! Embedding of planar worlds in space: (x, y) becomes (x, 0, y), and a rotation by θ one about −y.
 
 use nalgebra::{
     Isometry2, Isometry3, Matrix3, Point2, Point3, Translation3, UnitQuaternion, Vector2, Vector3,
@@ -7,7 +7,7 @@ use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 use stiction::{State, planar, spatial};
 
-/// A direction of the plane.
+/// Embedded direction.
 fn vector(v: &Vector2<f64>) -> Vector3<f64> {
     Vector3::new(v.x, 0.0, v.y)
 }
@@ -32,18 +32,18 @@ fn wrench(wrench: &planar::Wrench) -> spatial::Wrench {
     spatial::Wrench { force: vector(&wrench.force), torque: -wrench.torque * Vector3::y() }
 }
 
-/// Takes local z to local x.
+/// Rotation of local z to local x.
 fn along() -> Isometry3<f64> {
     Isometry3::rotation(FRAC_PI_2 * Vector3::y())
 }
 
-/// Takes local z to −y.
+/// Rotation of local z to −y.
 fn about() -> Isometry3<f64> {
     Isometry3::rotation(FRAC_PI_2 * Vector3::x())
 }
 
-/// A shape and its pose in that of the planar one. Third sizes are as the others, so that the sizes of bodies, which
-/// tolerances are measured by, do not grow.
+/// Embedded shape, and its pose in the frame of the planar one. Its third dimension is as large as the others, so that the
+/// size of the body, to which tolerances are relative, does not change.
 fn shape(shape: &planar::Shape) -> (spatial::Shape, Isometry3<f64>) {
     let here = Isometry3::identity();
     match shape {
@@ -55,7 +55,7 @@ fn shape(shape: &planar::Shape) -> (spatial::Shape, Isometry3<f64>) {
             (spatial::Shape::Capsule { half_length: *half_length, radius: *radius }, along())
         }
         planar::Shape::Polygon(polygon) => {
-            // rectangles about the origin are boxes
+            // centred rectangles become boxes
             let corner = polygon.vertices()[2];
             assert!(polygon.vertices().len() == 4 && polygon.vertices()[0] == -corner);
             (spatial::Shape::Cuboid { half_extents: [corner.x, 0.3 * corner.y, corner.y] }, here)
@@ -66,7 +66,7 @@ fn shape(shape: &planar::Shape) -> (spatial::Shape, Isometry3<f64>) {
 
 fn attached(on: &planar::Attached) -> spatial::Attached {
     let (shape, within) = shape(&on.shape);
-    // a surface that runs around a bounded shape has no twin
+    // a surface velocity around a bounded shape has no spatial counterpart
     assert!(on.surface_velocity == 0.0 || on.shape == planar::Shape::HalfPlane);
     spatial::Attached {
         pose: pose(&on.pose) * within,
@@ -93,7 +93,7 @@ fn body(body: &planar::Body) -> spatial::Body {
         }
     };
     let planar::Mass::Given { mass, centre, inertia: i } = body.mass else { panic!("masses must be given") };
-    // what stands across the plane may be anything that a body can have
+    // inertia across the plane is arbitrary
     let inertia = i * Matrix3::new(0.7, 0.0, 0.1, 0.0, 1.0, 0.0, 0.1, 0.0, 0.8);
     spatial::Body {
         name: body.name.clone(),
@@ -161,7 +161,7 @@ fn force(force: &planar::Force) -> spatial::Force {
     }
 }
 
-/// The same world laid into space. Bodies, shapes, joints and forces keep their numbers.
+/// Embedded world. Bodies, shapes, joints and forces keep their numbers.
 pub(crate) fn laid(plane: &planar::World, facets: Option<spatial::Facets>) -> spatial::World {
     let mut space = spatial::World::new(vector(&plane.gravity));
     space.t = plane.t;
@@ -180,7 +180,7 @@ pub(crate) fn laid(plane: &planar::World, facets: Option<spatial::Facets>) -> sp
     space
 }
 
-/// A state of the plane laid into space.
+/// Embedded state.
 pub(crate) fn laid_state(plane: &planar::Model, space: &spatial::Model, flat: &State) -> State {
     let mut state = State { t: flat.t, memory: flat.memory.clone(), ..space.state() };
     for (id, _) in plane.world().bodies() {

@@ -1,4 +1,4 @@
-//! Tiled bodies, and proofs checked from the rows alone.
+//! Tiled bodies, and an independent check of proofs from the rows alone.
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
 use stiction::{
@@ -7,10 +7,12 @@ use stiction::{
 };
 use stiction_lcp::Row;
 
-pub(crate) const G: f64 = 9.81;
+pub(crate) use crate::shared::{G, in_plane, in_space, starts};
+
 pub(crate) const H: f64 = 0.01;
-/// Tiles of a row, and half the width of one [m]: the face is 1 m wide.
+/// Number of tiles in a row; the face is 1 m wide.
 pub(crate) const TILES: i32 = 5;
+/// Half the width of a tile [m].
 pub(crate) const HALF: f64 = 0.1;
 
 pub(crate) fn material(friction: f64) -> Material {
@@ -24,7 +26,7 @@ pub(crate) fn floor(friction: f64) -> spatial::World {
     world
 }
 
-/// A slab of 5 × 5 cuboids, 1 m by 1 m by 0.2 m, one body.
+/// Slab of 5 × 5 cuboids, 1 m by 1 m by 0.2 m, as one body.
 pub(crate) fn tiled(material: Material) -> spatial::Body {
     let middle = f64::from(TILES - 1) * HALF;
     let tile = |k: i32| 2.0 * HALF * f64::from(k) - middle;
@@ -37,19 +39,19 @@ pub(crate) fn tiled(material: Material) -> spatial::Body {
     body
 }
 
-/// The slab in this pose and motion on a floor.
+/// World with the slab in this pose and motion, and a floor.
 pub(crate) fn slab(friction: f64, pose: Isometry3<f64>, velocity: spatial::Twist) -> spatial::World {
     let mut world = floor(friction);
     world.add_body(tiled(material(friction)).at(pose).moving(velocity));
     world
 }
 
-/// The slab, lying and sliding.
+/// World with the slab sliding on the floor.
 pub(crate) fn sliding(friction: f64, velocity: Vector3<f64>) -> spatial::World {
     slab(friction, Isometry3::translation(0.0, 0.0, HALF), spatial::Twist::new(velocity, Vector3::zeros()))
 }
 
-/// A bar of 5 squares on the ground of the plane.
+/// Planar world with a bar of 5 squares above a floor.
 pub(crate) fn bar(friction: f64, height: f64, velocity: planar::Twist) -> planar::World {
     let mut world = planar::World::new(Vector2::new(0.0, -G));
     let plane = planar::Attached::new(planar::Shape::HalfPlane).material(material(friction));
@@ -64,16 +66,6 @@ pub(crate) fn bar(friction: f64, height: f64, velocity: planar::Twist) -> planar
     world
 }
 
-pub(crate) fn in_space(world: &spatial::World, scheme: Scheme) -> Simulation<spatial::Model> {
-    let model = world.clone().build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    Simulation::new(model).with_scheme(scheme)
-}
-
-pub(crate) fn in_plane(world: &planar::World, scheme: Scheme) -> Simulation<planar::Model> {
-    let model = world.clone().build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    Simulation::new(model).with_scheme(scheme)
-}
-
 pub(crate) fn unreduced(scheme: Scheme) -> Scheme {
     Scheme { reduction: Reduction::Off, ..scheme }
 }
@@ -82,7 +74,7 @@ pub(crate) fn step<S: System>(simulation: &mut Simulation<S>) -> StepReport {
     simulation.step(H).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// All contacts of the state before a step of this report, within a reach that no step exceeds.
+/// All contacts of the current state, within a distance that no step exceeds.
 pub(crate) fn all_contacts<S: System>(simulation: &Simulation<S>) -> Vec<ContactRow> {
     let mut rows = Vec::new();
     let state = simulation.state();
@@ -96,16 +88,15 @@ pub(crate) fn all_contacts<S: System>(simulation: &Simulation<S>) -> Vec<Contact
     rows
 }
 
-/// The entries of a row over all velocities.
+/// Entries of a row over all velocities.
 pub(crate) fn dense<S: System>(system: &S, row: &Row) -> Vec<f64> {
-    let mut start = vec![0];
-    system.bodies().iter().for_each(|n| start.push(start[start.len() - 1] + n));
-    let mut out = vec![0.0; start[start.len() - 1]];
-    row.add_transposed(&start, 1.0, &mut out);
+    let starts = starts(system);
+    let mut out = vec![0.0; starts[starts.len() - 1]];
+    row.add_transposed(&starts, 1.0, &mut out);
     out
 }
 
-/// Checks every proof of a report of the Stabilized level against the contacts before the step, from scratch: α ≥ 0,
+/// Asserts every proof of a report of level `Stabilized`, against the contacts before the step: α ≥ 0,
 /// n_j = Σ α_i n_i, Φ_j ≥ Σ α_i Φ_i, T_j = Σ α_i T_i with τ, and the same friction in the same frame.
 pub(crate) fn assert_proofs<S: System>(system: &S, rows: &[ContactRow], report: &StepReport) {
     let find = |id| rows.iter().find(|c| c.id == id).unwrap_or_else(|| panic!("{id:?} is no contact"));

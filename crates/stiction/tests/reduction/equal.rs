@@ -1,4 +1,4 @@
-//! The reduced problem gives the velocity of the whole one.
+//! Equal velocities of the reduced and the full problem.
 
 use crate::common::{
     H, HALF, all_contacts, bar, in_plane, in_space, material, slab, sliding, step, tiled, unreduced,
@@ -16,7 +16,8 @@ const SCHEMES: [fn() -> Scheme; 5] = [
     || Scheme::baumgarte(20.0),
 ];
 
-/// Steps the reduced scheme and, from each of its states, the unreduced one; returns how many contacts were dropped.
+/// Compares steps of the reduced scheme with those of the unreduced one from the same states; returns the number of
+/// dropped contacts.
 fn assert_equal<S: System>(
     mut reduced: Simulation<S>,
     mut whole: Simulation<S>,
@@ -35,7 +36,7 @@ fn assert_equal<S: System>(
         let (v, w) = (&reduced.state().v, &whole.state().v);
         let largest = v.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
         let apart = v.iter().zip(w).map(|(v, w)| (v - w).abs()).fold(0.0, f64::max);
-        // the certificates of the two hold to 1e-10, and inertias are of the order of the masses
+        // both certificates hold to 1e-10, and inertias are of the order of the masses
         assert!(apart < 1e-8 * largest, "{name}, {scheme:?}, step {n}: {apart}\n{v:?}\n{w:?}");
     }
     proven
@@ -60,7 +61,7 @@ fn resting_and_sliding() {
 
 #[test]
 fn drops() {
-    // flat on the floor with friction, and at any angle without
+    // flat on the floor with friction, at any angle without
     let velocity = Twist::new(Vector3::new(0.4, 0.1, -2.0), Vector3::zeros());
     assert_equal_in_space(&slab(0.3, Isometry3::translation(0.0, 0.0, 0.13), velocity), 10, "flat");
     let velocity = Twist::new(Vector3::new(0.4, 0.1, -2.0), Vector3::new(0.3, -0.2, 0.5));
@@ -70,7 +71,7 @@ fn drops() {
 
 #[test]
 fn bounces() {
-    // the floor's restitution holds for both
+    // restitution of the floor applies to both
     let material = Material { friction: 0.0, restitution: 0.5, ..Material::default() };
     let velocity = Twist::new(Vector3::new(0.4, 0.1, -2.0), Vector3::new(0.3, -0.2, 0.5));
     let pose = Isometry3::new(Vector3::new(0.0, 0.0, 0.16), Vector3::new(0.02, 0.05, 0.3));
@@ -79,7 +80,7 @@ fn bounces() {
     assert_equal_in_space(&world, 20, "bouncing");
 }
 
-/// A push by a box that comes sliding.
+/// World in which a sliding box pushes the slab.
 #[test]
 fn pushes() {
     let mut world = sliding(0.3, Vector3::zeros());
@@ -96,7 +97,7 @@ fn pushes() {
 fn bars_in_the_plane() {
     let moves = [(0.0, planar::Twist::default()), (0.0, planar::Twist::new(Vector2::new(1.0, 0.0), 0.0))];
     for friction in [0.0, 0.3] {
-        // a bar that turns and slides has no unique velocity: friction acts at each contact's own height
+        // the velocity of a bar that rotates and slides is not unique: friction acts at the height of each contact
         let spin = if friction > 0.0 { 0.0 } else { 0.3 };
         let fall = (0.05, planar::Twist::new(Vector2::new(0.5, -2.0), spin));
         for (height, velocity) in moves.into_iter().chain([fall]) {
@@ -109,7 +110,7 @@ fn bars_in_the_plane() {
     }
 }
 
-/// The step problem of these contacts with Δ = Φ/h.
+/// Step problem of these contacts with Δ = Φ/h.
 fn problem(simulation: &Simulation<spatial::Model>, contacts: &[ContactRow]) -> StepProblem {
     let (system, state) = (simulation.system(), simulation.state());
     let mut forces = Forces::default();
@@ -134,10 +135,10 @@ fn problem(simulation: &Simulation<spatial::Model>, contacts: &[ContactRow]) -> 
     }
 }
 
-/// Whatever the motion, the answer to the reduced problem, with no impulse at the contacts that were dropped, answers
-/// the whole problem, by the judge's word. That is more than equal velocities where those are not unique.
+/// For any motion, the solution of the reduced problem with zero impulses at the dropped contacts is certified for the
+/// full problem. This is more than equal velocities where those are not unique.
 #[test]
-fn an_answer_to_the_reduced_problem_answers_the_whole() {
+fn a_solution_of_the_reduced_problem_solves_the_full_one() {
     for (linear, angular) in [
         ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
         ([1.0, 0.3, -0.5], [0.0, 0.0, 0.0]),
@@ -150,7 +151,7 @@ fn an_answer_to_the_reduced_problem_answers_the_whole() {
         let before = simulation.clone();
         let report = step(&mut simulation);
         assert_eq!(report.work.proven, 96);
-        // the kept first
+        // kept contacts first
         let mut rows = all_contacts(&before);
         rows.retain(|c| c.gap < 0.1);
         let place = |c: &ContactRow| report.contacts.iter().position(|k| k.id == c.id).unwrap_or(4);

@@ -1,4 +1,4 @@
-//! A limit on the contacts of two bodies: proven first, then the deepest and the widest, and said so.
+//! Contact limit: implied contacts are dropped first, then the deepest and those with the widest patch are kept.
 
 use crate::common::{all_contacts, assert_proofs, bar, floor, in_plane, in_space, material, sliding, step};
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -10,7 +10,7 @@ fn limited(most: usize) -> Scheme {
     Scheme { reduction: Reduction::Limit(most), ..Scheme::default() }
 }
 
-/// A prism over a regular polygon of radius 0.5 m stands on its face, tilted by this much [rad].
+/// Prism over a regular polygon of radius 0.5 m that stands on its face, tilted by this angle [rad].
 fn prism(corners: u32, tilt: f64, scheme: Scheme) -> StepReport {
     let angle = |k: u32| std::f64::consts::TAU * f64::from(k) / f64::from(corners);
     let ring = |z: f64| (0..corners).map(move |k| Point3::new(0.5 * angle(k).cos(), 0.5 * angle(k).sin(), z));
@@ -27,7 +27,7 @@ fn prism(corners: u32, tilt: f64, scheme: Scheme) -> StepReport {
     report
 }
 
-/// The area of the patch of the contacts of a report [m²], by the angles of its corners about the middle.
+/// Area of the patch of the contacts of a report [m²], with corners sorted by angle about the middle.
 fn area(report: &StepReport) -> f64 {
     let mut points: Vec<[f64; 2]> = report.contacts.iter().map(|c| [c.point[0], c.point[1]]).collect();
     points.sort_by(|a, b| a[1].atan2(a[0]).total_cmp(&b[1].atan2(b[0])));
@@ -39,7 +39,7 @@ fn area(report: &StepReport) -> f64 {
 fn a_prism_keeps_the_widest() {
     let all = prism(12, 0.0, Scheme::default());
     assert_eq!((all.contacts.len(), all.work.proven, all.work.limited), (12, 0, 0));
-    // squares and hexagons are the widest; three points are chosen one by one: a right angle
+    // squares and hexagons are widest; three points, chosen one by one, form a right angle
     for (most, widest) in [(3, 0.25), (4, 0.5), (6, 0.58)] {
         let report = prism(12, 0.0, limited(most));
         assert_eq!((report.contacts.len(), report.work.proven, report.work.limited), (most, 0, 12 - most));
@@ -58,9 +58,9 @@ fn the_deepest_is_kept() {
     assert!((least(&all) - least(&two)).abs() < 1e-15);
 }
 
-/// A proof by a contact that the limit takes is none.
+/// Proofs by contacts that the limit drops are void.
 #[test]
-fn proofs_fall_with_the_contacts_they_stand_on() {
+fn proofs_by_dropped_contacts_are_void() {
     for most in [1, 2, 3, 4] {
         let mut simulation = in_space(&sliding(0.5, Vector3::zeros()), limited(most));
         let rows = all_contacts(&simulation);

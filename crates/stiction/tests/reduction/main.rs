@@ -1,7 +1,9 @@
-//! Contacts that follow from others are left out, each with a proof; nothing else is.
+//! Contact reduction: implied contacts are dropped, each with a proof, and no others.
 
 mod common;
 mod equal;
 mod limit;
 mod proofs;
+#[path = "../common/mod.rs"]
+mod shared;
 mod spin;

@@ -1,4 +1,4 @@
-//! What is dropped, and that nothing is without a proof.
+//! Proofs: which contacts are dropped, and that each has a proof.
 
 use crate::common::{
     G, H, HALF, all_contacts, assert_proofs, bar, dense, floor, in_plane, in_space, material, slab, sliding,
@@ -12,7 +12,7 @@ use stiction::{ContactRow, Dropped, Scheme, planar};
 use stiction_geometry::spatial::Polyhedron;
 use stiction_lcp::FrictionSet;
 
-/// What Δ is measured by in steps of H: see the scheme.
+/// Speed to which Δ is relative in steps of size H; see `Dropped::defect`.
 const SPEED: f64 = 0.01 * HALF / H;
 
 #[test]
@@ -44,7 +44,7 @@ fn a_tiled_edge_stands_on_its_ends() {
     }
 }
 
-/// A box with hundreds of points in its faces.
+/// Box with hundreds of vertices in its faces.
 #[test]
 fn points_in_faces_are_no_contacts() {
     let steps = || (0..=10).map(|k| 0.1 * f64::from(k) - 0.5);
@@ -70,7 +70,7 @@ fn points_in_faces_are_no_contacts() {
     }
 }
 
-/// A table that rises and turns: prescribed motion is combined too.
+/// Prescribed motion is combined too: a table that rises and rotates.
 #[test]
 fn prescribed_motion_is_combined() {
     let mut world = stiction::spatial::World::new(Vector3::new(0.0, 0.0, -G));
@@ -88,14 +88,14 @@ fn prescribed_motion_is_combined() {
         let rows = all_contacts(&simulation);
         assert!(rows.iter().any(|c| c.tangents.iter().any(|t| t.offset.abs() > 0.1)));
         let report = step(&mut simulation);
-        // far from its axis the table is as fast as can be, so that the upper face is within reach as well; its
-        // friction would act higher up, so it keeps its own corners
+        // far from its axis the table is fast, so that the upper face is within the search distance as well; its
+        // friction acts at another height, so it keeps its own corners
         assert_eq!((report.contacts.len(), report.work.proven), (8, 192));
         assert_proofs(simulation.system(), &rows, &report);
     }
 }
 
-/// A contact and kept ones with Δ = Φ/h, and their proof.
+/// Dropped contact and kept contacts with Δ = Φ/h, and the proof.
 fn proof() -> (Dropped, ContactRow, Vec<(ContactRow, f64)>) {
     let mut world = sliding(0.5, Vector3::new(1.0, 0.5, 0.0));
     world.facets = Some(stiction::spatial::Facets::default());
@@ -113,7 +113,7 @@ fn a_spoiled_proof_is_refused() {
     let (dropped, own, kept) = proof();
     let defect = |d: &Dropped, own: &ContactRow, offset: f64| d.defect(own, offset, &kept, SPEED);
     assert!(defect(&dropped, &own, own.gap / H) <= Dropped::TOLERANCE);
-    // lower than the combination, and higher, which is fine
+    // a gap below the combination is refused, one above it accepted
     assert!(defect(&dropped, &own, own.gap / H - 1e-6) > Dropped::TOLERANCE);
     assert!(defect(&dropped, &own, own.gap / H + 1.0) <= Dropped::TOLERANCE);
     assert!(defect(&dropped, &own, f64::NAN) > Dropped::TOLERANCE);
@@ -126,7 +126,7 @@ fn a_spoiled_proof_is_refused() {
         assert!(defect(&other, &own, 0.0).is_infinite());
         other.combination[k].1 = f64::NAN;
         assert!(defect(&other, &own, 0.0).is_infinite());
-        // places are those of kept contacts
+        // indices are those of kept contacts
         other.combination[k] = (4, dropped.combination[k].1);
         assert!(defect(&other, &own, 0.0).is_infinite());
     }
@@ -152,10 +152,10 @@ fn a_spoiled_proof_is_refused() {
     }
 }
 
-/// A cone in another frame is compared by its generators: the proof goes through for turns that map the octagon to
-/// itself, and for no other.
+/// Cones in another frame are compared by their generators: proofs hold for rotations that map the octagon to itself, and
+/// for no others.
 #[test]
-fn turned_frames_are_compared_as_cones() {
+fn rotated_frames_are_compared_as_cones() {
     let (dropped, own, kept) = proof();
     let turned = |degrees: f64| {
         let (sin, cos) = degrees.to_radians().sin_cos();
@@ -194,9 +194,9 @@ fn turned_frames_are_compared_as_cones() {
     assert!(dropped.defect(&round(&turned(10.0)), own.gap / H, &kept, SPEED) <= Dropped::TOLERANCE);
 }
 
-/// Any impulse of all contacts together is one of the kept contacts.
+/// Any total impulse of all contacts is one of the kept contacts.
 #[test]
-fn wrenches_of_all_contacts_are_wrenches_of_the_kept() {
+fn wrenches_of_all_contacts_are_wrenches_of_kept_contacts() {
     const SEED: u64 = 11;
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut simulation = in_space(&sliding(0.5, Vector3::zeros()), Scheme::default());
@@ -234,9 +234,9 @@ fn wrenches_of_all_contacts_are_wrenches_of_the_kept() {
     }
 }
 
-/// Boxes that fall on a slab: whatever is dropped is proven, and single boxes keep all.
+/// Boxes that fall on a slab: every dropped contact has a proof, and single boxes keep all contacts.
 #[test]
-fn piles_keep_what_is_not_proven() {
+fn piles_keep_contacts_without_proof() {
     let (mut steps, mut proven) = (0, 0);
     for seed in 0..4 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -252,7 +252,7 @@ fn piles_keep_what_is_not_proven() {
         let mut simulation = in_space(&world, Scheme::default());
         for _ in 0..80 {
             let rows = all_contacts(&simulation);
-            // whether every pile can be solved is not asked here: one step in 300 is not, reduced or whole
+            // a step in 300 is not solved, reduced or full, which is not tested here
             let Ok(report) = simulation.step(H) else { break };
             assert_proofs(simulation.system(), &rows, &report);
             assert_eq!(report.work.limited, 0);
@@ -266,7 +266,7 @@ fn piles_keep_what_is_not_proven() {
     assert!(steps > 100 && proven > 50 * steps, "{proven} in {steps} steps");
 }
 
-/// A slab about to land on its edge: the lowest contacts are kept, whichever they are.
+/// A slab that is about to land on its edge keeps its lowest contacts.
 #[test]
 fn a_tilted_slab_keeps_its_corners() {
     for friction in [0.0, 0.5] {

@@ -1,12 +1,12 @@
-//! Steps of contacts that resist spin and rolling pass a check that solves nothing; forged moments and lengths do not.
+//! Verification of torsional and rolling friction: records pass, forged moments and lengths do not.
 
 use crate::common::{in_plane, in_space};
-use crate::verified::{SCHEMES, assert_all_hold, assert_forgeries_are_found, polygons, recorded};
+use crate::verify::{SCHEMES, assert_all_hold, assert_forgeries_are_found, polygons, recorded};
 use crate::{planes, spaces};
 use nalgebra::{Vector2, Vector3};
 use stiction::{Check, Material, Scheme, planar, spatial};
 
-/// ℓ_t and ℓ_r [m]: each alone, and both.
+/// Lengths ℓ_t and ℓ_r [m]: each alone, and both.
 const LENGTHS: [(f64, f64); 3] = [(0.04, 0.0), (0.0, 0.02), (0.05, 0.01)];
 
 fn material((torsion, rolling): (f64, f64)) -> Material {
@@ -52,7 +52,7 @@ fn balls(lengths: (f64, f64)) -> spatial::World {
 }
 
 #[test]
-fn steps_of_contacts_that_resist_turning_hold() {
+fn steps_with_moment_friction_hold() {
     for (name, scheme) in SCHEMES {
         for lengths in LENGTHS {
             let name = format!("{lengths:?}, {name}");
@@ -66,9 +66,9 @@ fn steps_of_contacts_that_resist_turning_hold() {
     }
 }
 
-/// Facets of friction with spin are polyhedra, and those of rolling polygons.
+/// Facets of sliding friction with spin are polyhedra, those of rolling friction polygons.
 #[test]
-fn steps_with_facets_that_resist_turning_hold() {
+fn steps_with_faceted_moment_friction_hold() {
     for aligned in [false, true] {
         let mut world = balls(LENGTHS[2]);
         world.facets = Some(spatial::Facets { directions: 6, aligned });
@@ -78,7 +78,7 @@ fn steps_with_facets_that_resist_turning_hold() {
 }
 
 #[test]
-fn tampered_records_of_turning_do_not_hold() {
+fn forged_moments_do_not_hold() {
     let mut tried = 0;
     for (name, scheme) in SCHEMES {
         let mut simulation = in_plane(&disks(LENGTHS[1]), scheme());
@@ -94,8 +94,8 @@ fn tampered_records_of_turning_do_not_hold() {
     assert!(tried > 5000, "{tried} forgeries");
 }
 
-/// A model with another length is another model: where a contact spins or rolls its cone is another one, and where
-/// nothing resists turning the record has a moment too many.
+/// A changed length is found: a contact that spins or rolls has another cone, and without moment friction the record has
+/// a moment that the model does not have.
 #[test]
 fn other_lengths_are_found() {
     let mut simulation = in_space(&balls(LENGTHS[2]), Scheme::default());
@@ -116,7 +116,7 @@ fn other_lengths_are_found() {
             assert!(findings.iter().any(|f| f.check == check), "{lengths:?}, step {k}: {findings:?}");
         }
     }
-    // in the plane there is no spin, and what ℓ_t is makes no difference
+    // there is no spin in the plane, so ℓ_t makes no difference
     let mut simulation = in_plane(&disks(LENGTHS[2]), Scheme::default());
     let steps = recorded(&mut simulation, 0.01, 20);
     let [spinless, rougher] =

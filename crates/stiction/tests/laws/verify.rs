@@ -1,4 +1,4 @@
-//! Steps that were made pass a check that solves nothing, and records that were tampered with do not.
+//! Verification: records of steps pass, and forged records do not.
 
 use crate::common::{Named, in_plane, in_space, random};
 use crate::{planes, spaces};
@@ -10,7 +10,7 @@ use stiction::{
 };
 use stiction_lcp::FrictionLaw;
 
-/// Every way of the Euler family.
+/// Schemes of the Euler family.
 pub(crate) const SCHEMES: [Named; 9] = [
     ("default", Scheme::default),
     ("AP97", Scheme::ap97),
@@ -23,7 +23,7 @@ pub(crate) const SCHEMES: [Named; 9] = [
     ("default, at most 3 contacts", || Scheme { reduction: Reduction::Limit(3), ..Scheme::default() }),
 ];
 
-/// A recorded step.
+/// Recorded step.
 #[derive(Clone)]
 pub(crate) struct Step {
     pub(crate) before: State,
@@ -37,7 +37,7 @@ impl Step {
     }
 }
 
-/// Runs for some steps, as far as they can be made.
+/// Records up to this many steps, until one fails.
 pub(crate) fn recorded<S: System>(simulation: &mut Simulation<S>, h: f64, steps: usize) -> Vec<Step> {
     let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
     let mut recorded = Vec::new();
@@ -84,7 +84,7 @@ fn steps_in_the_plane_hold() {
     assert!(made > 5000, "{made} steps were made");
 }
 
-/// Boxes that fall on each other: faces on faces, edges and corners.
+/// Heap of boxes: faces on faces, edges and corners.
 fn heap() -> spatial::World {
     let mut rng = random(3);
     let mut world = spaces::earth();
@@ -100,7 +100,7 @@ fn heap() -> spatial::World {
     world
 }
 
-/// The convex relaxation knows friction polygons alone.
+/// Replaces circles by polygons for the convex relaxation, which supports polygons alone.
 pub(crate) fn polygons(world: &mut spatial::World, scheme: &Scheme) {
     if scheme.friction == FrictionLaw::Convex {
         world.facets = Some(spatial::Facets { directions: 8, aligned: true });
@@ -123,7 +123,7 @@ fn steps_in_space_hold() {
     }
 }
 
-/// What a forger may do to a record.
+/// Forged copies of a record, by name.
 fn forgeries(step: &Step) -> Vec<(String, Step)> {
     let mut forged = Vec::new();
     let mut add = |name: String, change: &dyn Fn(&mut Step)| {
@@ -156,7 +156,7 @@ fn forgeries(step: &Step) -> Vec<(String, Step)> {
             if size > 1e-3 {
                 moments("flipped", &|m| m.impulse = m.impulse.map(|p| -p));
             }
-            // a billionth of it is more than the round-off of the angular momenta, which are about 1 N m s
+            // 1e-9 of it is above the round-off of the angular momenta, which are about 1 N m s
             if size > 1e-2 {
                 moments("and a little", &|m| m.impulse = m.impulse.map(|p| p * (1.0 + 1e-9)));
             }
@@ -212,7 +212,7 @@ pub(crate) fn assert_forgeries_are_found<S: System>(
 }
 
 #[test]
-fn tampered_records_do_not_hold() {
+fn forged_records_do_not_hold() {
     let mut tried = 0;
     for (name, scheme) in SCHEMES {
         for scene in ["room", "driven chain", "21 disks", "box"].map(planes::named) {
@@ -233,7 +233,7 @@ fn tampered_records_do_not_hold() {
     assert!(tried > 5000, "{tried} forgeries");
 }
 
-/// A box that lies on the floor, and one that slides.
+/// Two boxes on the floor: one at rest, one that slides.
 fn boxes(friction: f64) -> stiction::planar::World {
     let mut world = planes::earth();
     let material = planes::rough(friction);
@@ -247,20 +247,20 @@ fn boxes(friction: f64) -> stiction::planar::World {
 }
 
 #[test]
-fn another_coefficient_of_friction_is_found() {
+fn a_changed_friction_coefficient_is_found() {
     let mut simulation = in_plane(&boxes(0.5), Scheme::default());
     let steps = recorded(&mut simulation, 0.01, 20);
     let model = boxes(0.501).build().unwrap();
     for step in &steps {
         assert!(step.report.contacts.len() >= 4);
         let findings = step.verdict(&model, &simulation.scheme).findings;
-        // where it lies nothing but the record of the coefficient tells; where it slides friction does
+        // a box at rest shows it in the recorded coefficient alone, a sliding box in its friction too
         assert!(findings.iter().filter(|f| f.check == Check::Contact).count() >= 4, "{findings:?}");
         assert!(findings.iter().any(|f| f.check == Check::Complementarity), "{findings:?}");
     }
 }
 
-/// Ways of second order.
+/// Schemes of second order.
 const SECOND_ORDER: [Named; 7] = [
     ("located", Scheme::pagt06),
     ("impacts located", || {
@@ -283,9 +283,9 @@ fn trapezoidal(settings: Trapezoidal) -> Scheme {
     Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() }
 }
 
-/// How many steps hold, and of how many something cannot be told; none may fail.
+/// Numbers of steps that hold and that cannot be checked entirely; none may fail.
 fn second_order<S: System>(simulation: &mut Simulation<S>, h: f64, steps: usize, name: &str) -> [usize; 2] {
-    let mut told = [0; 2];
+    let mut counts = [0; 2];
     for (k, step) in recorded(simulation, h, steps).iter().enumerate() {
         let verdict = step.verdict(simulation.system(), &simulation.scheme);
         assert!(
@@ -293,9 +293,9 @@ fn second_order<S: System>(simulation: &mut Simulation<S>, h: f64, steps: usize,
             "{name}, step {k}: {:#?} {verdict:#?}",
             step.report.second_order
         );
-        told[usize::from(!verdict.holds())] += 1;
+        counts[usize::from(!verdict.holds())] += 1;
     }
-    told
+    counts
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn steps_of_second_order_hold() {
     let mut sum = [0; 2];
     for (name, scheme) in SECOND_ORDER {
         let mut own = [0; 2];
-        // second order is for few bodies at a time
+        // second-order schemes are for few bodies at a time
         for scene in planes::all().into_iter().filter(|scene| scene.name != "21 disks") {
             for seed in 1..3 {
                 let mut simulation = in_plane(&scene.world, scheme());
@@ -311,34 +311,35 @@ fn steps_of_second_order_hold() {
                 let mut state = start.clone();
                 (scene.scatter)(&mut random(seed), simulation.system(), &mut state);
                 simulation.restore(state);
-                // scattered joints are off, which the scheme refuses
+                // joints of a scattered state do not hold, which the scheme refuses
                 if simulation.step(1e-6).is_err() {
                     simulation.restore(start);
                 }
                 let name = format!("{}, {name}, {seed}", scene.name);
-                let told = second_order(&mut simulation, 0.01, 20, &name);
-                (own[0], own[1]) = (own[0] + told[0], own[1] + told[1]);
+                let counts = second_order(&mut simulation, 0.01, 20, &name);
+                (own[0], own[1]) = (own[0] + counts[0], own[1] + counts[1]);
             }
         }
         for (scene, world) in spaces::all() {
-            let told = second_order(&mut in_space(&world, scheme()), 0.005, 30, &format!("{scene}, {name}"));
-            (own[0], own[1]) = (own[0] + told[0], own[1] + told[1]);
+            let counts =
+                second_order(&mut in_space(&world, scheme()), 0.005, 30, &format!("{scene}, {name}"));
+            (own[0], own[1]) = (own[0] + counts[0], own[1] + counts[1]);
         }
-        println!("{name}: {} steps hold, of {} something cannot be told", own[0], own[1]);
+        println!("{name}: {} steps hold, {} cannot be checked entirely", own[0], own[1]);
         (sum[0], sum[1]) = (sum[0] + own[0], sum[1] + own[1]);
     }
-    // modes of redundant contacts are all that is left open
+    // only the modes of redundant contacts cannot be checked
     assert!(sum[0] > 4 * sum[1] && sum[0] > 2000, "{sum:?}");
 }
 
-/// What a forger may do to the parts of a step of second order.
+/// Copies of a second-order step with one forged substep.
 fn forged_parts(step: &Step) -> Vec<(String, Step)> {
     let mut forged = Vec::new();
     let parts = &step.report.evidence.as_ref().unwrap().substeps;
     let mut add = |k: usize, name: &str, change: &dyn Fn(&mut SubstepRecord)| {
         let mut copy = step.clone();
         change(&mut copy.report.evidence.as_mut().unwrap().substeps[k]);
-        // what is forged is another record
+        // some changes do not apply to every kind of record
         if copy.report.evidence != step.report.evidence {
             forged.push((format!("part {k}: {name}"), copy));
         }
@@ -356,7 +357,7 @@ fn forged_parts(step: &Step) -> Vec<(String, Step)> {
             | SubstepRecord::Projection { v, .. } => v[0] += 1e-7,
             _ => {}
         });
-        add(k, "velocity on the way", &|part| match part {
+        add(k, "intermediate velocity", &|part| match part {
             SubstepRecord::Substep { midpoint_velocity: v, .. }
             | SubstepRecord::Impact { compressed_velocity: v, .. } => v[0] += 1e-6,
             _ => {}
@@ -386,7 +387,7 @@ fn forged_parts(step: &Step) -> Vec<(String, Step)> {
 }
 
 #[test]
-fn tampered_records_of_second_order_do_not_hold() {
+fn forged_records_of_second_order_do_not_hold() {
     let mut tried = 0;
     for scene in ["room", "box", "rod", "driven chain", "dumbbells"].map(planes::named) {
         let mut simulation = in_plane(&scene.world, Scheme::pagt06());

@@ -1,31 +1,30 @@
-//! Stretches that were followed to an accuracy pass a check that solves nothing, and records that were tampered with do
-//! not.
+//! Verification of runs to an accuracy: records pass, and forged records do not.
 
 use crate::common::{in_plane, in_space, random};
 use crate::planes::{self, Scene};
 use crate::spaces;
-use crate::verified::Step;
+use crate::verify::Step;
 use nalgebra::{Isometry2, Vector2};
 use stiction::{
     Accuracy, AccuracyReport, Check, Evidence, Scheme, Simulation, StepReport, SubstepRecord, System,
     Verdict, planar, verify_accuracy_run,
 };
 
-/// Tolerances that ask for each of the methods.
+/// Tolerances, one for each of the methods.
 const TOLERANCES: [f64; 3] = [1e-3, 1e-5, 1e-9];
 
-/// A recorded stretch.
+/// Recorded run to an accuracy.
 #[derive(Clone)]
-struct Stretch {
+struct RecordedRun {
     step: Step,
-    said: AccuracyReport,
+    summary: AccuracyReport,
     accuracy: Accuracy,
 }
 
-impl Stretch {
+impl RecordedRun {
     fn verdict<S: System>(&self, system: &S, scheme: &Scheme) -> Verdict {
         let Step { before, after, report } = &self.step;
-        verify_accuracy_run(system, scheme, &self.accuracy, before, after, report, &self.said)
+        verify_accuracy_run(system, scheme, &self.accuracy, before, after, report, &self.summary)
     }
 
     fn parts(&self) -> &[SubstepRecord] {
@@ -33,23 +32,23 @@ impl Stretch {
     }
 }
 
-/// Follows an accuracy over some stretches of 0.02 s, as far as it can be followed.
-fn recorded<S: System>(simulation: &mut Simulation<S>, stretches: usize, tolerance: f64) -> Vec<Stretch> {
+/// Records up to this many consecutive runs of 0.02 s, until one fails.
+fn recorded<S: System>(simulation: &mut Simulation<S>, runs: usize, tolerance: f64) -> Vec<RecordedRun> {
     let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
     let accuracy = Accuracy { event_limit: 200, ..Accuracy::of(tolerance) };
     let mut recorded = Vec::new();
-    for _ in 0..stretches {
+    for _ in 0..runs {
         let before = simulation.state().clone();
-        let Ok(said) = simulation.run_to_accuracy_into(before.t + 0.02, &accuracy, &mut report) else {
+        let Ok(summary) = simulation.run_to_accuracy_into(before.t + 0.02, &accuracy, &mut report) else {
             break;
         };
         let step = Step { before, after: simulation.state().clone(), report: report.clone() };
-        recorded.push(Stretch { step, said, accuracy });
+        recorded.push(RecordedRun { step, summary, accuracy });
     }
     recorded
 }
 
-/// A scene in a random state, or as it starts where its joints would be off.
+/// Scene in a random state, or in its initial state where the joints of the random one do not hold.
 fn scattered(scene: &Scene, seed: u64) -> Simulation<planar::Model> {
     let mut simulation = in_plane(&scene.world, Scheme::pagt06());
     let start = simulation.state().clone();
@@ -62,34 +61,34 @@ fn scattered(scene: &Scene, seed: u64) -> Simulation<planar::Model> {
     simulation
 }
 
-/// How many stretches hold, and of how many something cannot be told; none may fail.
-fn told<S: System>(simulation: &mut Simulation<S>, tolerance: f64, name: &str) -> [usize; 2] {
-    let mut told = [0; 2];
-    for (k, stretch) in recorded(simulation, 8, tolerance).iter().enumerate() {
-        let verdict = stretch.verdict(simulation.system(), &simulation.scheme);
-        assert!(verdict.findings.is_empty(), "{name}, {tolerance}, stretch {k}: {:#?}", verdict.findings);
-        told[usize::from(!verdict.holds())] += 1;
+/// Numbers of runs that hold and that cannot be checked entirely; none may fail.
+fn counts<S: System>(simulation: &mut Simulation<S>, tolerance: f64, name: &str) -> [usize; 2] {
+    let mut counts = [0; 2];
+    for (k, run) in recorded(simulation, 8, tolerance).iter().enumerate() {
+        let verdict = run.verdict(simulation.system(), &simulation.scheme);
+        assert!(verdict.findings.is_empty(), "{name}, {tolerance}, run {k}: {:#?}", verdict.findings);
+        counts[usize::from(!verdict.holds())] += 1;
     }
-    told
+    counts
 }
 
 #[test]
-fn followed_stretches_hold() {
+fn runs_to_an_accuracy_hold() {
     for tolerance in TOLERANCES {
         let mut sum = [0; 2];
         let mut add = |own: [usize; 2]| sum = [sum[0] + own[0], sum[1] + own[1]];
         for name in ["rod", "ellipse", "box", "room", "pendulum", "driven chain", "conveyor"] {
-            add(told(&mut scattered(&planes::named(name), 1), tolerance, name));
+            add(counts(&mut scattered(&planes::named(name), 1), tolerance, name));
         }
         for (name, world) in spaces::all() {
-            add(told(&mut in_space(&world, Scheme::default()), tolerance, name));
+            add(counts(&mut in_space(&world, Scheme::default()), tolerance, name));
         }
-        // drives among them, whose impulses are within their bounds
+        // scenes with drives, whose impulses are within their bounds, are among them
         assert!(sum[0] > 60 && sum[1] == 0, "{tolerance}: {sum:?}");
     }
 }
 
-/// What a forger may do to a part, or to what it is made of.
+/// Copies of the evidence with one forged record, at any depth.
 fn forged_parts(parts: &[SubstepRecord]) -> Vec<(String, Vec<SubstepRecord>)> {
     let mut forged = Vec::new();
     for (k, part) in parts.iter().enumerate() {
@@ -136,7 +135,7 @@ fn forged_parts(parts: &[SubstepRecord]) -> Vec<(String, Vec<SubstepRecord>)> {
                 forged.push((format!("part {k}, {name}"), copy));
             }
         }
-        // a projection of what needs none leaves no trace
+        // a projection of a state that needs none changes nothing
         if !matches!(part, SubstepRecord::Projection { .. }) {
             let mut copy = parts.to_vec();
             copy.remove(k);
@@ -146,39 +145,39 @@ fn forged_parts(parts: &[SubstepRecord]) -> Vec<(String, Vec<SubstepRecord>)> {
     forged
 }
 
-/// What a forger may do to a stretch.
-fn forgeries(stretch: &Stretch) -> Vec<(String, Stretch)> {
+/// Forged copies of a run, by name.
+fn forgeries(run: &RecordedRun) -> Vec<(String, RecordedRun)> {
     let mut forged = Vec::new();
-    let mut add = |name: &str, change: &dyn Fn(&mut Stretch)| {
-        let mut copy = stretch.clone();
+    let mut add = |name: &str, change: &dyn Fn(&mut RecordedRun)| {
+        let mut copy = run.clone();
         change(&mut copy);
         forged.push((name.to_string(), copy));
     };
-    for i in 0..stretch.step.after.q.len() {
+    for i in 0..run.step.after.q.len() {
         add(&format!("coordinate {i}"), &|s| s.step.after.q[i] += 1e-9);
     }
-    for i in 0..stretch.step.after.v.len() {
+    for i in 0..run.step.after.v.len() {
         add(&format!("velocity {i}"), &|s| s.step.after.v[i] += 1e-9);
     }
     add("kinetic", &|s| s.step.report.kinetic += 1e-9 * (1.0 + s.step.report.kinetic));
-    add("the sum of errors", &|s| s.said.error = 0.5 * s.said.error + 1e-12);
-    add("fewer steps", &|s| s.said.steps -= 1);
-    add("no number of them", &|s| s.said.error = f64::NAN);
-    add("a tighter accuracy", &|s| s.accuracy.tolerance = 0.2 * s.said.error / s.said.steps as f64);
-    for (name, parts) in forged_parts(stretch.parts()) {
+    add("the sum of errors", &|s| s.summary.error = 0.5 * s.summary.error + 1e-12);
+    add("fewer steps", &|s| s.summary.steps -= 1);
+    add("no number of them", &|s| s.summary.error = f64::NAN);
+    add("a tighter accuracy", &|s| s.accuracy.tolerance = 0.2 * s.summary.error / s.summary.steps as f64);
+    for (name, parts) in forged_parts(run.parts()) {
         add(&name, &|s| s.step.report.evidence.as_mut().unwrap().substeps.clone_from(&parts));
     }
     forged
 }
 
 #[test]
-fn tampered_records_of_stretches_do_not_hold() {
+fn forged_records_of_runs_do_not_hold() {
     let mut tried = 0;
     for tolerance in TOLERANCES {
         for scene in ["rod", "box", "room", "pendulum"].map(planes::named) {
             let mut simulation = scattered(&scene, 7);
-            for stretch in recorded(&mut simulation, 12, tolerance).iter().step_by(4) {
-                for (forgery, forged) in forgeries(stretch) {
+            for run in recorded(&mut simulation, 12, tolerance).iter().step_by(4) {
+                for (forgery, forged) in forgeries(run) {
                     let findings = forged.verdict(simulation.system(), &simulation.scheme).findings;
                     assert!(!findings.is_empty(), "{}, {tolerance}: {forgery} passes", scene.name);
                     tried += 1;
@@ -189,9 +188,9 @@ fn tampered_records_of_stretches_do_not_hold() {
     assert!(tried > 1000, "{tried} forgeries");
 }
 
-/// Nothing is seen through: a record in which an impact is left out goes on through the floor.
+/// A record without the impact, made with a lower floor, penetrates the floor of the model.
 #[test]
-fn what_falls_through_the_floor_is_found() {
+fn a_fall_through_the_floor_is_found() {
     let world = |floor: f64| {
         let mut world = planes::earth();
         world.add_body(planes::wall("floor", 0.0, floor, 0.0, planes::rough(0.5)));
@@ -201,24 +200,25 @@ fn what_falls_through_the_floor_is_found() {
     };
     for tolerance in TOLERANCES {
         let mut simulation = in_plane(&world(-1.0), Scheme::default());
-        let stretches = recorded(&mut simulation, 3, tolerance);
-        assert_eq!(stretches.len(), 3);
+        let runs = recorded(&mut simulation, 3, tolerance);
+        assert_eq!(runs.len(), 3);
         let model = world(0.0).build().unwrap();
-        let found: Vec<bool> = stretches
+        let found: Vec<bool> = runs
             .iter()
             .map(|s| {
                 let findings = s.verdict(&model, &simulation.scheme).findings;
                 findings.iter().any(|f| f.check == Check::Open)
             })
             .collect();
-        // it falls 1.96 mm in the first 0.02 s, of the 2 mm that are free
+        // it falls by 1.96 mm in the first 0.02 s, with a gap of 2 mm
         assert_eq!(found, [false, true, true]);
     }
 }
 
-/// A corner that slides over an edge hands over to it: bodies are carried past the instant, which is recorded.
+/// A corner slides over an edge and the active contact changes its features: the bodies move past that instant, and the
+/// record says so.
 #[test]
-fn what_hands_over_at_an_edge_holds() {
+fn a_change_of_features_at_an_edge_holds() {
     let material = planes::rough(0.2);
     let slope = -20_f64.to_radians();
     let mut world = planes::earth();
@@ -234,17 +234,17 @@ fn what_hands_over_at_an_edge_holds() {
     };
     for tolerance in TOLERANCES {
         let mut simulation = in_plane(&world, Scheme::pagt06());
-        let stretches = recorded(&mut simulation, 18, tolerance);
+        let runs = recorded(&mut simulation, 18, tolerance);
         let mut passed = 0;
-        for (k, stretch) in stretches.iter().enumerate() {
-            let verdict = stretch.verdict(simulation.system(), &simulation.scheme);
-            assert!(verdict.findings.is_empty(), "{tolerance}, stretch {k}: {:#?}", verdict.findings);
-            passed += past(stretch.parts());
+        for (k, run) in runs.iter().enumerate() {
+            let verdict = run.verdict(simulation.system(), &simulation.scheme);
+            assert!(verdict.findings.is_empty(), "{tolerance}, run {k}: {:#?}", verdict.findings);
+            passed += past(run.parts());
         }
-        assert!(stretches.len() == 18 && passed > 0, "{} stretches, {passed} hand-overs", stretches.len());
+        assert!(runs.len() == 18 && passed > 0, "{} runs, {passed} hand-overs", runs.len());
     }
     let mut simulation = in_plane(&world, Scheme::pagt06());
-    let steps = crate::verified::recorded(&mut simulation, 0.01, 50);
+    let steps = crate::verify::recorded(&mut simulation, 0.01, 50);
     let mut passed = 0;
     for (k, step) in steps.iter().enumerate() {
         let findings = step.verdict(simulation.system(), &simulation.scheme).findings;
@@ -263,14 +263,14 @@ fn what_hands_over_at_an_edge_holds() {
 }
 
 #[test]
-fn a_record_changes_no_bit_of_what_it_is_of() {
+fn recording_changes_no_bit_of_a_run() {
     for tolerance in TOLERANCES {
         let mut simulation = scattered(&planes::named("rod"), 3);
         let mut plain = simulation.clone();
-        for stretch in recorded(&mut simulation, 6, tolerance) {
+        for run in recorded(&mut simulation, 6, tolerance) {
             let until = plain.state().t + 0.02;
-            let said = plain.run_to_accuracy(until, &stretch.accuracy, &[], |_, _| ()).unwrap().report;
-            assert_eq!((plain.state(), said), (&stretch.step.after, stretch.said));
+            let summary = plain.run_to_accuracy(until, &run.accuracy, &[], |_, _| ()).unwrap().report;
+            assert_eq!((plain.state(), summary), (&run.step.after, run.summary));
         }
     }
 }

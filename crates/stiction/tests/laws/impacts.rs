@@ -1,4 +1,4 @@
-//! Impacts, rest and steps of varying size.
+//! Impacts with restitution, and steps of varying size.
 
 use crate::common::{G, SCHEMES, in_plane};
 use crate::planes;
@@ -47,8 +47,8 @@ fn balls_rebound_with_their_share_of_the_speed_of_impact() {
     }
 }
 
-/// The largest speed of a ball and of a hinged bar that start `depth` [m] wrong after steps of 1/100 s, in steps of
-/// this size until nothing is wrong any more.
+/// Largest speeds of a ball and of a hinged bar with position errors of `depth` [m] after steps of 1/100 s, in steps of
+/// size `h` until the errors are corrected.
 fn expelled(depth: f64, h: f64, scheme: Scheme) -> (f64, f64) {
     let mut world = planes::earth();
     world.gravity = nalgebra::Vector2::zeros();
@@ -71,7 +71,7 @@ fn expelled(depth: f64, h: f64, scheme: Scheme) -> (f64, f64) {
         contact = contact.max(run.system().velocity(run.state(), ball).unwrap().linear.norm());
         joint = joint.max(run.system().velocity(run.state(), bar).unwrap().linear.norm());
         steps += 1;
-        // the time of one step of 1/100 s is enough
+        // corrected within the time of one step of 1/100 s
         assert!(f64::from(steps) * h < 0.011, "{} left", report.infeasibility);
         if report.infeasibility < 1e-12 {
             return (contact, joint);
@@ -83,12 +83,12 @@ fn expelled(depth: f64, h: f64, scheme: Scheme) -> (f64, f64) {
 fn steps_that_shrink_do_not_throw_bodies_out() {
     let depth = 1e-3;
     for (name, scheme) in [("AH04", Scheme::ah04()), ("ST00", Scheme::st00())] {
-        // at the step of before: depth over h
+        // at the previous step size: depth over h
         let usual = depth / 0.01;
         for factor in [1.0, 2.0, 4.0, 10.0, 100.0] {
             let (contact, joint) = expelled(depth, 0.01 / factor, scheme);
             println!("{name}: {factor} times smaller: {contact:.3}, {joint:.3} m/s");
-            // what is left at the end, at most two steps' worth, goes in one; round-off of 5 m is 1e-15 m per step
+            // the remainder, at most that of two steps, is corrected in one; round-off of 5 m is 1e-15 m per step
             assert!(contact <= 2.0 * usual + 1e-10, "{name}, {factor}: {contact} m/s");
             assert!(joint <= 2.0 * usual + 1e-10, "{name}, {factor}: {joint} m/s");
         }

@@ -1,4 +1,4 @@
-//! Steps that cannot be made, and input that is none.
+//! Step errors: infeasible steps and invalid input.
 
 use crate::common::{SCHEMES, bits, in_plane, in_space};
 use crate::{planes, spaces};
@@ -7,17 +7,17 @@ use stiction::{Scheme, Simulation, StepError, System, planar, spatial};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::solve;
 
-/// Tries a step, which must fail and change nothing; the error.
+/// Error of a step that must fail and change nothing.
 fn failed<S: System>(run: &mut Simulation<S>, h: f64) -> StepError {
     let before = bits(run.state());
     let error = run.step(h).expect_err("a step that cannot be made");
     assert_eq!(bits(run.state()), before, "{error}");
-    // again, the same
+    // the error repeats
     assert_eq!(format!("{:?}", run.step(h).expect_err("again")), format!("{error:?}"));
     error
 }
 
-/// A box between two walls of the plane that close at 1 m/s each.
+/// Press in the plane: a box between two walls that close at 1 m/s each.
 fn press() -> planar::World {
     let mut world = planes::earth();
     for (name, x, angle) in [("left", -0.3, -1.0), ("right", 0.3, 1.0)] {
@@ -33,7 +33,7 @@ fn press() -> planar::World {
     world
 }
 
-/// The same in space.
+/// Press in space.
 fn press_in_space() -> spatial::World {
     let mut world = spaces::earth();
     for (name, side) in [("left", -1.0), ("right", 1.0)] {
@@ -51,7 +51,7 @@ fn press_in_space() -> spatial::World {
     world
 }
 
-/// Steps until one fails; the step it was.
+/// Index of the first step that fails.
 fn until_failure<S: System>(run: &mut Simulation<S>) -> u32 {
     for k in 0..10 {
         let before = run.state().clone();
@@ -64,7 +64,7 @@ fn until_failure<S: System>(run: &mut Simulation<S>) -> u32 {
 }
 
 fn check_press<S: System>(mut run: Simulation<S>, name: &str) {
-    // 20 mm on each side are left, 10 mm of which go in a step
+    // gaps of 20 mm on each side close by 10 mm per step
     let made = until_failure(&mut run);
     assert_eq!(made, 2, "{name}");
     let error = failed(&mut run, 0.01);
@@ -72,7 +72,7 @@ fn check_press<S: System>(mut run: Simulation<S>, name: &str) {
     assert!((t - 0.02).abs() < 1e-12, "{name}: {t}");
     assert_eq!(error.status(), "infeasible", "{name}: {error}");
 
-    // written, read and solved again
+    // the problem is written, read and solved again
     let text = ProblemFile::from(AnyProblem::Step(*problem)).to_json();
     let file = ProblemFile::from_json(&text).unwrap();
     let again = solve(&file.problem, &run.scheme.solver, None).expect_err("the same problem");
@@ -81,7 +81,7 @@ fn check_press<S: System>(mut run: Simulation<S>, name: &str) {
 }
 
 #[test]
-fn a_press_that_closes_is_infeasible_and_its_problem_can_be_kept() {
+fn a_closing_press_is_infeasible_and_its_problem_can_be_saved() {
     for scheme in [Scheme::default(), Scheme::ah04(), Scheme::st00()] {
         check_press(in_plane(&press(), scheme), &format!("in the plane, {:?}", scheme.level));
         check_press(in_space(&press_in_space(), scheme), &format!("in space, {:?}", scheme.level));
@@ -94,7 +94,7 @@ fn step_sizes_must_be_positive_and_finite() {
     for h in [0.0, -0.01, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert!(matches!(failed(&mut run, h), StepError::StepSize(_)), "{h}");
     }
-    // and the run goes on
+    // the run continues
     run.step(0.01).unwrap();
 }
 
@@ -120,7 +120,7 @@ fn forces_must_be_finite() {
     }
 }
 
-/// Every number of a state in turn is not finite.
+/// Asserts that a state with any number that is not finite is refused.
 fn check_states<S: System>(mut run: Simulation<S>) {
     let start = run.state().clone();
     let (q, v) = (start.q.len(), start.v.len());
@@ -167,7 +167,7 @@ fn prescribed_motions_must_be_finite() {
     world.add_body(body.with(planes::disk(0.2)));
     let mut run = in_plane(&world, Scheme::default());
     run.step(0.01).unwrap();
-    // a lift that will be nowhere must not let the ball fall through
+    // a lift without a finite pose must not let the ball fall through
     let error = failed(&mut run, 0.01);
     assert!(matches!(&error, StepError::NotFinite { .. }), "{error}");
 }
