@@ -18,6 +18,7 @@ mod impact;
 mod integrator;
 mod load_sharing;
 mod max_min;
+mod mode_selection;
 mod motion;
 mod nearby;
 mod projector;
