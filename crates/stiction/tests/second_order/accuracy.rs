@@ -1,10 +1,10 @@
-//! The accuracy knob.
+//! Runs to an accuracy: error, order, samples and limits.
 
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Attached, Body, Joint, Mass, Model, Shape, World};
 use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation, StepError};
 
-/// Two bobs on rods of length 1 in front of a wall x ≥ 0, from (π/3, π/5) at rest, e = 0.1.
+/// Double pendulum with rods of length 1 m at a wall x ≥ 0, from angles (π/3, π/5) at rest, e = 0.1.
 fn pendulum(g: f64) -> Model {
     let mut world = World::new(Vector2::new(0.0, -g));
     let material = Material { friction: 0.0, restitution: 0.1, ..Material::default() };
@@ -43,13 +43,13 @@ fn a_double_pendulum_with_a_wall() {
             let model = pendulum(9.8);
             let mut simulation = Simulation::new(model).with_scheme(Scheme::pagt06());
             let accuracy = Accuracy { method, ..Accuracy::of(tolerance) };
-            let followed = simulation
+            let accurate = simulation
                 .run_to_accuracy(2.5, &accuracy, &times, |_, s| off_the_rods(&s.q))
                 .unwrap_or_else(|e| panic!("{e}"));
             let error =
                 simulation.state().q.iter().zip(exact).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
-            let report = &followed.report;
-            // the same factor at every tolerance: 0.02 to 0.06
+            let report = &accurate.report;
+            // measured: 0.02 to 0.06 at every tolerance
             assert!(error <= 0.1 * tolerance, "{method:?} {tolerance}: {error}");
             assert!(error <= report.error, "{method:?} {tolerance}: {error} of {}", report.error);
             let order = if method == AccurateMethod::Trapezoidal { 3.0 } else { 5.0 };
@@ -57,25 +57,25 @@ fn a_double_pendulum_with_a_wall() {
             assert!(report.penetration < 1e-15 && report.certificate < 1e-10, "{report:?}");
             assert!(report.rejections <= 10);
             assert_eq!(report.events.len(), 5);
-            // dense output: on the rods all the way, as well as a cubic between steps of this size can
-            for (t, off) in followed.trajectory.times.iter().zip(&followed.trajectory.values) {
+            // samples stay on the rods
+            for (t, off) in accurate.trajectory.times.iter().zip(&accurate.trajectory.values) {
                 assert!(*off < 30.0 * tolerance, "{method:?} {tolerance}: {off} off at {t}");
             }
-            assert_eq!(followed.trajectory.times.len(), 25);
+            assert_eq!(accurate.trajectory.times.len(), 25);
         }
     }
 }
 
-/// Ten scenes with sticking, slipping, rolling, impacts and take-offs: the error at the end is at most ten times the
-/// accuracy asked for, from 1e-3 to 1e-8.
+/// Error at the end of ten scenes with stick, slip, rolling, impacts and take-offs: at most ten times the tolerance, from
+/// 1e-3 to 1e-8.
 #[test]
-fn the_error_follows_the_accuracy() {
+fn the_error_follows_the_tolerance() {
     use crate::curved::{DROPPED, OFF_THE_BUMP, ROCKED, bump, ellipse, tilted};
     let whole = |q: [f64; 3]| vec![(0, q[0]), (1, q[1]), (2, q[2])];
     let stack = || crate::stack::stack([0.15, 0.25]);
     let block = || crate::block::block(0.8, |t| 8.0 * t.cos()).0;
     let reversing = || crate::block::block(0.3, |t| 20.0 * t.cos()).0;
-    // the slides between the table's events add up to this: 8 (1 − cos t) − 3.924 t² until t₁, where it sticks
+    // 8 (1 − cos t) − 3.924 t² until t₁, where it sticks
     let stuck = 3.004_348_569_726_865;
     let walled = [0.021_962_117_695, -0.999_758_803_605, 0.023_769_486_774, -1.999_757_170_312];
     let wall: Vec<(usize, f64)> = walled.into_iter().enumerate().collect();
@@ -96,12 +96,12 @@ fn the_error_follows_the_accuracy() {
         for tolerance in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8] {
             let model = model();
             let mut simulation = Simulation::new(model).with_scheme(Scheme::pagt06());
-            let followed = simulation.run_to_accuracy(until, &Accuracy::of(tolerance), &[], |_, _| ());
-            let report = followed.unwrap_or_else(|e| panic!("{name} {tolerance:e}: {e}")).report;
+            let accurate = simulation.run_to_accuracy(until, &Accuracy::of(tolerance), &[], |_, _| ());
+            let report = accurate.unwrap_or_else(|e| panic!("{name} {tolerance:e}: {e}")).report;
             assert_eq!(report.forced, 0, "{name} {tolerance:e}");
             let q = &simulation.state().q;
             let error = end.iter().fold(0.0, |m: f64, &(i, x)| m.max((q[i] - x).abs()));
-            // the ends are written down to 1e-12, some to 1e-11
+            // the references have eleven or twelve digits
             if !(error <= 10.0 * tolerance + 1e-11) {
                 wrong.push(format!("{name} {tolerance:e}: {error:e}"));
             }
@@ -110,10 +110,10 @@ fn the_error_follows_the_accuracy() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Name, model, end of the run, and coordinates there.
+/// Name, model, end time, and expected coordinates there.
 type Scene<'a> = (&'a str, &'a dyn Fn() -> Model, f64, Vec<(usize, f64)>);
 
-/// A ball of radius 0.1 that falls by 1 m and keeps half its speed at each impact.
+/// Ball of radius 0.1 m that falls by 1 m and keeps half its speed at each impact.
 fn bouncing() -> Model {
     let mut world = World::new(Vector2::new(0.0, -9.81));
     let material = Material { friction: 0.0, restitution: 0.5, ..Material::default() };
@@ -123,7 +123,7 @@ fn bouncing() -> Model {
     world.build().unwrap()
 }
 
-/// Where the ball is at a time.
+/// Exact height of the ball at a time.
 fn bounced(t: f64) -> f64 {
     let g: f64 = 9.81;
     let (mut start, mut speed) = ((2.0 / g).sqrt(), (2.0 * g).sqrt() * 0.5);
@@ -135,7 +135,7 @@ fn bounced(t: f64) -> f64 {
 }
 
 #[test]
-fn an_accuracy_that_is_none_is_refused() {
+fn invalid_tolerances_are_refused() {
     for tolerance in [0.0, -1e-3, f64::NAN, f64::INFINITY] {
         let model = bouncing();
         let state = model.state();
@@ -147,8 +147,8 @@ fn an_accuracy_that_is_none_is_refused() {
 }
 
 #[test]
-fn an_accuracy_finer_than_the_numbers_is_refused() {
-    // the bobs go together, across the first rod
+fn tolerances_below_round_off_are_refused() {
+    // both bobs move across the first rod at one velocity
     let model = pendulum(9.8);
     let (cos, sin) = (std::f64::consts::FRAC_PI_3.cos(), std::f64::consts::FRAC_PI_3.sin());
     let mut state = model.state();
@@ -161,7 +161,7 @@ fn an_accuracy_finer_than_the_numbers_is_refused() {
 }
 
 #[test]
-fn a_run_ends_after_so_many_steps() {
+fn the_step_limit_ends_a_run() {
     let model = pendulum(9.8);
     let state = model.state();
     let mut simulation = Simulation::from_state(model, state.clone()).with_scheme(Scheme::pagt06());

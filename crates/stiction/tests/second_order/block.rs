@@ -1,4 +1,4 @@
-//! A block on a table under a force that comes and goes.
+//! Block on a table under an oscillating force: stick, slip and reversals. PAGT06 section 10.2
 
 use nalgebra::{Isometry2, Vector2};
 use std::f64::consts::PI;
@@ -8,7 +8,7 @@ use stiction::{Event, EventLocation, Level, Material, RowForm, RowForms, Scheme,
 
 const G: f64 = 9.81;
 
-/// A point-like block of mass 1 at x = 3 with friction μ and a force F(t) along x.
+/// Point block of 1 kg at x = 3 m with friction μ and a force F(t) along x.
 pub(crate) fn block(mu: f64, load: impl Fn(f64) -> f64 + Send + Sync + 'static) -> (Model, BodyId) {
     let mut world = World::new(Vector2::new(0.0, -G));
     let material = Material { friction: mu, restitution: 0.0, ..Material::default() };
@@ -24,8 +24,8 @@ fn run(model: Model, block: BodyId, settings: Trapezoidal, h: f64, until: f64) -
     let scheme = Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() };
     let mut simulation = Simulation::new(model).with_scheme(scheme);
     let mut events = Vec::new();
-    let made = simulation.record(until, h, |_, _, report| events.extend(report.events.iter().copied()));
-    made.unwrap_or_else(|e| panic!("{e}"));
+    let outcome = simulation.record(until, h, |_, _, report| events.extend(report.events.iter().copied()));
+    outcome.unwrap_or_else(|e| panic!("{e}"));
     (simulation.system().centre(simulation.state(), block).unwrap().x, events)
 }
 
@@ -68,14 +68,14 @@ fn located_stick_and_slip_are_of_second_order() {
     }
 }
 
-/// x'' = 8 cos t − μ g while it slides; it sticks at the roots of v, and slips again where the force is its bound.
+/// Closed form: x'' = 8 cos t − μ g in slip; stick begins at the roots of v, slip where the force reaches its bound.
 #[test]
 fn seven_events_of_the_closed_form() {
     let bound = 0.8 * G;
     let (mut x, mut t, mut direction): (f64, f64, f64) = (3.0, 0.0, 1.0);
     let mut times = Vec::new();
     while times.len() < 7 {
-        // v(t) of a slide from t, in its direction
+        // v(t) of slip from t, in its direction
         let from = t;
         let speed = |at: f64| direction * 8.0 * (at.sin() - from.sin()) - bound * (at - from);
         let (mut low, mut high) = (from + 0.05, from + 2.0);
@@ -106,7 +106,7 @@ fn seven_events_of_the_closed_form() {
         for (event, t) in events.iter().zip(&times) {
             assert!((event.t - t).abs() < h * h, "{} not {t} at {h}", event.t);
         }
-        // C h², from a reference of its own
+        // C h², with C from an independent reference
         let expected = 2.87e-7 * 4f64.powi(9 - k);
         assert!((error / expected - 1.0).abs() < 0.05, "{error} not {expected}");
         if let Some(before) = before {
@@ -117,7 +117,7 @@ fn seven_events_of_the_closed_form() {
     }
 }
 
-/// The control: a reversal that no step ends at is an error of first order.
+/// Control: a reversal that is not located causes an error of first order.
 #[test]
 fn reversals_that_are_not_located_spoil_the_order() {
     let (model, body) = block(0.3, |t| 20.0 * t.cos());

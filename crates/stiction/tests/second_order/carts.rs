@@ -1,6 +1,6 @@
-//! Two carts, a spring, a damper and a stop. PAGT06 section 10.3
+//! Two carts with a spring, a damper and a stop: stiff forces after impacts. PAGT06 section 10.3
 
-use crate::common::{Made, down, floor, rough, run, tip};
+use crate::common::{RunOutcome, down, floor, rough, run, tip};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::PI;
 use stiction::planar::{Attached, Body, Force, Model, Shape, Twist, World};
@@ -38,27 +38,27 @@ fn carts(place: f64, speed: f64, stiffness: f64, damping: f64) -> Model {
     world.build().unwrap()
 }
 
-fn made(model: Model, h: f64, until: f64) -> Made {
+fn outcome(model: Model, h: f64, until: f64) -> RunOutcome {
     let state = model.state();
     run(model, state, Trapezoidal::default(), h, until)
 }
 
-/// With a very stiff damper the velocities of both carts would ring without end after the impact.
+/// Undamped, the velocities of both carts would ring after the impact, because of the stiff damper.
 #[test]
 fn a_stiff_damper_does_not_ring() {
-    let made = made(carts(0.1, -2.0, 100.0, 1e6), 0.01, 4.0);
-    let late = made.states.iter().filter(|s| s.t > 0.5).map(|s| (s.v[2] - s.v[0]).abs());
+    let outcome = outcome(carts(0.1, -2.0, 100.0, 1e6), 0.01, 4.0);
+    let late = outcome.states.iter().filter(|s| s.t > 0.5).map(|s| (s.v[2] - s.v[0]).abs());
     let rings = late.fold(0.0, f64::max);
-    let energy = made.energies[made.energies.len() - 1].0;
-    println!("{rings:e} {} {energy} {:?}", made.q[0], made.story());
-    assert!(made.damped > 0);
+    let energy = outcome.energies[outcome.energies.len() - 1].0;
+    println!("{rings:e} {} {energy} {:?}", outcome.q[0], outcome.sequence());
+    assert!(outcome.damped > 0);
     assert!(rings < 1e-4, "{rings}");
-    assert!((made.q[0] - 0.22).abs() < 1e-3, "{}", made.q[0]);
+    assert!((outcome.q[0] - 0.22).abs() < 1e-3, "{}", outcome.q[0]);
     assert!(energy < 0.04, "{energy}");
 }
 
-/// The cart comes to rest in the corner of floor and stop, after ever smaller bounces: there the friction of the
-/// one and the normal of the other hold the same thing.
+/// The cart comes to rest in the corner of floor and stop, after ever smaller bounces. There the friction of the floor and
+/// the normal of the stop are redundant.
 #[test]
 fn located_carts_gain_no_energy() {
     for (place, speed, stiffness, damping, until) in [
@@ -69,9 +69,9 @@ fn located_carts_gain_no_energy() {
         (0.2, -3.0, 1e4, 10.0, 2.0),
         (0.2, -3.0, 1e6, 10.0, 2.0),
     ] {
-        let made = made(carts(place, speed, stiffness, damping), 0.01, until);
-        println!("{stiffness:e} {damping:e}: {:?}, {} events", made.gains(), made.events.len());
-        assert!(made.gains().iter().all(|gain| *gain < 1e-12), "{:?}", made.gains());
-        assert_eq!((made.forced, made.cut), (0, 0), "{stiffness:e} {damping:e}");
+        let outcome = outcome(carts(place, speed, stiffness, damping), 0.01, until);
+        println!("{stiffness:e} {damping:e}: {:?}, {} events", outcome.gains(), outcome.events.len());
+        assert!(outcome.gains().iter().all(|gain| *gain < 1e-12), "{:?}", outcome.gains());
+        assert_eq!((outcome.forced, outcome.cut), (0, 0), "{stiffness:e} {damping:e}");
     }
 }

@@ -1,4 +1,4 @@
-//! Runs, and what is asked of them.
+//! Runs of the planar tests, and the checks of their order and events.
 
 use nalgebra::{DMatrix, DVector, Isometry2, Vector2};
 use std::ops::RangeInclusive;
@@ -11,22 +11,24 @@ use stiction::{
 
 pub(crate) const G: f64 = 9.81;
 
-/// How a run ended and what happened in it.
-pub(crate) struct Made {
-    /// Configuration at the end, on all joints and contacts that bear.
+/// Outcome of a run: its end, events and energy.
+pub(crate) struct RunOutcome {
+    /// Configuration at the end, projected onto joints and active contacts.
     pub q: Vec<f64>,
     pub events: Vec<Event>,
-    /// Modes changed by force, and steps that were finished without location.
+    /// Modes changed by force.
     pub forced: usize,
+    /// Steps finished without location.
     pub cut: usize,
     pub damped: usize,
-    /// Energy at the start and after each step [J], and whether something happened in the step.
+    /// Energy at the start [J].
     pub start: f64,
+    /// Energy after each step [J], and whether the step has an event.
     pub energies: Vec<(f64, bool)>,
     pub states: Vec<State>,
 }
 
-impl Made {
+impl RunOutcome {
     /// Largest gain of energy in a step without an event, and in one with some [J].
     pub(crate) fn gains(&self) -> [f64; 2] {
         let mut gains = [f64::NEG_INFINITY; 2];
@@ -39,9 +41,9 @@ impl Made {
         gains
     }
 
-    /// Times at which something happened, and what, such as `S1` for the contact of shape 1 that sticks.
-    pub(crate) fn story(&self) -> Vec<(f64, String)> {
-        let mut story: Vec<(f64, String)> = Vec::new();
+    /// Times of events with their names, such as `S1`: the contact of shape 1 sticks. Events at one time are joined.
+    pub(crate) fn sequence(&self) -> Vec<(f64, String)> {
+        let mut sequence: Vec<(f64, String)> = Vec::new();
         for event in &self.events {
             let letter = match event.kind {
                 EventKind::Impact => 'I',
@@ -54,24 +56,30 @@ impl Made {
                 ConstraintId::Contact(id) => id.pair.b as usize,
                 ConstraintId::Joint(row) => row,
             };
-            let told = format!("{letter}{place}");
-            match story.last_mut() {
+            let summary = format!("{letter}{place}");
+            match sequence.last_mut() {
                 Some((t, both)) if *t == event.t => {
                     both.push(' ');
-                    both.push_str(&told);
+                    both.push_str(&summary);
                 }
-                _ => story.push((event.t, told)),
+                _ => sequence.push((event.t, summary)),
             }
         }
-        story
+        sequence
     }
 }
 
-pub(crate) fn run<S: System>(system: S, state: State, settings: Trapezoidal, h: f64, until: f64) -> Made {
+pub(crate) fn run<S: System>(
+    system: S,
+    state: State,
+    settings: Trapezoidal,
+    h: f64,
+    until: f64,
+) -> RunOutcome {
     let scheme = Scheme { level: Level::Trapezoidal(settings), ..Scheme::pagt06() };
     let start = system.potential(state.t, &state.q) + kinetic(&system, &state);
     let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
-    let mut made = Made {
+    let mut outcome = RunOutcome {
         q: Vec::new(),
         events: Vec::new(),
         forced: 0,
@@ -82,19 +90,19 @@ pub(crate) fn run<S: System>(system: S, state: State, settings: Trapezoidal, h: 
         states: Vec::new(),
     };
     let steps = simulation.record(until, h, |_, state, report| {
-        made.events.extend(report.events.iter().copied());
-        let told = report.second_order.expect("a scheme of second order");
-        made.forced += told.forced;
-        made.cut += usize::from(told.cut);
+        outcome.events.extend(report.events.iter().copied());
+        let summary = report.second_order.expect("a scheme of second order");
+        outcome.forced += summary.forced;
+        outcome.cut += usize::from(summary.cut);
         assert!(report.certificate.passes(1e-10), "{:?}", report.certificate);
-        assert_eq!(told.refused, 0.0, "the equations of a part did not hold");
-        made.damped += usize::from(told.damped);
-        made.energies.push((report.kinetic + report.potential, !report.events.is_empty()));
-        made.states.push(state.clone());
+        assert_eq!(summary.refused, 0.0, "the equations of a substep do not hold");
+        outcome.damped += usize::from(summary.damped);
+        outcome.energies.push((report.kinetic + report.potential, !report.events.is_empty()));
+        outcome.states.push(state.clone());
     });
-    steps.unwrap_or_else(|e| panic!("{e} after {:?}", made.story()));
-    made.q = projected(simulation.system(), simulation.state());
-    made
+    steps.unwrap_or_else(|e| panic!("{e} after {:?}", outcome.sequence()));
+    outcome.q = projected(simulation.system(), simulation.state());
+    outcome
 }
 
 fn kinetic<S: System>(system: &S, state: &State) -> f64 {
@@ -110,13 +118,13 @@ fn kinetic<S: System>(system: &S, state: &State) -> f64 {
     sum
 }
 
-/// The same run at h = 2⁻ᵏ for each k.
+/// Runs at h = 2⁻ᵏ for each k.
 pub(crate) fn halved(
     model: impl Fn() -> Model,
     settings: Trapezoidal,
     ks: RangeInclusive<i32>,
     until: f64,
-) -> Vec<(f64, Made)> {
+) -> Vec<(f64, RunOutcome)> {
     let one = |k: i32| {
         let h = 2f64.powi(-k);
         let model = model();
@@ -126,7 +134,7 @@ pub(crate) fn halved(
     ks.map(one).collect()
 }
 
-/// The configuration moved by as little as possible, measured by M, so that joints hold and contacts that bear touch.
+/// Configuration projected onto joints and active contacts by the least displacement, measured by M.
 fn projected<S: System>(system: &S, state: &State) -> Vec<f64> {
     let mut q = state.q.clone();
     let mut starts = vec![0];
@@ -169,35 +177,36 @@ fn projected<S: System>(system: &S, state: &State) -> Vec<f64> {
     q
 }
 
-/// What a family of runs must come to.
+/// Expected results of runs with halved steps.
 pub(crate) struct Expected<'a> {
-    /// Places among the coordinates, and their exact values at the end.
+    /// Indices of coordinates, and their exact values at the end.
     pub end: &'a [(usize, f64)],
-    /// What happens, and when.
-    pub story: &'a [(f64, &'a str)],
-    /// Times are at most this far off, in units of h² [1/s].
+    /// Times and names of the events.
+    pub sequence: &'a [(f64, &'a str)],
+    /// Largest error of event times, in units of h² [1/s].
     pub late: f64,
-    /// Errors of the first runs where they are known, and how close they must be.
+    /// Errors of the first runs, where they are known.
     pub errors: &'a [f64],
+    /// Relative tolerance of those.
     pub within: f64,
-    /// Where the ratios of the two last pairs of errors must be.
+    /// Range of the ratios of the last two pairs of errors.
     pub ratios: RangeInclusive<f64>,
 }
 
 impl Expected<'_> {
-    pub(crate) fn check(&self, name: &str, runs: &[(f64, Made)]) {
+    pub(crate) fn check(&self, name: &str, runs: &[(f64, RunOutcome)]) {
         let mut errors: Vec<f64> = Vec::new();
-        for (h, made) in runs {
-            let off = self.end.iter().map(|&(i, q)| (made.q[i] - q).powi(2)).sum::<f64>().sqrt();
-            let story = made.story();
-            let told: Vec<&str> = story.iter().map(|s| &s.1[..]).collect();
-            let expected: Vec<&str> = self.story.iter().map(|s| s.1).collect();
-            assert_eq!(told, expected, "{name} at {h}: {story:?}");
-            assert_eq!((made.forced, made.cut), (0, 0), "{name} at {h}: forced and cut");
-            let late = story.iter().zip(self.story).map(|(a, b)| (a.0 - b.0).abs()).fold(0.0, f64::max);
+        for (h, outcome) in runs {
+            let off = self.end.iter().map(|&(i, q)| (outcome.q[i] - q).powi(2)).sum::<f64>().sqrt();
+            let sequence = outcome.sequence();
+            let summary: Vec<&str> = sequence.iter().map(|s| &s.1[..]).collect();
+            let expected: Vec<&str> = self.sequence.iter().map(|s| s.1).collect();
+            assert_eq!(summary, expected, "{name} at {h}: {sequence:?}");
+            assert_eq!((outcome.forced, outcome.cut), (0, 0), "{name} at {h}: forced and cut");
+            let late = sequence.iter().zip(self.sequence).map(|(a, b)| (a.0 - b.0).abs()).fold(0.0, f64::max);
             let ratio = errors.last().map(|e| e / off);
             println!("{name} {h:.6} E {off:.3e} ratio {ratio:.3?} late {:.3} h²", late / (h * h));
-            // the references are written down to 1e-9
+            // the references have nine digits
             assert!(late <= self.late * h * h + 1e-9, "{name} at {h}: {late} s off");
             errors.push(off);
         }
@@ -211,12 +220,12 @@ impl Expected<'_> {
     }
 }
 
-/// The order that two errors show, the second at half the step.
+/// Order shown by two errors, the second at half the step.
 pub(crate) fn order(errors: [f64; 2]) -> f64 {
     (errors[0] / errors[1]).log2()
 }
 
-/// The Euclidean distance of two vectors.
+/// Euclidean distance of two vectors.
 pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
@@ -229,7 +238,7 @@ pub(crate) fn rough(friction: f64) -> Material {
     Material { friction, restitution: 0.0, ..Material::default() }
 }
 
-/// A point of a body, at a place in its frame.
+/// Point shape of a body, at a place in its frame.
 pub(crate) fn tip(x: f64, y: f64, material: Material) -> Attached {
     Attached::new(Shape::Disk { radius: 0.0 }).at(Isometry2::translation(x, y)).material(material)
 }

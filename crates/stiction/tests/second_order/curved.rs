@@ -1,6 +1,6 @@
-//! Contacts whose normals turn: a disk that slips, rolls, slips and flies off a bump, and an ellipse that rocks.
+//! Curved contacts, whose normals turn: a disk on a bump that slips, rolls and takes off, and a rocking ellipse.
 
-use crate::common::{Expected, Made, down, floor, halved, order, rough};
+use crate::common::{Expected, RunOutcome, down, floor, halved, order, rough};
 use nalgebra::{Isometry2, Vector2};
 use stiction::planar::{Attached, Body, Mass, Model, Shape, Twist, World};
 use stiction::{EventLocation, RowForm, RowForms, Trapezoidal};
@@ -15,7 +15,7 @@ pub(crate) fn bump() -> Model {
     world.build().unwrap()
 }
 
-/// An ellipse with semi-axes 4 and 2 at a height, an angle and a spin.
+/// Ellipse with semi-axes 4 m and 2 m at a height, an angle and a spin.
 pub(crate) fn ellipse(height: f64, angle: f64, spin: f64) -> Model {
     let mut world = World::new(down());
     floor(&mut world, rough(0.3));
@@ -44,7 +44,7 @@ fn end(q: [f64; 3]) -> [(usize, f64); 3] {
 fn a_disk_slips_rolls_slips_and_flies_off_a_bump() {
     Expected {
         end: &end(OFF_THE_BUMP),
-        story: &[(0.092_530_411, "S1"), (0.617_818_553, "L1"), (0.813_964_705, "O1")],
+        sequence: &[(0.092_530_411, "S1"), (0.617_818_553, "L1"), (0.813_964_705, "O1")],
         late: 1.0,
         errors: &[1.34e-3, 3.36e-4, 8.46e-5, 2.12e-5, 5.32e-6],
         within: 0.2,
@@ -55,7 +55,7 @@ fn a_disk_slips_rolls_slips_and_flies_off_a_bump() {
 
 #[test]
 fn an_ellipse_rocks_from_rest() {
-    let story = [
+    let sequence = [
         (0.743_037_182, "S1"),
         (1.145_587_245, "L1"),
         (2.321_522_673, "S1"),
@@ -63,15 +63,22 @@ fn an_ellipse_rocks_from_rest() {
         (3.663_410_812, "S1"),
         (4.264_906_803, "L1"),
     ];
-    Expected { end: &end(ROCKED), story: &story, late: 1.0, errors: &[], within: 0.0, ratios: 3.7..=4.4 }
-        .check("rocking ellipse", &halved(tilted, Trapezoidal::default(), 4..=9, 5.0));
+    Expected {
+        end: &end(ROCKED),
+        sequence: &sequence,
+        late: 1.0,
+        errors: &[],
+        within: 0.0,
+        ratios: 3.7..=4.4,
+    }
+    .check("rocking ellipse", &halved(tilted, Trapezoidal::default(), 4..=9, 5.0));
 }
 
 #[test]
 fn an_ellipse_is_dropped() {
     let runs = halved(|| ellipse(8.0, 0.0, 3.0), Trapezoidal::default(), 4..=9, 5.0);
-    // but for the first, from runs at ever smaller steps
-    let story = [
+    // the first is exact; the others are from runs with ever smaller steps
+    let sequence = [
         (1.099_379_927, "I1"),
         (1.370_551_715, "L1"),
         (1.908_503_676, "S1"),
@@ -82,7 +89,7 @@ fn an_ellipse_is_dropped() {
     ];
     Expected {
         end: &end(DROPPED),
-        story: &story,
+        sequence: &sequence,
         late: 1.0,
         errors: &[2.88e-3, 7.43e-4, 1.95e-4, 4.94e-5],
         within: 0.2,
@@ -91,12 +98,12 @@ fn an_ellipse_is_dropped() {
     .check("dropped ellipse", &runs);
 }
 
-/// Rows of contacts at the end velocity without the curvature term are of first order where normals turn.
+/// Control: contact rows at the end velocity without the curvature term are of first order where normals turn.
 #[test]
 fn end_rows_are_of_first_order_on_curved_contact() {
     let rows = RowForms { joints: RowForm::Mean, ..RowForms::all(RowForm::End) };
     let settings = Trapezoidal { rows, locate: EventLocation::Impacts, ..Trapezoidal::default() };
-    let off = |made: &Made, q: [f64; 3]| crate::common::distance(&made.q, &q);
+    let off = |outcome: &RunOutcome, q: [f64; 3]| crate::common::distance(&outcome.q, &q);
     for (name, runs, q) in [
         ("bump", halved(bump, settings, 8..=9, 1.0), OFF_THE_BUMP),
         ("ellipse", halved(tilted, settings, 8..=9, 5.0), ROCKED),

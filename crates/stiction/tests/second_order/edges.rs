@@ -1,10 +1,10 @@
-//! Corners that slide over the end of what they bear on.
+//! Lost feature pairs: corners that slide over the end of the face they touch.
 
 use nalgebra::{Isometry2, Vector2};
 use stiction::planar::{Attached, Body, Mass, Model, Polygon, Shape, World};
 use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation};
 
-/// A crate lands on a ramp, slides off its end, tips over the edge, hits the floor and comes to rest.
+/// Crate that lands on a ramp, slides off its end, tips over the edge, hits the floor and comes to rest.
 fn tipping() -> Simulation<Model> {
     let material = Material { friction: 0.2, restitution: 0.0, ..Material::default() };
     let shape = |half| {
@@ -22,59 +22,59 @@ fn tipping() -> Simulation<Model> {
     Simulation::new(model).with_scheme(Scheme::pagt06())
 }
 
-fn followed(tolerance: f64) -> f64 {
-    followed_by(AccurateMethod::Automatic, tolerance)
+fn accurate(tolerance: f64) -> f64 {
+    run_by(AccurateMethod::Automatic, tolerance)
 }
 
-fn followed_by(method: AccurateMethod, tolerance: f64) -> f64 {
+fn run_by(method: AccurateMethod, tolerance: f64) -> f64 {
     let mut simulation = tipping();
     let accuracy = Accuracy { method, ..Accuracy::of(tolerance) };
-    let followed = simulation.run_to_accuracy(3.0, &accuracy, &[], |_, _| ());
-    let report = followed.unwrap_or_else(|error| panic!("{error}")).report;
+    let accurate = simulation.run_to_accuracy(3.0, &accuracy, &[], |_, _| ());
+    let report = accurate.unwrap_or_else(|error| panic!("{error}")).report;
     assert!(report.penetration < 1e-9, "{:e} m deep", report.penetration);
     assert_eq!(report.forced, 0);
     simulation.state().q[0]
 }
 
-/// The front corner hands over to the edge of the ramp, and the edge to nothing when the rear corner has passed it.
+/// Feature changes: the front corner loses the ramp to its edge, and the rear corner loses the edge.
 #[test]
 fn a_crate_tips_over_an_edge_and_falls() {
-    let exact = followed(1e-10);
-    assert!((followed(1e-7) - exact).abs() < 1e-6);
+    let exact = accurate(1e-10);
+    assert!((accurate(1e-7) - exact).abs() < 1e-6);
     for h in [0.01, 0.005, 0.0025] {
         let mut simulation = tipping();
         let run = simulation.record(3.0, h, |_, _, report| report.infeasibility);
         let deepest = run.unwrap_or_else(|error| panic!("{error}")).values.into_iter().fold(0.0, f64::max);
         let error = (simulation.state().q[0] - exact).abs();
         println!("h = {h}: {error:.2e} m off, {deepest:.1e} m deep");
-        // of second order: 3 h² through six impacts, and positions between events stray by as much of the way of a step
+        // measured: 3 h² through six impacts; between events position errors are O(h²) too
         assert!(error < 5.0 * h * h);
         assert!(deepest < 0.1 * h * h);
     }
 }
 
-/// The crate falls freely at first, where steps of any size are exact: none goes through the ramp.
+/// In the free fall at the start steps of any size are exact: none may go through the ramp.
 #[test]
 fn no_step_goes_through_a_wall() {
     use AccurateMethod::{DormandPrince, DormandPrinceEight, Trapezoidal};
-    let exact = followed(1e-11);
+    let exact = accurate(1e-11);
     for (method, tolerances) in [
         (Trapezoidal, &[1e-3, 1e-4, 1e-5, 1e-6][..]),
         (DormandPrince, &[1e-3, 1e-5, 1e-6, 1e-7, 1e-8]),
         (DormandPrinceEight, &[1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9]),
     ] {
         for &tolerance in tolerances {
-            let error = (followed_by(method, tolerance) - exact).abs();
+            let error = (run_by(method, tolerance) - exact).abs();
             assert!(error < tolerance, "{method:?}, {tolerance}: {error:e} m off");
         }
     }
 }
 
-/// Rows know the plane of a face and not where it ends: the rear corner, which slides off the edge at the very height
-/// of the ramp, must not hit what is no longer there. Of first order, at any phase of the steps.
+/// Rows know the plane of a face, not its end: the rear corner, which slides off the edge at the height of the ramp, must
+/// not hit the plane beyond it. First order, at any phase of the steps.
 #[test]
 fn nothing_is_hit_beyond_the_end_of_a_face() {
-    let exact = followed(1e-8);
+    let exact = accurate(1e-8);
     for scheme in [Scheme::default(), Scheme::ah04(), Scheme::st00()] {
         for h in [0.01, 0.005, 0.004, 0.002, 0.001, 0.0005, 0.0002] {
             let mut simulation = tipping();
@@ -82,7 +82,7 @@ fn nothing_is_hit_beyond_the_end_of_a_face() {
             simulation.record(3.0, h, |_, _, _| ()).unwrap_or_else(|error| panic!("{error}"));
             let error = (simulation.state().q[0] - exact).abs();
             println!("{:?}, h = {h}: {error:.2e} m off", scheme.level);
-            // twice what the implicit scheme has, whose rows are taken where the bodies go
+            // twice the error of the implicit scheme, whose rows are taken at the end of the step
             assert!(error < 5.0 * h, "{:?}, h = {h}: {error:e} m off", scheme.level);
         }
     }

@@ -1,4 +1,4 @@
-//! Impacts with Poisson's restitution.
+//! Bounces of a ball without loss, against closed-form times.
 
 use nalgebra::{Isometry2, Vector2};
 use stiction::planar::{Attached, Body, Mass, Model, Shape, World};

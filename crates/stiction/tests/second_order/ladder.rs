@@ -1,4 +1,4 @@
-//! A ladder that slides down a wall and leaves it.
+//! Ladder that slides down a wall and leaves it: a take-off against a reference.
 
 use crate::common::{Expected, G, down, floor, halved, rough, tip};
 use crate::reference::{At, Held, driven, held};
@@ -24,7 +24,7 @@ fn ladder() -> Model {
     world.build().unwrap()
 }
 
-/// Down the wall, or along the floor alone.
+/// Accelerations on wall and floor, or on the floor alone, and the normal force at the last of them.
 fn slides(at: &At, leaning: bool) -> (Vec<f64>, f64) {
     let (s, c) = at.q[2].sin_cos();
     let turn = at.v[2] * at.v[2];
@@ -43,7 +43,7 @@ fn the_head_leaves_the_wall() {
     let (end, times) = driven(start, &[true, false], 0.9, slides);
     Expected {
         end: &[(0, end.q[0]), (1, end.q[1]), (2, end.q[2])],
-        story: &[(times[0], "O3")],
+        sequence: &[(times[0], "O3")],
         late: 1.0,
         errors: &[],
         within: 0.0,

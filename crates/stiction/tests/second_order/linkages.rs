@@ -1,13 +1,13 @@
-//! Joints with friction and impacts: two links that drag over a floor, a slider-crank, a double pendulum at a wall.
+//! Linkages with friction and impacts: two links on a floor, a slider-crank, and a double pendulum at a wall.
 
-use crate::common::{Expected, G, Made, down, floor, halved, rough, tip};
+use crate::common::{Expected, G, RunOutcome, down, floor, halved, rough, tip};
 use crate::reference::{At, Held, driven, held};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::PI;
 use stiction::planar::{Attached, Body, Force, Joint, Model, Shape, Twist, World, Wrench};
 use stiction::{Material, Midpoint, Trapezoidal};
 
-/// Two rods from a pivot at a height to a point on the floor, the first at an angle from straight down.
+/// Two rods from a pivot at a height to a point on the floor, the first at an angle from the vertical.
 struct Linkage {
     height: f64,
     lengths: [f64; 2],
@@ -48,7 +48,7 @@ impl Linkage {
         world.build().unwrap()
     }
 
-    /// Accelerations with a slip of this sign, 0 for none, and what is not negative while it is right.
+    /// Accelerations with a slip of this sign, 0 for stick, and the event function of this mode.
     fn slides(&self, at: &At, load: Vector2<f64>, slip: f64) -> (Vec<f64>, f64) {
         let (q, v) = (&at.q, &at.v);
         let (x, y) = (q[0], q[1] - self.height);
@@ -71,22 +71,23 @@ impl Linkage {
 const DRAG: Linkage = Linkage { height: 1.2, lengths: [1.0, 1.0], angle: 0.2, spin: 0.0, mu: 0.3 };
 const CRANK: Linkage = Linkage { height: 0.0, lengths: [0.3, 1.0], angle: 0.5, spin: 10.0, mu: 0.2 };
 
-fn to_and_fro(t: f64) -> Vector2<f64> {
+fn oscillating_force(t: f64) -> Vector2<f64> {
     Vector2::new(4.0 * (3.0 * t).cos(), 0.0)
 }
 
 #[test]
 fn two_links_drag_over_a_floor() {
     let modes = [0.0, -1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 1.0];
-    let (end, times) = driven(DRAG.start(), &modes, 4.0, |at, slip| DRAG.slides(at, to_and_fro(at.t), slip));
+    let (end, times) =
+        driven(DRAG.start(), &modes, 4.0, |at, slip| DRAG.slides(at, oscillating_force(at.t), slip));
     assert_eq!(times.len(), 7);
-    let story: Vec<(f64, &str)> = times.into_iter().zip(["L1", "S1"].into_iter().cycle()).collect();
+    let sequence: Vec<(f64, &str)> = times.into_iter().zip(["L1", "S1"].into_iter().cycle()).collect();
     let end: Vec<(usize, f64)> = end.q.iter().copied().enumerate().collect();
-    // to 2⁻¹⁰: there a contact that is about to slip was once forced to, time and again
-    let runs = halved(|| DRAG.model(to_and_fro), Trapezoidal::default(), 4..=10, 4.0);
+    // to 2⁻¹⁰, where a mode about to slip was once changed by force again and again
+    let runs = halved(|| DRAG.model(oscillating_force), Trapezoidal::default(), 4..=10, 4.0);
     Expected {
         end: &end,
-        story: &story,
+        sequence: &sequence,
         late: 1.0,
         errors: &[4.86e-3, 1.26e-3, 3.18e-4],
         within: 0.05,
@@ -95,7 +96,7 @@ fn two_links_drag_over_a_floor() {
     .check("drag", &runs);
 }
 
-/// The crank under its load.
+/// Slider-crank under its load.
 pub(crate) fn crank() -> Model {
     CRANK.model(|_| Vector2::new(0.0, -20.0))
 }
@@ -107,26 +108,26 @@ fn a_crank_drives_a_dry_slider_until_it_sticks() {
     let (end, times) = driven(CRANK.start(), &[1.0, -1.0, 0.0], 1.0, motion);
     assert!((end.q[2] - 0.885_938_938_752_8).abs() < 1e-9, "{}", end.q[2]);
     let end: Vec<(usize, f64)> = end.q.iter().copied().enumerate().collect();
-    let story = [(times[0], "R1"), (times[1], "S1")];
+    let sequence = [(times[0], "R1"), (times[1], "S1")];
     let printed = Trapezoidal { middle: Midpoint::Ahead, ..Trapezoidal::default() };
     let runs = halved(|| CRANK.model(move |_| load), printed, 6..=9, 1.0);
     Expected {
         end: &end,
-        story: &story,
+        sequence: &sequence,
         late: 45.0,
         errors: &[3.52e-3, 1.00e-3, 2.54e-4, 6.38e-5],
         within: 0.05,
         ratios: 3.4..=4.1,
     }
     .check("crank in the printed middle", &runs);
-    // the same coefficient of h², with cleaner ratios on the way there
+    // equal coefficients of h², with cleaner ratios
     let runs = halved(|| CRANK.model(move |_| load), Trapezoidal::default(), 6..=9, 1.0);
     let errors = [4.01e-3, 1.05e-3, 2.60e-4, 6.44e-5];
-    Expected { end: &end, story: &story, late: 45.0, errors: &errors, within: 0.05, ratios: 3.8..=4.2 }
+    Expected { end: &end, sequence: &sequence, late: 45.0, errors: &errors, within: 0.05, ratios: 3.8..=4.2 }
         .check("crank", &runs);
 }
 
-/// Two rods of length 1 from 60° and 36°, with a wall through the pivot or without one.
+/// Double pendulum with rods of length 1 m, from 60° and 36°, with or without a wall through the pivot.
 pub(crate) fn pendulum(walled: bool) -> Model {
     let mut world = World::new(Vector2::new(0.0, -9.8));
     let bouncy = Material { friction: 0.0, restitution: 0.1, ..Material::default() };
@@ -153,7 +154,7 @@ pub(crate) fn pendulum(walled: bool) -> Model {
 fn a_double_pendulum_strikes_a_wall() {
     let end = [0.021_962_117_695, -0.999_758_803_605, 0.023_769_486_774, -1.999_757_170_312];
     let end: Vec<(usize, f64)> = end.into_iter().enumerate().collect();
-    let story = [
+    let sequence = [
         (0.545_508_051_442, "I1"),
         (0.707_932_699_996, "I2"),
         (1.284_726_645_955, "I1"),
@@ -163,43 +164,43 @@ fn a_double_pendulum_strikes_a_wall() {
     let runs = halved(|| pendulum(true), Trapezoidal::default(), 5..=9, 2.5);
     Expected {
         end: &end,
-        story: &story,
+        sequence: &sequence,
         late: 4.0,
         errors: &[5.57e-4, 1.39e-4, 3.44e-5, 8.68e-6],
         within: 0.05,
         ratios: 3.8..=4.2,
     }
     .check("pendulum at a wall", &runs);
-    for (_, made) in &runs {
-        assert!(made.gains()[0] < 1e-12, "{:?}", made.gains());
-        assert!(made.gains()[1] < 0.0, "impacts lose energy");
+    for (_, outcome) in &runs {
+        assert!(outcome.gains()[0] < 1e-12, "{:?}", outcome.gains());
+        assert!(outcome.gains()[1] < 0.0, "impacts lose energy");
     }
 }
 
-/// Between events friction only takes energy; what the projections at events add is O(h²).
+/// Between events friction only takes energy. Projections at events add O(h²).
 #[test]
-fn links_that_drag_freely_gain_nothing_but_at_events() {
+fn links_gain_energy_at_events_only() {
     let moving = Linkage { spin: 1.0, ..DRAG };
     let runs = halved(|| moving.model(|_| Vector2::zeros()), Trapezoidal::default(), 5..=7, 4.0);
-    for (h, made) in &runs {
-        println!("{h} {:?} {:?}", made.gains(), made.story());
-        assert!(made.gains()[0] < 1e-12, "{:?}", made.gains());
-        assert!(made.gains()[1] < 3.0 * h * h, "{:?}", made.gains());
+    for (h, outcome) in &runs {
+        println!("{h} {:?} {:?}", outcome.gains(), outcome.sequence());
+        assert!(outcome.gains()[0] < 1e-12, "{:?}", outcome.gains());
+        assert!(outcome.gains()[1] < 3.0 * h * h, "{:?}", outcome.gains());
     }
 }
 
-fn strays(made: &Made) -> f64 {
-    made.energies.iter().map(|e| (e.0 - made.start).abs()).fold(0.0, f64::max)
+fn strays(outcome: &RunOutcome) -> f64 {
+    outcome.energies.iter().map(|e| (e.0 - outcome.start).abs()).fold(0.0, f64::max)
 }
 
 #[test]
 fn a_free_double_pendulum_keeps_its_energy() {
-    for (h, made) in halved(|| pendulum(false), Trapezoidal::default(), 5..=6, 100.0) {
-        assert!(strays(&made) < 1e-11, "{h}: {:e}", strays(&made));
+    for (h, outcome) in halved(|| pendulum(false), Trapezoidal::default(), 5..=6, 100.0) {
+        assert!(strays(&outcome) < 1e-11, "{h}: {:e}", strays(&outcome));
     }
-    // the control: a term that pulls the joints together
+    // control: a stabilization term in the joint rows gains energy
     let pulled = Trapezoidal { stabilization: 2.0, ..Trapezoidal::default() };
-    let made = &halved(|| pendulum(false), pulled, 5..=5, 100.0)[0].1;
-    let gain = made.energies[made.energies.len() - 1].0 - made.start;
+    let outcome = &halved(|| pendulum(false), pulled, 5..=5, 100.0)[0].1;
+    let gain = outcome.energies[outcome.energies.len() - 1].0 - outcome.start;
     assert!(gain > 1.0, "{gain}");
 }

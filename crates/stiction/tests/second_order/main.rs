@@ -1,4 +1,4 @@
-//! The trapezoidal method through contact: order, events, impacts, energy.
+//! Second-order steps in the plane: order, events, impacts and energy, against closed forms and references.
 
 mod accuracy;
 mod block;

@@ -1,12 +1,12 @@
-//! Event-driven references that know nothing of the library: accelerations in given modes, integrated by the classical
-//! Runge–Kutta method in steps so small that its error is round-off, from one root of what ends a mode to the next.
+//! Event-driven references, independent of the library: accelerations in given modes, integrated by the classical
+//! Runge-Kutta method with an error of round-off, from root to root of the event functions.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Steps of the reference [s]: 1e-4⁴ is below round-off of what is compared.
+/// Step of the reference [s]: its error 1e-4⁴ is below the round-off of the comparison.
 const STEP: f64 = 1e-4;
 
-/// A state at a time.
+/// State at a time.
 #[derive(Clone)]
 pub(crate) struct At {
     pub t: f64,
@@ -14,12 +14,12 @@ pub(crate) struct At {
     pub v: Vec<f64>,
 }
 
-/// A row of a mechanism: n with N a = −rate, and how its force acts.
+/// Constraint row N with N a = −rate, and the direction of its force.
 pub(crate) struct Held {
     pub row: Vec<f64>,
-    /// (dN/dt) v.
+    /// Rate (dN/dt) v.
     pub rate: f64,
-    /// What its unit force does, the row itself unless friction goes along.
+    /// Generalized unit force: the row itself, plus friction if there is any.
     pub along: Vec<f64>,
 }
 
@@ -28,7 +28,7 @@ impl Held {
         Self { row: row.to_vec(), rate, along: row.to_vec() }
     }
 
-    /// With friction along another row.
+    /// Row with friction along another row.
     pub(crate) fn rubbing(row: &[f64], rate: f64, mu: f64, tangent: &[f64]) -> Self {
         let along = row.iter().zip(tangent).map(|(n, d)| n + mu * d).collect();
         Self { row: row.to_vec(), rate, along }
@@ -55,8 +55,8 @@ pub(crate) fn held(mass: &[f64], k: &[f64], rows: &[Held]) -> (Vec<f64>, Vec<f64
     (x.as_slice()[..n].to_vec(), x.as_slice()[n..].to_vec())
 }
 
-/// Goes through `modes` until a time. `motion` gives the acceleration in a mode and what is not negative until it
-/// ends. Returns the end and when each mode ended.
+/// Integrates through `modes` until a time. `motion` gives the acceleration in a mode and its event function. Returns the
+/// end and the time at which each mode ended.
 pub(crate) fn driven<M: Copy>(
     start: At,
     modes: &[M],

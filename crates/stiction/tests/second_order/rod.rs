@@ -1,4 +1,4 @@
-//! A rod on its two ends, which stick and slip together: four rows and three velocities while they stick.
+//! Rod on two points that stick and slip together: redundant contacts, four rows on three velocities.
 
 use crate::common::{Expected, down, floor, halved, rough, tip};
 use nalgebra::Vector2;
@@ -20,7 +20,7 @@ pub(crate) fn rod() -> Model {
 
 #[test]
 fn both_ends_stick_and_slip_together() {
-    let story = [
+    let sequence = [
         (0.877_015_353, "S1 S2"),
         (1.119_501_249, "L1 L2"),
         (2.518_035_678, "S1 S2"),
@@ -28,7 +28,7 @@ fn both_ends_stick_and_slip_together() {
     ];
     Expected {
         end: &[(0, 0.763_528_669_329)],
-        story: &story,
+        sequence: &sequence,
         late: 1.0,
         errors: &[3.97e-3],
         within: 0.05,

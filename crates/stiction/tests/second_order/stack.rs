@@ -1,4 +1,4 @@
-//! Two blocks on each other, the lower one pushed to and fro.
+//! Stack of two blocks, the lower one under an oscillating force: twelve and fourteen events.
 
 use crate::common::{Expected, G, down, floor, halved, rough, tip};
 use crate::reference::{At, driven};
@@ -8,7 +8,7 @@ use stiction::{Groups, Trapezoidal};
 
 const MASS: [f64; 2] = [2.0, 1.0];
 
-/// F = 14 cos 2t on the lower block.
+/// Force on the lower block: 14 cos 2t.
 fn push(t: f64) -> f64 {
     14.0 * (2.0 * t).cos()
 }
@@ -16,7 +16,7 @@ fn push(t: f64) -> f64 {
 pub(crate) fn stack(mu: [f64; 2]) -> Model {
     let mut world = World::new(down());
     floor(&mut world, rough(mu[0]));
-    // the top of the lower block meets the upper one alone
+    // the top of the lower block collides with the upper one only
     let (above, below) = (Groups { member: 2, collides: 4 }, Groups { member: 4, collides: 2 });
     let top = Attached::new(Shape::HalfPlane).at(Isometry2::translation(0.0, 1.0)).material(rough(mu[1]));
     let lower = Body::point("lower", MASS[0]).with(tip(0.0, 0.0, rough(mu[0]))).with(top.groups(above));
@@ -28,8 +28,8 @@ pub(crate) fn stack(mu: [f64; 2]) -> Model {
     world.build().unwrap()
 }
 
-/// Acceleration with slips of these signs at the floor and between the blocks, 0 for none, and what is not negative
-/// while they are right.
+/// Accelerations with slips of these signs at the floor and between the blocks, 0 for stick, and the event function of
+/// these modes.
 fn slides(at: &At, mu: [f64; 2], [a, b]: [f64; 2]) -> (Vec<f64>, f64) {
     let bounds = [mu[0] * (MASS[0] + MASS[1]) * G, mu[1] * MASS[1] * G];
     let force = push(at.t) - a * bounds[0];
@@ -45,8 +45,8 @@ fn slides(at: &At, mu: [f64; 2], [a, b]: [f64; 2]) -> (Vec<f64>, f64) {
 }
 
 #[test]
-fn a_stack_that_slides_all_the_time() {
-    let story = [
+fn a_stack_that_never_sticks_to_the_floor() {
+    let sequence = [
         (0.501_018_277, "S3"),
         (0.891_295_232, "L3"),
         (1.132_721_816, "R1"),
@@ -63,7 +63,7 @@ fn a_stack_that_slides_all_the_time() {
     let runs = halved(|| stack([0.15, 0.25]), Trapezoidal::default(), 4..=9, 6.0);
     Expected {
         end: &[(0, -1.894_943_267_724), (2, -1.949_085_076_032)],
-        story: &story,
+        sequence: &sequence,
         late: 1.0,
         errors: &[4.39e-3, 1.16e-3, 3.00e-4, 7.59e-5, 1.91e-5, 4.78e-6],
         within: 0.05,
@@ -95,11 +95,11 @@ fn a_stack_whose_lower_block_sticks() {
     ];
     let start = At { t: 0.0, q: vec![0.0; 2], v: vec![0.0; 2] };
     let (end, times) = driven(start, &modes, 6.0, |at, mode| slides(at, mu, mode));
-    let told = ["S1", "L1", "L3", "S1", "S3", "L1", "L3", "S1", "S3", "L1", "L3", "S1", "S3", "L1"];
-    let story: Vec<(f64, &str)> = times.into_iter().zip(told).collect();
+    let summary = ["S1", "L1", "L3", "S1", "S3", "L1", "L3", "S1", "S3", "L1", "L3", "S1", "S3", "L1"];
+    let sequence: Vec<(f64, &str)> = times.into_iter().zip(summary).collect();
     Expected {
         end: &[(0, end.q[0]), (2, end.q[1])],
-        story: &story,
+        sequence: &sequence,
         late: 1.0,
         errors: &[],
         within: 0.0,

@@ -1,4 +1,4 @@
-//! Located steps carry a certificate, and no step is made that it does not let pass.
+//! Certificates of located steps: a step whose certificate does not pass is refused.
 
 use crate::common::{G, run, second_order, spatial};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
@@ -6,7 +6,7 @@ use stiction::spatial::{Attached, Body, BodyId, Joint, Mass, Model, Path, Shape,
 use stiction::{Material, Scheme, Simulation, StepError};
 use stiction_lcp::Solver;
 
-/// A table that turns ever faster and rocks: where it is, and its velocity.
+/// Pose and velocity of a table that turns ever faster and rocks.
 fn table(t: f64) -> (Isometry3<f64>, Twist) {
     let rocked = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), 0.3 * (2.0 * t).sin());
     let turned = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), 0.4 * t * t);
@@ -29,28 +29,28 @@ fn box_on_a_table() -> (Simulation<Model>, BodyId) {
     (spatial(world), id)
 }
 
-/// Four corners that stick are twelve rows on six velocities. They agree to round-off though their gaps stray by O(h²),
-/// and the box goes with the table to second order.
+/// Four sticking corners are twelve rows on six velocities. Their rows agree to round-off though gaps have errors of O(h²),
+/// and the box follows the table to second order.
 #[test]
 fn redundant_corners_that_stick_agree() {
     let until = 1.0;
     second_order("box on a rocking table", 5..=9, |h| {
         let (mut simulation, id) = box_on_a_table();
         let start = simulation.system().pose(simulation.state(), id).expect("the box");
-        let told = run(&mut simulation, h, until);
-        assert!(told.events.is_empty() && !told.cut, "{:?}", told.events);
-        println!("  {h}: residual {:.1e}", told.certificate);
-        assert!(told.certificate < 1e-12);
+        let summary = run(&mut simulation, h, until);
+        assert!(summary.events.is_empty() && !summary.cut, "{:?}", summary.events);
+        println!("  {h}: residual {:.1e}", summary.certificate);
+        assert!(summary.certificate < 1e-12);
         let exact = table(until).0 * start;
         let end = simulation.system().pose(simulation.state(), id).expect("the box");
         (end.translation.vector - exact.translation.vector).norm()
     });
 }
 
-/// Five links of 1 kg that carry 1,000 t: the equations of their joints do not come out to round-off in the way that
-/// most do, and a step whose residual is 4e-5 was once made.
+/// Five links of 1 kg that carry 1,000 t: their joint equations are ill-conditioned, and a step with a residual of 4e-5 was
+/// once accepted.
 #[test]
-fn a_part_that_does_not_hold_is_refused() {
+fn a_substep_with_a_large_residual_is_refused() {
     let mut world = World::new(-G * Vector3::z());
     let mut before = world.add_body(Body::fixed("ground"));
     for i in 0..5 {
@@ -75,7 +75,7 @@ fn a_part_that_does_not_hold_is_refused() {
     println!("refused: {refused:.1e}");
 }
 
-/// The control: nothing passes a tolerance below round-off, and the state is as it was.
+/// Control: no step passes a tolerance below round-off, and the state stays unchanged.
 #[test]
 fn nothing_passes_an_impossible_tolerance() {
     let (simulation, _) = box_on_a_table();

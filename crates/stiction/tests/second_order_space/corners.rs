@@ -1,4 +1,4 @@
-//! Boxes on four corners, where forces are redundant.
+//! Boxes on four corners: redundant contacts.
 
 use nalgebra::{Isometry3, Vector3};
 use stiction::spatial::{Attached, Body, Mass, Model, Shape, Twist, World};
@@ -7,7 +7,7 @@ use stiction::{Event, EventKind, Material, Scheme, Simulation};
 const G: f64 = 9.81;
 const MU: f64 = 0.3;
 
-/// A cube of 1 m at this height and yaw, with a velocity along x.
+/// Cube of 1 m at a height and yaw, with a velocity along x.
 fn cube(height: f64, yaw: f64, speed: f64) -> Simulation<Model> {
     let mut world = World::new(Vector3::new(0.0, 0.0, -G));
     let material = Material { friction: MU, restitution: 0.0, ..Material::default() };
@@ -20,13 +20,13 @@ fn cube(height: f64, yaw: f64, speed: f64) -> Simulation<Model> {
     Simulation::new(model).with_scheme(Scheme::pagt06())
 }
 
-/// Runs 1 s at h = 0.01; nothing is changed by force and no step is cut.
+/// Runs 1 s at h = 0.01 s. No mode is changed by force and location never stops.
 fn run(simulation: &mut Simulation<Model>) -> Vec<Event> {
     let mut events = Vec::new();
     for step in 0..100 {
         let report = simulation.step(0.01).unwrap_or_else(|e| panic!("step {step}: {e}"));
-        let told = report.second_order.unwrap();
-        assert!(told.forced == 0 && !told.cut, "step {step}: {told:?}");
+        let summary = report.second_order.unwrap();
+        assert!(summary.forced == 0 && !summary.cut, "step {step}: {summary:?}");
         assert!(report.certificate.worst() <= 1e-10, "step {step}: {:?}", report.certificate);
         events.extend(report.events);
     }
@@ -43,7 +43,7 @@ fn a_cube_rests() {
     }
 }
 
-/// v²/2μg and v/μg, exact for a constant deceleration.
+/// Distance v²/2μg and time v/μg, exact for a constant deceleration.
 #[test]
 fn a_cube_slides_until_all_corners_stick() {
     for yaw in [0.0, 0.3] {

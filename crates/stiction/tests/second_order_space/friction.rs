@@ -1,4 +1,4 @@
-//! A block on a floor in space, pushed to and fro along an oblique axis and steadily to the side.
+//! Friction in space, where slip turns: a block under an oblique oscillating force, and a spinning ball.
 
 use crate::common::{G, run, second_order, spatial};
 use nalgebra::{Isometry3, Vector2, Vector3};
@@ -8,21 +8,21 @@ use stiction::{EventKind, Material, Simulation};
 const MU: f64 = 0.3;
 const UNTIL: f64 = 4.0;
 
-/// Force on a mass of 1 kg.
+/// Force on the block of 1 kg.
 fn load(t: f64) -> Vector2<f64> {
     let axis = Vector2::new(0.5f64.cos(), 0.5f64.sin());
     4.0 * (2.0 * t).cos() * axis + Vector2::new(-0.3, 0.8)
 }
 
-/// The exact motion: where it ends, and when it begins to slip and to stick.
+/// Exact motion: its end, and the times at which slip and stick begin.
 #[derive(Debug, Clone, Default)]
 struct Exact {
     x: Vector2<f64>,
     events: Vec<(EventKind, f64)>,
 }
 
-/// Slip follows u' = F − μg u/|u| by the implicit midpoint rule with fine steps, ever finer towards its end, where
-/// its direction turns ever faster; sticking ends where |F| = μg, by bisection.
+/// Integrates u' = F − μg u/|u| by the implicit midpoint rule, with ever finer steps towards the end of slip, where its
+/// direction turns ever faster. Stick ends where |F| = μg, by bisection.
 fn exact() -> Exact {
     let c = MU * G;
     let mut exact = Exact::default();
@@ -59,7 +59,7 @@ fn exact() -> Exact {
         let step = if comes_to_rest { 0.005 * speed / c } else { f64::INFINITY };
         let h = step.min(2e-5).min(UNTIL - t).max(1e-16);
         let middle = load(t + 0.5 * h);
-        // û of the mean: w = u + (h/2)(F − c w/|w|)
+        // direction of the mean: w = u + (h/2)(F − c w/|w|)
         let pulled = u + 0.5 * h * middle;
         let w = pulled * (1.0 - 0.5 * h * c / pulled.norm()).max(0.0);
         let end = 2.0 * w - u;
@@ -87,10 +87,10 @@ fn oblique_stick_and_slip_are_located_and_of_second_order() {
     println!("{exact:?}");
     second_order("oblique block", 5..=10, |h| {
         let (mut simulation, block) = block();
-        let told = run(&mut simulation, h, UNTIL);
-        let events: Vec<(EventKind, f64)> = told.events.iter().map(|e| (e.kind, e.t)).collect();
+        let summary = run(&mut simulation, h, UNTIL);
+        let events: Vec<(EventKind, f64)> = summary.events.iter().map(|e| (e.kind, e.t)).collect();
         let at = simulation.system().centre(simulation.state(), block).expect("the block").coords;
-        println!("  h = {h}: {} forced, cut {}, {events:?}", told.forced, told.cut);
+        println!("  h = {h}: {} forced, cut {}, {events:?}", summary.forced, summary.cut);
         let off: Vec<f64> = events.iter().zip(&exact.events).map(|(a, b)| (a.1 - b.1) / (h * h)).collect();
         println!("  off by {off:.3?} h²");
         assert_eq!(events.len(), exact.events.len());
@@ -121,17 +121,17 @@ fn a_ball_that_spins_obliquely_slides_and_rolls() {
         let ball = Body::rigid("ball", Mass::Density(300.0)).with(shape).moving(Twist::new(v, w));
         let ball = world.add_body(ball.at(Isometry3::translation(0.0, 0.0, r)));
         let mut simulation = spatial(world);
-        let told = run(&mut simulation, h, until);
-        assert_eq!(told.events.len(), 1, "{:?}", told.events);
-        assert_eq!(told.events[0].kind, EventKind::Stick);
+        let summary = run(&mut simulation, h, until);
+        assert_eq!(summary.events.len(), 1, "{:?}", summary.events);
+        assert_eq!(summary.events[0].kind, EventKind::Stick);
         let at = simulation.system().centre(simulation.state(), ball).expect("the ball").coords;
         let off = (at - Vector3::new(exact.x, exact.y, r)).norm();
         println!(
             "h = {h}: sticks {:.3} h² late, {:.3} h² off",
-            (told.events[0].t - sticks) / (h * h),
+            (summary.events[0].t - sticks) / (h * h),
             off / (h * h)
         );
-        // it turns by 10 h in a step, and what acts on it is taken along axes that turn with it
-        assert!((told.events[0].t - sticks).abs() < 2.0 * h * h && off < 4.0 * h * h);
+        // it turns by 10 h in a step, and forces are taken along axes that turn with it
+        assert!((summary.events[0].t - sticks).abs() < 2.0 * h * h && off < 4.0 * h * h);
     }
 }

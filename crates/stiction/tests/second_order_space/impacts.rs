@@ -1,6 +1,6 @@
 //! Impacts: bounces that end, chains of balls, mirrored boxes, and the energy of restitution with friction.
 
-use crate::common::{G, Told, planar, run, spatial, step};
+use crate::common::{G, RunSummary, planar, run, spatial, step};
 use nalgebra::{Isometry2, Isometry3, Point2, Vector2, Vector3};
 use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Model, Shape, Twist, World};
 use stiction::{ImpactReport, Level, Material, Scheme, Simulation, Trapezoidal, spatial as space};
@@ -9,7 +9,7 @@ fn material(friction: f64, restitution: f64) -> Material {
     Material { friction, restitution, ..Material::default() }
 }
 
-/// Compression only takes energy, and something that took part came near.
+/// Asserts that the compression takes energy and that a participant approached.
 fn closes(impact: &ImpactReport) {
     assert!(impact.compressed <= impact.before * (1.0 + 1e-12), "{impact:?}");
     assert!(impact.approaches.iter().any(|a| a.1 > 0.0), "{impact:?}");
@@ -29,29 +29,29 @@ fn a_ball_bounces_at_closed_form_times_until_the_stated_speed_and_rests() {
             let ball = world.add_body(ball.at(Isometry3::translation(0.0, 0.0, 0.1 + height)));
             let mut simulation = spatial(world);
             simulation.scheme.restitution_speed = Some(slowest);
-            let told = run(&mut simulation, h, 1.6);
+            let summary = run(&mut simulation, h, 1.6);
 
             let mut speed = (2.0 * G * height).sqrt();
             let mut t = speed / G;
             let mut exact = vec![t];
-            // where it would come back slower than that it has no restitution
+            // below that return speed there is no restitution
             while e * speed > slowest {
                 speed *= e;
                 t += 2.0 * speed / G;
                 exact.push(t);
             }
-            let times: Vec<f64> = told.impacts.iter().map(|i| i.t).collect();
+            let times: Vec<f64> = summary.impacts.iter().map(|i| i.t).collect();
             assert_eq!(times.len(), exact.len(), "{times:?} {exact:?}");
             for (t, exact) in times.iter().zip(&exact) {
-                // round-off of positions over the speed they close at
+                // round-off of positions over the closing speed
                 assert!((t - exact).abs() < 1e-9, "{t} not {exact}");
             }
-            for impact in &told.impacts {
+            for impact in &summary.impacts {
                 closes(impact);
                 let returned = if e * impact.approaches[0].1 > slowest { e * e } else { 0.0 };
                 assert!((impact.after - returned * impact.before).abs() <= 1e-10 * impact.before);
             }
-            assert!(!told.cut, "a limit of 60 events in a step is enough");
+            assert!(!summary.cut, "a limit of 60 events in a step is enough");
             let z = simulation.system().centre(simulation.state(), ball).expect("the ball").z;
             assert!((z - 0.1).abs() < 1e-12, "rests at {z}");
             let report = step(&mut simulation, h);
@@ -61,7 +61,7 @@ fn a_ball_bounces_at_closed_form_times_until_the_stated_speed_and_rests() {
     }
 }
 
-/// Balls of 1 kg in a row along x with these gaps, the first coming at 2 m/s.
+/// Balls of 1 kg in a row along x with a gap, the first at 2 m/s.
 fn row(gap: f64) -> (Simulation<Model>, Vec<BodyId>) {
     let mut world = World::new(Vector2::zeros());
     let shape = || Attached::new(Shape::Disk { radius: 0.1 }).material(material(0.0, 1.0));
@@ -84,21 +84,21 @@ fn speeds(simulation: &Simulation<Model>, balls: &[BodyId]) -> Vec<f64> {
 fn a_ball_strikes_two_that_touch() {
     for (gap, expected) in [(0.0, [-2.0 / 3.0, 4.0 / 3.0, 4.0 / 3.0]), (1e-6, [0.0, 0.0, 2.0])] {
         let (mut simulation, balls) = row(gap);
-        let told = run(&mut simulation, 0.01, 0.5);
+        let summary = run(&mut simulation, 0.01, 0.5);
         for (speed, expected) in speeds(&simulation, &balls).iter().zip(expected) {
             assert!((speed - expected).abs() < 1e-10, "gap {gap}: {:?}", speeds(&simulation, &balls));
         }
-        assert!(told.energy < 1e-12);
-        assert_eq!(told.impacts.len(), if gap > 0.0 { 2 } else { 1 });
-        for impact in &told.impacts {
+        assert!(summary.energy < 1e-12);
+        assert_eq!(summary.impacts.len(), if gap > 0.0 { 2 } else { 1 });
+        for impact in &summary.impacts {
             closes(impact);
             assert!((impact.after / impact.before - 1.0).abs() < 1e-12, "{impact:?}");
         }
     }
 }
 
-/// A box that comes down flat on two corners.
-fn flat(mirror: f64, speed: f64, spin: f64, e: f64) -> ([f64; 3], Told) {
+/// Box that lands flat on two corners.
+fn flat(mirror: f64, speed: f64, spin: f64, e: f64) -> ([f64; 3], RunSummary) {
     let mut world = World::new(Vector2::new(0.0, -G));
     world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfPlane).material(material(0.4, e))));
     let shape = stiction::planar::Polygon::rectangle([0.3, 0.2]).expect("a box");
@@ -108,17 +108,17 @@ fn flat(mirror: f64, speed: f64, spin: f64, e: f64) -> ([f64; 3], Told) {
     let body = world.add_body(body.at(Isometry2::translation(0.0, 0.2)).moving(twist));
     let mut simulation = planar(world);
     // later impacts on one corner after the other amplify round-off
-    let told = run(&mut simulation, 1e-3, 1e-3);
-    assert_eq!(told.impacts.len(), 1);
+    let summary = run(&mut simulation, 1e-3, 1e-3);
+    assert_eq!(summary.impacts.len(), 1);
     let twist = simulation.system().velocity(simulation.state(), body).expect("the box");
-    ([mirror * twist.linear.x, twist.linear.y, mirror * twist.angular], told)
+    ([mirror * twist.linear.x, twist.linear.y, mirror * twist.angular], summary)
 }
 
 #[test]
 fn a_box_on_two_corners_is_its_mirror_image() {
     for e in [0.0, 0.5, 1.0] {
         for (speed, spin) in [(0.0, 0.0), (0.7, 0.0), (2.0, 0.0), (0.7, 0.4)] {
-            let (one, told) = flat(1.0, speed, spin, e);
+            let (one, summary) = flat(1.0, speed, spin, e);
             let (other, _) = flat(-1.0, speed, spin, e);
             for (a, b) in one.iter().zip(&other) {
                 assert!((a - b).abs() < 1e-12, "e = {e}, {speed} m/s, {spin} rad/s: {one:?} {other:?}");
@@ -126,12 +126,12 @@ fn a_box_on_two_corners_is_its_mirror_image() {
             if speed == 0.0 && spin == 0.0 {
                 assert!(one[0].abs() < 1e-12 && one[2].abs() < 1e-12, "{one:?}");
             }
-            told.impacts.iter().for_each(closes);
+            summary.impacts.iter().for_each(closes);
         }
     }
 }
 
-/// The double pendulum of Kane and Levinson, whose tip strikes a rough floor. The energy before and after.
+/// Impact of the double pendulum of Kane and Levinson, whose tip strikes a rough floor.
 fn kane(
     settings: Trapezoidal,
     friction: f64,
@@ -166,7 +166,7 @@ fn kane(
     report.impacts.first().cloned()
 }
 
-/// A rod that strikes the floor with one end.
+/// Impact of a rod that strikes the floor with one end.
 fn rod(
     settings: Trapezoidal,
     mu: f64,
@@ -193,7 +193,7 @@ fn restitution_with_friction_adds_no_energy_unless_it_is_printed_so() {
     let printed = Trapezoidal { printed_decompression: true, ..Trapezoidal::default() };
     let safe = Trapezoidal { energy_safe: true, ..printed };
     let strike = |settings| rod(settings, 2.0, 1.0, 0.85, [1.0, -1.0, -4.0], 0.01).expect("an impact");
-    // compression all but stops the rod; friction that is not bounded by what restitution adds lets it go again
+    // the compression nearly stops the rod; friction not bounded by the returned impulses accelerates it again
     let gain = strike(printed);
     assert!(gain.after > 5.0 * gain.before && gain.factor == 1.0, "{gain:?}");
     let kept = strike(safe);
@@ -258,7 +258,7 @@ fn each_contact_has_its_own_restitution() {
     }
 }
 
-/// A box that falls on an edge is its own image in the plane x = 0, before and after.
+/// Mirror symmetry in the plane x = 0 of a box that falls on an edge, before and after the impact.
 #[test]
 fn a_box_in_space_on_two_corners_is_its_mirror_image() {
     for (e, spin) in [(0.0, 0.7), (0.5, 0.7), (1.0, 0.7), (0.5, -1.3)] {
@@ -273,10 +273,10 @@ fn a_box_in_space_on_two_corners_is_its_mirror_image() {
         world.add_body(body.with(space::Attached::new(shape).material(material(0.3, e))));
         let mut simulation = spatial(world);
         // up to a little after the first impact
-        let told = run(&mut simulation, 0.005, 0.32);
-        assert_eq!(told.impacts.first().map(|i| i.approaches.len()), Some(2), "e = {e}");
+        let summary = run(&mut simulation, 0.005, 0.32);
+        assert_eq!(summary.impacts.first().map(|i| i.approaches.len()), Some(2), "e = {e}");
         let v = &simulation.state().v;
-        // it would go along x, or turn about y or z
+        // without symmetry it would move along x, or turn about y or z
         assert!([v[0], v[4], v[5]].iter().all(|x| x.abs() < 1e-12), "e = {e}: {v:?}");
         assert!(v[3].abs() > 0.1, "e = {e}: {v:?}");
     }

@@ -1,4 +1,4 @@
-//! What is refused, what is cut short and told, and how a run goes on.
+//! Bad input that is refused, steps with too many events, and runs that continue.
 
 use crate::common::{G, run, spatial, step};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
@@ -9,7 +9,7 @@ fn bouncy(restitution: f64) -> Material {
     Material { friction: 0.0, restitution, ..Material::default() }
 }
 
-/// A half-space with this normal through a point at `at` along it.
+/// Half-space with this normal, at a distance `at` along it.
 fn wall(name: &str, normal: Vector3<f64>, at: f64, material: Material) -> Body {
     let turn = UnitQuaternion::rotation_between(&Vector3::z(), &normal);
     let turn =
@@ -34,7 +34,7 @@ fn restitution_beyond_one_is_a_mistake_with_a_name() {
 }
 
 #[test]
-fn hundreds_of_bounces_in_a_step_are_cut_and_told() {
+fn hundreds_of_bounces_in_a_step_stop_location_and_are_reported() {
     let mut world = World::new(Vector3::zeros());
     world.add_body(wall("left", Vector3::x(), -0.1 - 5e-5, bouncy(1.0)));
     world.add_body(wall("right", -Vector3::x(), -0.1 - 5e-5, bouncy(1.0)));
@@ -43,11 +43,11 @@ fn hundreds_of_bounces_in_a_step_are_cut_and_told() {
     for k in 0..5 {
         let report = step(&mut simulation, 0.01);
         let how = report.second_order.expect("a step of second order");
-        // the rest of the first step has no restitution, as no velocity returns from both walls
+        // the rest of the first step has no restitution, since no velocity returns from both walls
         assert_eq!(how.cut, k == 0, "{how:?}");
         assert!(report.impacts.len() <= 70, "{}", report.impacts.len());
         assert!(report.kinetic <= 50.0 * (1.0 + 1e-9), "{}", report.kinetic);
-        // what was not located is told, and does not end inside a wall
+        // the rest without location is reported, and does not end inside a wall
         assert_eq!((how.coarse > 0.009, report.stabilization.is_some()), (how.cut, how.cut));
         assert!(report.certificate.passes(1e-10), "{:?}", report.certificate);
         let x = simulation.system().centre(simulation.state(), ball).expect("the ball").x;
@@ -56,8 +56,8 @@ fn hundreds_of_bounces_in_a_step_are_cut_and_told() {
     }
 }
 
-/// Twelve balls between walls, with fewer events allowed than there are impacts: no ball ends inside a
-/// wall or another ball by more than a millionth of its size.
+/// Twelve balls between walls, with an event limit below the number of impacts: no ball ends inside a wall or another ball
+/// by more than a millionth of its size.
 #[test]
 fn a_storm_ends_outside_its_walls() {
     let mut world = World::new(-G * Vector3::z());
@@ -107,7 +107,7 @@ fn a_graze_within_a_step_is_found() {
 }
 
 #[test]
-fn a_force_that_is_not_a_number_stops_the_run_where_it_was() {
+fn a_force_that_is_not_finite_leaves_the_state_unchanged() {
     let mut world = World::new(-G * Vector3::z());
     let body = world.add_body(ball(0.1, bouncy(0.0), Vector3::zeros()));
     world.add_force(Force::timed(body, |t| Wrench {
@@ -124,7 +124,7 @@ fn a_force_that_is_not_a_number_stops_the_run_where_it_was() {
     assert_eq!(*simulation.state(), before);
 }
 
-/// A pendulum on a ball joint that is this far apart and goes apart at this speed.
+/// Pendulum on a ball joint with a position error and a speed along its rows.
 fn pendulum(apart: f64, speed: f64) -> World {
     let mut world = World::new(-G * Vector3::z());
     let ground = world.add_body(Body::fixed("ground"));
@@ -139,7 +139,7 @@ fn pendulum(apart: f64, speed: f64) -> World {
 }
 
 #[test]
-fn a_start_off_its_joints_is_refused_until_it_is_projected() {
+fn a_start_with_joint_errors_is_refused_until_it_is_projected() {
     for (apart, speed) in [(1e-3, 0.0), (0.0, 0.2)] {
         let mut world = pendulum(apart, speed);
         let error = spatial(world.clone()).step(0.01).expect_err("a joint that does not hold");
@@ -151,7 +151,7 @@ fn a_start_off_its_joints_is_refused_until_it_is_projected() {
     }
 }
 
-/// A ball that bounces beside a block that is pushed to and fro, and a pendulum.
+/// Bouncing ball, a block under an oscillating force, and a pendulum.
 fn scene() -> (Simulation<Model>, BodyId) {
     let mut world = pendulum(0.0, 0.0);
     let rough = Material { friction: 0.3, restitution: 0.6, ..Material::default() };
@@ -170,12 +170,12 @@ fn scene() -> (Simulation<Model>, BodyId) {
 }
 
 #[test]
-fn a_snapshot_goes_on_bit_by_bit() {
+fn a_snapshot_continues_bit_by_bit() {
     let (mut simulation, _) = scene();
     run(&mut simulation, 0.01, 0.6);
     let snapshot = simulation.state().clone();
-    let told = run(&mut simulation, 0.01, 0.6);
-    assert!(!told.events.is_empty());
+    let summary = run(&mut simulation, 0.01, 0.6);
+    assert!(!summary.events.is_empty());
     let end = simulation.state().clone();
     let (mut other, _) = scene();
     other.restore(snapshot.clone());
@@ -187,7 +187,7 @@ fn a_snapshot_goes_on_bit_by_bit() {
 }
 
 #[test]
-fn a_world_that_is_edited_goes_on() {
+fn an_edited_world_continues() {
     let (mut simulation, block) = scene();
     run(&mut simulation, 0.01, 0.5);
     let floor = simulation.system().world().find_body("floor").expect("the floor");

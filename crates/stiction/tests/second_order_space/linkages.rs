@@ -1,19 +1,19 @@
-//! Closed loops of hinges, whose rows are redundant in space, against the quadrature of their one freedom.
+//! Closed loops of hinges, redundant in space, against the quadrature of their one degree of freedom.
 //!
-//! Over revolutions: speeds at which rows at the mean velocity ring from step to step start at O(h²), and in a middle that
-//! goes with them grow with every revolution of these machines.
+//! Over revolutions: rows at the mean velocity ring with speeds of O(h²). If the midpoint moves with them, they grow with
+//! every revolution of these machines.
 
-use crate::common::{G, Told, run, second_order, spatial};
+use crate::common::{G, RunSummary, run, second_order, spatial};
 use nalgebra::{Isometry3, Matrix2, Point3, UnitQuaternion, Vector2, Vector3};
 use stiction::spatial::{Body, BodyId, Force, Joint, Mass, Model, Twist, World, Wrench};
 use stiction::{Accuracy, EventLocation, Level, Midpoint, Scheme, Simulation, Trapezoidal};
 
-/// Moment of inertia of a rod of this length and mass about its middle, across it.
+/// Moment of inertia of a rod about its centre, across its axis.
 fn about_middle(length: f64, mass: f64) -> f64 {
     mass * length * length / 12.0
 }
 
-/// A rod in the plane: its middle, its angle, and their rates per rate of the crank.
+/// Rod in the plane: its centre, its angle, and their rates per rate of the crank.
 #[derive(Debug, Clone, Copy)]
 struct Rod {
     at: Vector2<f64>,
@@ -34,15 +34,15 @@ fn polar(length: f64, angle: f64) -> Vector2<f64> {
     length * Vector2::new(angle.cos(), angle.sin())
 }
 
-/// d/dt of [`polar`] at unit rate.
+/// Rate of [`polar`] at unit angular rate.
 fn across(length: f64, angle: f64) -> Vector2<f64> {
     length * Vector2::new(-angle.sin(), angle.cos())
 }
 
-/// A mechanism of one freedom: its parts by the angle of the crank.
+/// Mechanism with one degree of freedom: its parts by the angle of the crank.
 type Parts = fn(f64) -> Vec<Rod>;
 
-/// The angle after a time, from energy: dθ/dt = √(2 (E − V(θ)) / I(θ)).
+/// Angle after a time, from energy: dθ/dt = √(2 (E − V(θ)) / I(θ)).
 fn angle(parts: Parts, start: f64, rate: f64, until: f64, steps: usize) -> f64 {
     let potential = |parts: &[Rod]| parts.iter().map(|p| p.mass * G * p.at.y).sum::<f64>();
     let inertia = |parts: &[Rod]| parts.iter().map(Rod::inertia).sum::<f64>();
@@ -64,7 +64,7 @@ fn angle(parts: Parts, start: f64, rate: f64, until: f64, steps: usize) -> f64 {
     angle
 }
 
-/// A rod in the plane y = 0 of space: x and z of its plane are those of the world.
+/// Rod in the plane y = 0 of space, with x and z of the world.
 fn body(name: &str, rod: &Rod, rate: f64) -> Body {
     let inertia = about_middle(rod.length, rod.mass);
     let mass = Mass::given(rod.mass, [0.1 * inertia, inertia, inertia]);
@@ -79,7 +79,7 @@ fn hinge(world: &mut World, name: &str, a: BodyId, b: BodyId, at: Vector2<f64>) 
     world.add_joint(joint);
 }
 
-/// How far the middles of the parts are from where the crank angle puts them.
+/// Largest distance of the centres of the parts from their exact places.
 fn off(simulation: &Simulation<Model>, bodies: &[BodyId], exact: &[Rod]) -> f64 {
     let model = simulation.system();
     let off = |(&id, rod): (&BodyId, &Rod)| {
@@ -107,7 +107,7 @@ fn slider_crank(angle: f64) -> Vec<Rod> {
     vec![crank, rod, slider]
 }
 
-/// A machine of hinges in the plane y = 0 of space, turning at a rate.
+/// Machine of hinges in the plane y = 0 of space, turning at a rate.
 struct Machine {
     name: &'static str,
     parts: Parts,
@@ -117,25 +117,25 @@ struct Machine {
 }
 
 impl Machine {
-    /// Error at the end of a run, and what it told.
-    fn err(&self, settings: Trapezoidal, h: f64, until: f64) -> (f64, Told) {
+    /// Error at the end of a run, and its summary.
+    fn err(&self, settings: Trapezoidal, h: f64, until: f64) -> (f64, RunSummary) {
         let [start, rate] = self.start;
         let (world, bodies) = (self.world)(start, rate);
         let model = world.build().unwrap_or_else(|mistakes| panic!("{mistakes}"));
         let mut simulation = Simulation::new(model).with_scheme(Scheme::of(Level::Trapezoidal(settings)));
-        let told = run(&mut simulation, h, until);
+        let summary = run(&mut simulation, h, until);
         let exact = (self.parts)(angle(self.parts, start, rate, until, 80_000));
         let off = off(&simulation, &bodies, &exact);
-        let Told { energy, infeasibility, .. } = told;
+        let RunSummary { energy, infeasibility, .. } = summary;
         println!("  {h}: off by {off:.2e}, energy by {energy:.2e}, joints by {infeasibility:.2e}");
-        (off, told)
+        (off, summary)
     }
 
     fn is_of_second_order(&self, powers: std::ops::RangeInclusive<i32>, until: f64) {
         second_order(&format!("{} over {until} s", self.name), powers, |h| {
-            let (off, told) = self.err(Trapezoidal::default(), h, until);
+            let (off, summary) = self.err(Trapezoidal::default(), h, until);
             // rows at the mean velocity keep energy to round-off
-            assert!(told.energy < 1e-12, "{}", told.energy);
+            assert!(summary.energy < 1e-12, "{}", summary.energy);
             off
         });
     }
@@ -176,7 +176,7 @@ const GROUND: f64 = 0.9;
 /// Crank, coupler and rocker; the rocker turns about (GROUND, 0).
 fn four_bar(angle: f64) -> Vec<Rod> {
     let pin = polar(BARS[0], angle);
-    // where the circles about the pin and about the pivot of the rocker meet
+    // intersection of the circles about the pin and about the pivot of the rocker
     let to = Vector2::new(GROUND, 0.0) - pin;
     let d = to.norm();
     let along = (d * d + BARS[1] * BARS[1] - BARS[2] * BARS[2]) / (2.0 * d);
@@ -236,9 +236,9 @@ fn loops_are_of_second_order_without_location() {
     }
 }
 
-/// The control: rows in a middle that goes with the speeds that ring.
+/// Control: rows at a midpoint that moves with the ringing speeds.
 #[test]
-fn ringing_grows_in_the_printed_middle() {
+fn ringing_grows_with_the_printed_midpoint() {
     let printed = Trapezoidal { middle: Midpoint::Ahead, ..Trapezoidal::default() };
     for machine in [SLIDER_CRANK, FOUR_BAR] {
         let [own, printed] =
@@ -248,8 +248,8 @@ fn ringing_grows_in_the_printed_middle() {
     }
 }
 
-/// A crank about z, a rod on a ball and a cross, and a slider that runs past the crank above its plane: a loop with one
-/// freedom whose parts turn about all axes. It starts at rest and is driven.
+/// Loop with one degree of freedom whose parts turn about all axes: a crank about z, a rod on a ball joint and a universal
+/// joint, and a slider above the plane of the crank. It starts at rest and is driven.
 fn loop_in_space() -> (World, Vec<BodyId>) {
     let (start, aside, height): (f64, f64, f64) = (0.5, 0.1, 0.3);
     let mut world = World::new(-G * Vector3::y());
@@ -282,7 +282,7 @@ fn loop_in_space() -> (World, Vec<BodyId>) {
     (world, bodies.to_vec())
 }
 
-/// Against an explicit method of eighth order on the accelerations, to 1e-10 a step.
+/// Order against an explicit run of order eight, to 1e-10 a step.
 #[test]
 fn a_loop_in_space_is_of_second_order() {
     let until = 1.0;

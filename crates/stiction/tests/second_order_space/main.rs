@@ -1,4 +1,4 @@
-//! The trapezoidal method in space, at impacts and events, and with bad input.
+//! Second-order steps in space: order, impacts, events, machines, and bad input.
 
 mod certified;
 mod common;

@@ -1,11 +1,11 @@
-//! Bodies that turn freely, and a chain of them on ball joints, against accelerations integrated by other means.
+//! Smooth motion in space: free bodies and chains on ball joints, against an independent integration.
 
 use crate::common::{G, run, second_order, spatial};
 use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Point3, Quaternion, UnitQuaternion, Vector3};
 use stiction::Accuracy;
 use stiction::spatial::{Body, BodyId, Joint, Mass, Twist, World};
 
-/// A rigid body: where, how it is turned, how fast, and its spin in its own axes.
+/// Rigid body: position, orientation, velocity, and spin in body axes.
 #[derive(Debug, Clone, Copy)]
 struct Rigid {
     x: Vector3<f64>,
@@ -14,8 +14,8 @@ struct Rigid {
     w: Vector3<f64>,
 }
 
-/// A chain of bodies from the origin, each held by a ball joint at `levers[0]` of itself to `levers[1]` of the one
-/// before. The first may be free.
+/// Chain of bodies from the origin. A ball joint connects `levers[0]` of each to `levers[1]` of the one before. The first
+/// may be free.
 struct Chain {
     mass: f64,
     inertia: Vector3<f64>,
@@ -76,7 +76,7 @@ impl Chain {
         bodies.iter().enumerate().map(rate).collect()
     }
 
-    /// The classical Runge-Kutta method.
+    /// Integrates by the classical Runge-Kutta method.
     fn integrate(&self, mut bodies: Vec<Rigid>, until: f64, steps: usize) -> Vec<Rigid> {
         let h = until / steps as f64;
         let add = |from: &[Rigid], rates: &[Rigid], h: f64| -> Vec<Rigid> {
@@ -112,7 +112,7 @@ fn start(simulation: &stiction::Simulation<stiction::spatial::Model>, bodies: &[
     bodies.iter().map(one).collect()
 }
 
-/// The largest distance of two motions in places and turns.
+/// Largest distance of two motions in positions and orientations.
 fn distance(a: &[Rigid], b: &[Rigid]) -> f64 {
     let one = |(a, b): (&Rigid, &Rigid)| {
         let turn = UnitQuaternion::from_quaternion(a.r).angle_to(&UnitQuaternion::from_quaternion(b.r));
@@ -127,7 +127,7 @@ fn a_top_without_torque_is_of_second_order() {
     let top = || {
         let mut world = World::new(Vector3::zeros());
         let body = Body::rigid("top", Mass::given(1.0, inertia.into()));
-        // near the middle axis, which it tumbles about
+        // near the intermediate axis, about which it tumbles
         let spin = Twist::new(Vector3::zeros(), Vector3::new(0.1, 4.0, 0.2));
         let body = world.add_body(body.moving(spin));
         (spatial(world), body)
@@ -137,16 +137,15 @@ fn a_top_without_torque_is_of_second_order() {
     let exact = chain.integrate(start(&simulation, &[body]), 4.0, 40_000);
     second_order("top", 6..=10, |h| {
         let (mut simulation, body) = top();
-        let told = run(&mut simulation, h, 4.0);
-        println!("  h = {h}: energy strays by {:.2e}", told.energy);
-        // of second order: 13 h² at most
-        assert!(told.energy < 13.0 * h * h);
+        let summary = run(&mut simulation, h, 4.0);
+        println!("  h = {h}: energy strays by {:.2e}", summary.energy);
+        // measured: at most 13 h²
+        assert!(summary.energy < 13.0 * h * h);
         distance(&start(&simulation, &[body]), &exact)
     });
 }
 
-/// States between the ends of steps are as good as those at the ends: nothing turns a top, so that its kinetic energy
-/// tells.
+/// Samples between the ends of steps are as accurate as the ends: without torque the kinetic energy of a top is constant.
 #[test]
 fn samples_of_an_accurate_run_are_as_accurate_as_its_steps() {
     let inertia = Vector3::new(0.2, 0.35, 0.5);
@@ -156,18 +155,18 @@ fn samples_of_an_accurate_run_are_as_accurate_as_its_steps() {
     let mut simulation = spatial(world);
     let energy = |spin: &[f64]| 0.5 * (0..3).map(|i| inertia[i] * spin[i] * spin[i]).sum::<f64>();
     let at_start = energy(&simulation.state().v[3..]);
-    // none of them is asked for in order, and one is before the start
+    // the times are out of order, and one is before the start
     let times: Vec<f64> = (0..400_u32).rev().map(|k| 0.01 * f64::from(k) - 0.005).collect();
-    let followed = simulation
+    let accurate = simulation
         .run_to_accuracy(4.0, &Accuracy::of(1e-9), &times, |_, state| (state.t, energy(&state.v[3..])))
         .unwrap_or_else(|error| panic!("{error}"));
-    assert!(followed.report.steps < 200, "samples are between the ends of {} steps", followed.report.steps);
-    assert_eq!(followed.trajectory.values.len(), 399);
-    for (&t, &(at, energy)) in followed.trajectory.times.iter().zip(&followed.trajectory.values) {
+    assert!(accurate.report.steps < 200, "samples are between the ends of {} steps", accurate.report.steps);
+    assert_eq!(accurate.trajectory.values.len(), 399);
+    for (&t, &(at, energy)) in accurate.trajectory.times.iter().zip(&accurate.trajectory.values) {
         assert_eq!(t, at);
         // I ω δω of each step
         let strayed = (energy - at_start).abs();
-        assert!(strayed < 1.4 * 1e-9 * followed.report.steps as f64, "{strayed:e} J at {t} s");
+        assert!(strayed < 1.4 * 1e-9 * accurate.report.steps as f64, "{strayed:e} J at {t} s");
     }
 }
 
@@ -206,8 +205,11 @@ fn a_double_pendulum_on_ball_joints_is_of_second_order() {
     assert!(distance(&exact, &again) < 1e-9, "{}", distance(&exact, &again));
     second_order("double pendulum", 6..=10, |h| {
         let (mut simulation, bodies) = pendulum();
-        let told = run(&mut simulation, h, 1.0);
-        println!("  h = {h}: energy strays by {:.2e}, joints by {:.2e}", told.energy, told.infeasibility);
+        let summary = run(&mut simulation, h, 1.0);
+        println!(
+            "  h = {h}: energy strays by {:.2e}, joints by {:.2e}",
+            summary.energy, summary.infeasibility
+        );
         distance(&start(&simulation, &bodies), &exact)
     });
 }

@@ -12,7 +12,7 @@ use super::constants::{
     STIFFNESS_LIMIT,
 };
 use super::context::{Configuration, StepContext, dot, uncertified};
-use super::event_finder::{LandedStep, TruncatedStep};
+use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
 use super::event_function::EventFunction;
 use super::integrator::{Dynamics, Integrator, TrialStep};
 use super::motion::TrackedMotion;
@@ -127,8 +127,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             self.motion.dynamics.context.step = size;
             // 2. try a step, truncated at a lost feature pair
             self.motion.begin_steps(self.integrator)?;
-            let TruncatedStep { checked, lost, .. } =
-                self.motion.finder(self.integrator).truncated_step(size)?;
+            let TruncatedStep { checked, lost, .. } = self.finder().truncated_step(size)?;
             let Some(checked) = checked else {
                 lost.map_or(Ok(()), |lost| self.apply_feature_change(lost))?;
                 continue;
@@ -139,7 +138,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
                 self.reject(checked.trial.size, checked.trial);
                 continue;
             }
-            if self.motion.finder(self.integrator).tunnels(&checked.trial) {
+            if self.finder().tunnels(&checked.trial) {
                 self.control.halve(checked.trial.size);
                 self.motion.dynamics.recycle(checked.trial.candidate);
                 continue;
@@ -147,14 +146,8 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             self.observe_order(&checked.trial)?;
             // 4. land at the first event
             let size = checked.trial.size;
-            let mut finder = self.motion.finder(self.integrator);
-            let (trial, bracket) = finder.bracket_event(checked)?;
-            let LandedStep { trial, event } = match bracket {
-                Some(bracket) => finder.land(trial, bracket, false)?,
-                None => LandedStep { trial: Some(trial), event: None },
-            };
-            // 5. sample and accept; a shorter step may have a larger error, where that of the whole one was small by
-            // chance
+            let LandedStep { trial, event } = self.finder().land_at_first_event(checked)?;
+            // 5. sample and accept; a shorter step may have a larger error, if that of the whole one was small by chance
             if let Some(landed) = trial {
                 let size = landed.end.t - self.motion.state.t;
                 if !self.control.accepts(size, landed.error) {
@@ -171,6 +164,11 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             }
         }
         Ok(self.finish(until, samples))
+    }
+
+    /// Event finder for trial steps from here.
+    fn finder(&mut self) -> EventFinder<'_, 'a, S> {
+        self.motion.finder(self.integrator)
     }
 
     /// Finds the active set, projects the state onto it, and chooses the integrator.
@@ -231,7 +229,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         if !(is_due && whole.error > MIN_OBSERVED_ERROR) {
             return Ok(());
         }
-        let half = self.motion.finder(self.integrator).try_step(0.5 * whole.size)?;
+        let half = self.finder().try_step(0.5 * whole.size)?;
         if half.error > MIN_OBSERVED_HALF_ERROR {
             self.orders.push((whole.error / half.error).log2());
         }
@@ -271,7 +269,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             if x <= 0.0 {
                 (samples.take)(&self.motion.state);
             } else if t < end.t {
-                let mut there = self.motion.finder(self.integrator).try_step(x)?;
+                let mut there = self.finder().try_step(x)?;
                 there.end.t = t;
                 (samples.take)(&there.end);
                 self.motion.dynamics.recycle(there.candidate);

@@ -1,14 +1,12 @@
 //! The active set: constraints that may exert forces, with friction modes that stay between two events.
 
-use crate::assemble::{RowLocation, RowMap};
+use super::context::dot;
+use super::substep::SubstepProblem;
+use crate::assemble::RowLocation;
 use crate::report::{Event, EventKind, Mode};
 use crate::state::ActiveConstraint;
 use crate::system::{ConstraintId, PairId};
-
-use super::context::dot;
-use super::rows::ConstraintRows;
-use stiction_lcp::problem::Layout;
-use stiction_lcp::{Candidate, StepProblem};
+use stiction_lcp::Candidate;
 
 /// Active constraints of a substep.
 #[derive(Debug, Clone, Default)]
@@ -60,13 +58,8 @@ impl ActiveSet {
     }
 
     /// Keeps the constraints with an impulse after a substep without modes, and all drives.
-    pub(super) fn keep_loaded(
-        &mut self,
-        rows: &ConstraintRows,
-        places: &RowMap,
-        (problem, layout): (&StepProblem, &Layout),
-        candidate: &Candidate,
-    ) {
+    pub(super) fn keep_loaded(&mut self, substep: &SubstepProblem, candidate: &Candidate) {
+        let SubstepProblem { problem, layout, places, middle: rows, .. } = substep;
         let mut next = std::mem::take(&mut self.new_contacts);
         next.clear();
         for (&row, place) in rows.joint_indices.iter().zip(&places.joints) {

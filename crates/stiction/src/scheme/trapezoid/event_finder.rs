@@ -166,6 +166,14 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         Ok(gaps.into_iter().map(|gap| gap / system.size()).fold(least, f64::min))
     }
 
+    /// Step up to its first event, or whole if it has none.
+    pub(super) fn land_at_first_event(&mut self, checked: CheckedStep) -> Result<LandedStep, StepError> {
+        match self.bracket_event(checked)? {
+            (trial, Some(bracket)) => self.land(trial, bracket, false),
+            (trial, None) => Ok(LandedStep { trial: Some(trial), event: None }),
+        }
+    }
+
     /// Interval of the first event of a trial step: a gap that grazes, or the functions that are negative at the end.
     /// Returns the step too, which may have to be made again.
     pub(super) fn bracket_event(

@@ -3,7 +3,7 @@
 //! Each pass of the loop in [`FixedStep::run`] makes one substep:
 //! 1. Without known modes, add constraints that touch. 2. Choose the integrator and read the start.
 //! 3. Try a substep over the rest of the step, truncated where an active contact loses its feature pair.
-//! 4. Land at the first event within it, and accept. 5. Apply the event or the feature change.
+//! 4. Land at the first event within it, accept, and apply the event. 5. Otherwise apply the feature change.
 //!
 //! After too many events the rest of the step is of first order.
 
@@ -54,10 +54,13 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
         }
         while end - self.motion.state.t > REMAINING_TIME_RELATIVE * self.motion.dynamics.context.step {
             let left = end - self.motion.state.t;
+            // 1. without known modes, add constraints that touch
             if !self.motion.active.in_modes {
                 self.add_touching()?;
             }
+            // 2. choose the integrator and read the start
             let integrator = self.begin_substep(left)?;
+            // 3. to 5. make a substep up to its first event, and apply that
             if self.motion.active.in_modes {
                 self.located_substep(left, integrator)?;
             } else {
@@ -124,13 +127,16 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
 
     /// Substep in known modes, up to its first event or to where an active contact loses its feature pair.
     fn located_substep(&mut self, left: f64, integrator: Integrator) -> Result<(), StepError> {
+        // 3. try a substep, truncated at a lost feature pair
         let truncated = self.motion.finder(integrator).truncated_step(left)?;
         let TruncatedStep { checked, size, lost, slack } = truncated;
         self.motion.recorder.note_slack(slack);
+        // 4. land at the first event, accept, and apply the event
         let outcome = match checked {
             Some(checked) => self.land(checked, integrator)?,
             None => Substep::Whole,
         };
+        // 5. apply the feature change
         match lost {
             Some(lost) if outcome == Substep::Whole && self.is_at_event_limit() => {
                 self.motion.active.remove(lost);
@@ -215,8 +221,7 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
             if candidate.certificate.worst() >= worst.worst() {
                 worst.copy_from(&candidate.certificate);
             }
-            let SubstepProblem { problem, layout, places, middle, .. } = &motion.dynamics.workspace.substep;
-            motion.active.keep_loaded(middle, places, (problem, layout), &candidate);
+            motion.active.keep_loaded(&motion.dynamics.workspace.substep, &candidate);
         }
         if let Some(old) = self.last.replace(candidate) {
             self.motion.dynamics.recycle(old);

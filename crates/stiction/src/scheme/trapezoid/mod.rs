@@ -18,6 +18,7 @@ mod impact;
 mod integrator;
 mod load_sharing;
 mod max_min;
+mod mode_selection;
 mod motion;
 mod nearby;
 mod projector;
@@ -35,7 +36,7 @@ pub(crate) use workspace::SecondOrderWorkspace;
 
 use super::{EventLocation, Scheme, Trapezoidal, euler};
 use crate::error::StepError;
-use crate::report::StepReport;
+use crate::report::{Evidence, StepReport};
 use crate::state::State;
 use crate::system::System;
 use active_set::ActiveSet;
@@ -71,7 +72,7 @@ pub(crate) fn step<S: System + ?Sized>(
     euler::check(system, state, h)?;
     check_supported(system, state)?;
     let mut evidence = report.evidence.take();
-    evidence.iter_mut().for_each(|evidence| evidence.clear());
+    evidence.iter_mut().for_each(Evidence::clear);
     let recording = evidence.is_some();
     workspace.begin(&state.memory.cache, recording);
     let mut now = workspace.spare_states.pop().unwrap_or_default();

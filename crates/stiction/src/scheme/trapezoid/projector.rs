@@ -142,7 +142,7 @@ impl Projector {
         }
         let projects_start = sticking > least && context.settings.rows.friction != RowForm::Mean;
         if projects_start && holding > least {
-            self.keep_mean_speeds(&context.settings.rows, v);
+            self.keep_mean_speeds(context.settings.rows, v);
             project(self, ProjectedVelocity::Start, &mut substep.start_velocity)?;
             self.take_rows(&substep.start);
         }
@@ -154,7 +154,7 @@ impl Projector {
     }
 
     /// Sets the drifts of rows at the mean velocity so that they keep their speeds at `v`.
-    fn keep_mean_speeds(&mut self, forms: &RowForms, v: &[f64]) {
+    fn keep_mean_speeds(&mut self, forms: RowForms, v: &[f64]) {
         let Self { rows, offsets, .. } = self;
         for joint in rows.joints.iter_mut().filter(|j| is_positional(j)) {
             let form = if joint.kind == RowKind::Limit { forms.persistent_contacts } else { forms.joints };
