@@ -1,82 +1,88 @@
-//! What the structured methods do, one after the other, until an answer passes.
+//! Chain of the structured methods: the trials that are made one after the other until a certificate passes, and their
+//! limits. Solver settings and scene files hold it.
 
 use serde::{Deserialize, Serialize};
 
-/// One attempt at an island.
+/// Trial of one method on an island.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trial {
-    /// Semismooth Newton from the warm start, at most this many factorizations; given up early where it gets nowhere.
-    /// Without a warm start it is passed over.
+    /// Semismooth Newton method from the warm start, with at most this many factorizations; it stops early if progress is
+    /// poor. Without a warm start it is skipped.
     Warm(u32),
-    /// Interior point from a cold start to this residual, in units of the speed scale, with at most this many
-    /// iterations; then Newton.
+    /// Interior point method from a cold start to this residual, relative to the speed scale, with at most this many
+    /// iterations; then Newton's method.
     Interior(f64, u32),
-    /// This many Gauss–Seidel sweeps from the best impulses so far, then Newton.
+    /// This many Gauss–Seidel sweeps from the best impulses so far; then Newton's method.
     Sweeps(u32),
-    /// The central path by its length from a start of this size, in units of the speed scale, with at most this many
-    /// factorizations; then Newton.
+    /// Central path by arc length from a start of this size, relative to the speed scale, with at most this many
+    /// factorizations; then Newton's method.
     Path(f64, u32),
 }
 
-/// Contacts up to which Lemke's method takes no longer than the structured ones.
-const PIVOTS_BELOW: usize = 12;
+/// Default number of contacts up to which Lemke's method is tried first: there it is as fast as the structured methods.
+/// Sensible range 0 to 50; beyond, dense pivots take longer than they are worth.
+const DEFAULT_PIVOTS_BELOW: usize = 12;
 
-/// Trials at most.
-const LENGTH: usize = 8;
+/// Largest number of trials.
+const MAX_TRIALS: usize = 8;
 
-/// The structured methods in the order they are tried, each judged by the same certificate, and what they may cost.
+/// Structured methods in the order they are tried, each judged by the same certificate, and their limits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(from = "File", into = "File")]
+#[serde(from = "ChainFile", into = "ChainFile")]
 pub struct Chain {
-    trials: [Option<Trial>; LENGTH],
-    /// Factorizations at most for an island, but for those of an interior method that is under way.
+    trials: [Option<Trial>; MAX_TRIALS],
+    /// Maximum number of factorizations for an island. An interior method that has begun may exceed it.
     pub budget: usize,
-    /// Contacts up to which a problem without friction circles is first given to Lemke's method, which is exact.
+    /// Number of contacts up to which a problem without friction circles is first given to Lemke's method, which is exact.
     pub pivots_below: usize,
 }
 
-/// As users write it.
+/// Chain as it is written in files.
 #[derive(Serialize, Deserialize)]
-struct File {
+struct ChainFile {
     trials: Vec<Trial>,
     budget: usize,
     pivots_below: usize,
 }
 
-impl From<File> for Chain {
-    fn from(file: File) -> Self {
+impl From<ChainFile> for Chain {
+    fn from(file: ChainFile) -> Self {
         Self { pivots_below: file.pivots_below, ..Self::new(&file.trials, file.budget) }
     }
 }
 
-impl From<Chain> for File {
+impl From<Chain> for ChainFile {
     fn from(chain: Chain) -> Self {
         Self { trials: chain.trials().collect(), budget: chain.budget, pivots_below: chain.pivots_below }
     }
 }
 
 impl Chain {
-    /// The first eight of these trials.
+    /// Chain of these trials, at most eight.
     pub fn new(trials: &[Trial], budget: usize) -> Self {
-        Self { trials: std::array::from_fn(|i| trials.get(i).copied()), budget, pivots_below: PIVOTS_BELOW }
+        Self {
+            trials: std::array::from_fn(|i| trials.get(i).copied()),
+            budget,
+            pivots_below: DEFAULT_PIVOTS_BELOW,
+        }
     }
 
-    /// The same, with Lemke's method first up to this many contacts.
+    /// Chain with Lemke's method first up to this many contacts.
     #[must_use]
     pub fn pivoting(self, pivots_below: usize) -> Self {
         Self { pivots_below, ..self }
     }
 
-    /// The trials, in order.
+    /// Trials, in order.
     pub fn trials(&self) -> impl Iterator<Item = Trial> {
         self.trials.into_iter().flatten()
     }
 }
 
 impl Default for Chain {
-    /// Measured to cost least over stacks, walls, piles and mechanisms: from where the last step ended, cold, and
-    /// where friction is high through the turns of the central path.
+    /// Order measured to cost least over stacks, walls, piles and mechanisms: warm start, cold start, and for high friction
+    /// the central path.
     fn default() -> Self {
         let trials = [
             Trial::Warm(16),

@@ -1,4 +1,5 @@
-//! Is the friction cone pointed? Existence with stabilization hangs on it: AH04 (2.27), Theorem 2.4.
+//! Pointedness of the friction cone of a step problem, with a proof either way. Existence of solutions with stabilization
+//! depends on it: AH04 (2.27), Theorem 2.4.
 
 use crate::certificate::{Candidate, certify};
 use crate::problem::{Contact, FrictionLaw, FrictionSet, Joint, Layout, OffsetRow, Row, StepProblem};
@@ -6,39 +7,42 @@ use crate::proof::Farkas;
 use crate::solution::LcpError;
 use crate::solve::{Solver, solve};
 
-/// Whether impulses that are not all zero can cancel, with the proof either way.
+/// Whether nonzero impulses can cancel, with a proof either way.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pointed {
-    /// They cannot: this velocity respects the joints and opens every contact faster than it slips times μ,
-    /// that is n·v + μ d·v > 0 for every direction d of friction.
+    /// Pointed: this velocity satisfies the joints and opens every contact faster than it slips times μ, that is
+    /// n·v + μ d·v > 0 for every direction d of friction.
     Yes {
-        /// The velocity.
+        /// Velocity that opens all contacts.
         velocity: Vec<f64>,
     },
-    /// They can: these impulses lie in their cones, at least one contact pushes, and they cancel. The bodies
-    /// may be jammed; with penetration the step problem may have no solution.
+    /// Not pointed: these impulses lie in their cones, at least one contact pushes, and they cancel. The bodies may be
+    /// jammed; with penetration the step problem may have no solution.
     No {
-        /// The impulses, as z of the problem.
+        /// Impulses that cancel, as z of the problem.
         impulses: Vec<f64>,
     },
-    /// An elliptic cone so close to the boundary that neither was found.
+    /// Undecided: an elliptic cone too close to the boundary for either proof.
     Unknown,
 }
+
+/// Maximum number of refinements of elliptic cones: 40 directions resolve 1e-3 of μ. Fewer leave more cones undecided.
+const MAX_REFINEMENTS: usize = 40;
 
 impl StepProblem {
     /// Whether the friction cone is pointed, up to redundant joints.
     ///
-    /// Looks for a velocity that opens every edge of every cone at unit speed (in units of kinetic energy): a
-    /// frictionless step problem, whose answer or Farkas vector is the proof.
+    /// Looks for a velocity that opens every edge of every cone at unit speed (in units of kinetic energy): a frictionless
+    /// step problem, whose solution or Farkas vector is the proof.
     pub fn pointed(&self) -> Result<Pointed, LcpError> {
         self.check()?;
         let layout = self.layout();
-        let mut edges: Vec<Edge> = (0..self.contacts.len()).flat_map(|i| self.first_edges(i)).collect();
+        let mut edges: Vec<ConeEdge> = (0..self.contacts.len()).flat_map(|i| self.first_edges(i)).collect();
         if edges.is_empty() {
             return Ok(Pointed::Yes { velocity: vec![0.0; layout.velocities()] });
         }
-        // an ellipse is refined where the velocity found does not open it; 40 directions resolve 1e-3 of μ
-        for _ in 0..40 {
+        // an ellipse is refined where the velocity does not open it
+        for _ in 0..MAX_REFINEMENTS {
             let opening = self.opening(&layout, &edges);
             match solve(&opening, &Solver::default(), None) {
                 Ok(solution) => {
@@ -58,8 +62,8 @@ impl StepProblem {
         Ok(Pointed::Unknown)
     }
 
-    /// Find v with joints held and g·v ≥ |g| for every edge g, |g| measured by M̃⁻¹.
-    fn opening(&self, layout: &Layout, edges: &[Edge]) -> StepProblem {
+    /// Step problem of a velocity v with joints held and g·v ≥ |g| for every edge g, with |g| in the metric of M̃⁻¹.
+    fn opening(&self, layout: &Layout, edges: &[ConeEdge]) -> StepProblem {
         let mut opening =
             StepProblem { bodies: self.bodies.clone(), pairs: self.pairs.clone(), ..Self::default() };
         opening.law = FrictionLaw::Coulomb;
@@ -87,33 +91,33 @@ impl StepProblem {
         (0..self.contacts.len()).map(unit).collect()
     }
 
-    /// Contact `i`, if there is friction at it, and the friction blocks that rest on it.
+    /// Friction blocks that contact `i` bounds, itself included if it has friction.
     fn blocks(&self, i: usize) -> impl Iterator<Item = usize> {
-        let rests = move |k: &usize| self.bound_by(*k) == Some(i);
-        let rubs = |k: &usize| !self.contacts[*k].tangents.is_empty() && self.contacts[*k].mu > 0.0;
-        (0..self.contacts.len()).filter(rests).filter(rubs)
+        let bounded = move |k: &usize| self.bound_by(*k) == Some(i);
+        let has_friction = |k: &usize| !self.contacts[*k].tangents.is_empty() && self.contacts[*k].mu > 0.0;
+        (0..self.contacts.len()).filter(bounded).filter(has_friction)
     }
 
-    /// The edges of a polygonal cone, the normal alone without friction, two per row to begin with for an ellipse.
-    fn first_edges(&self, i: usize) -> Vec<Edge> {
+    /// Edges of a cone to begin with: all edges of a polygon, the normal alone without friction, two per row for an ellipse.
+    fn first_edges(&self, i: usize) -> Vec<ConeEdge> {
         if self.contacts[i].normal.is_none() {
             return Vec::new();
         }
-        let mut edges = vec![Edge { contact: i, friction: Vec::new() }];
+        let mut edges = vec![ConeEdge { contact: i, friction: Vec::new() }];
         for block in self.blocks(i) {
             let contact = &self.contacts[block];
-            let parts: Vec<Part> = match &contact.set {
+            let parts: Vec<FrictionTerm> = match &contact.set {
                 FrictionSet::Polygon(f) => f
                     .iter()
                     .enumerate()
-                    .map(|(k, f)| Part { block, direction: *f, generator: Some(k) })
+                    .map(|(k, f)| FrictionTerm { block, direction: *f, generator: Some(k) })
                     .collect(),
                 FrictionSet::Ellipse(axes) => (0..contact.tangents.len())
                     .flat_map(|k| [(k, axes[k]), (k, -axes[k])])
                     .map(|(k, x)| {
                         let mut direction = [0.0; 3];
                         direction[k] = x;
-                        Part { block, direction, generator: None }
+                        FrictionTerm { block, direction, generator: None }
                     })
                     .collect(),
             };
@@ -124,13 +128,13 @@ impl StepProblem {
     }
 
     /// Edges of elliptic cones that `v` does not open.
-    fn missed_edges(&self, layout: &Layout, v: &[f64]) -> Vec<Edge> {
+    fn missed_edges(&self, layout: &Layout, v: &[f64]) -> Vec<ConeEdge> {
         let missed = |(i, contact): (usize, &Contact)| {
             let normal = contact.normal.as_ref()?;
             if !self.blocks(i).any(|k| matches!(self.contacts[k].set, FrictionSet::Ellipse(_))) {
                 return None;
             }
-            let mut edge = Edge { contact: i, friction: Vec::new() };
+            let mut edge = ConeEdge { contact: i, friction: Vec::new() };
             let mut open = normal.row.dot(&layout.velocity, v);
             for block in self.blocks(i) {
                 let (slip, part) = self.steepest(block, layout, v);
@@ -142,8 +146,8 @@ impl StepProblem {
         self.contacts.iter().enumerate().filter_map(missed).collect()
     }
 
-    /// How fast a friction block slips at `v` as its set measures it, and the friction that opposes it most.
-    fn steepest(&self, block: usize, layout: &Layout, v: &[f64]) -> (f64, Option<Part>) {
+    /// Slip speed of a friction block at `v` as its set measures it, and the friction that opposes it most.
+    fn steepest(&self, block: usize, layout: &Layout, v: &[f64]) -> (f64, Option<FrictionTerm>) {
         let contact = &self.contacts[block];
         let mut u = [0.0; 3];
         u.iter_mut().zip(&contact.tangents).for_each(|(u, t)| *u = t.row.dot(&layout.velocity, v));
@@ -151,20 +155,20 @@ impl StepProblem {
             FrictionSet::Polygon(f) => {
                 let along = |f: &[f64; 3]| (0..3).map(|k| f[k] * u[k]).sum::<f64>();
                 let least = f.iter().enumerate().min_by(|a, b| along(a.1).total_cmp(&along(b.1)));
-                let part = least.map(|(k, f)| Part { block, direction: *f, generator: Some(k) });
+                let part = least.map(|(k, f)| FrictionTerm { block, direction: *f, generator: Some(k) });
                 (least.map_or(0.0, |(_, f)| -along(f)), part)
             }
             FrictionSet::Ellipse(axes) => {
                 let stretched: [f64; 3] = std::array::from_fn(|k| axes[k] * u[k]);
                 let slip = stretched.iter().map(|u| u * u).sum::<f64>().sqrt();
                 let direction = std::array::from_fn(|k| -axes[k] * stretched[k] / slip);
-                (slip, (slip > 0.0).then_some(Part { block, direction, generator: None }))
+                (slip, (slip > 0.0).then_some(FrictionTerm { block, direction, generator: None }))
             }
         }
     }
 
     /// Impulses of this problem from the weights of the edges and the joints' part of the proof.
-    fn cancelling(&self, layout: &Layout, edges: &[Edge], y: &[f64]) -> Vec<f64> {
+    fn cancelling(&self, layout: &Layout, edges: &[ConeEdge], y: &[f64]) -> Vec<f64> {
         let mut z = vec![0.0; layout.impulses];
         z[..self.joints.len()].copy_from_slice(&y[..self.joints.len()]);
         for (edge, &weight) in edges.iter().zip(&y[self.joints.len()..]) {
@@ -183,25 +187,25 @@ impl StepProblem {
     }
 }
 
-/// An edge of a contact's cone: n + Σ μ T f over its own friction and that of blocks that rest on it.
-struct Edge {
+/// ConeEdge of a contact's cone: n + Σ μ T f over the friction blocks that it bounds.
+struct ConeEdge {
     contact: usize,
-    friction: Vec<Part>,
+    friction: Vec<FrictionTerm>,
 }
 
-/// Friction along one direction.
+/// Friction of a block along one direction.
 #[derive(Clone, Copy)]
-struct Part {
-    /// The contact or block.
+struct FrictionTerm {
+    /// Index of the block.
     block: usize,
-    /// f.
+    /// Direction f.
     direction: [f64; 3],
-    /// Which generator of a polygon f is.
+    /// Index of the generator, for a polygon.
     generator: Option<usize>,
 }
 
-impl Edge {
-    fn with(&self, part: Part) -> Self {
+impl ConeEdge {
+    fn with(&self, part: FrictionTerm) -> Self {
         let friction = self.friction.iter().copied().chain([part]).collect();
         Self { contact: self.contact, friction }
     }

@@ -1,38 +1,38 @@
-//! Where the time of a step goes, for those who ask.
+//! Profile of a step: the time spent in each phase, measured on request.
 
 use serde::Serialize;
 use std::time::Instant;
 
-/// A part of a step.
+/// Phase of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// Forces, momentum and what surfaces sweep.
+    /// Forces, momentum and motion bounds.
     Forces,
     /// The search for contacts.
     Detection,
     /// Joint rows.
     Joints,
-    /// Contacts that follow from others.
+    /// Removal of redundant contacts.
     Reduction,
-    /// Rows and impulses of the last step become a step problem.
+    /// Assembly of the step problem and its warm start.
     Assembly,
-    /// The check of the problem, the masses factored, the mobility of its rows.
+    /// Check of the problem, factorization of masses, mobility of rows.
     Preparation,
     /// Velocities and residuals of candidates.
     Certificate,
-    /// The methods that solve it, but for factorizations.
+    /// Methods that solve the problem, without factorizations.
     Methods,
     /// Factorizations of the structured methods, with the assembly of their matrices.
     Factorization,
-    /// Positions mended after the step, all told.
+    /// Post-stabilization of positions, with everything it calls.
     PostStabilization,
-    /// The state advanced and the report written.
+    /// Advance of the state, and the report.
     Report,
 }
 
 impl Phase {
-    /// All of them, in the order of a step.
+    /// All phases, in the order of a step.
     pub const ALL: [Self; 11] = [
         Self::Forces,
         Self::Detection,
@@ -47,7 +47,7 @@ impl Phase {
         Self::Report,
     ];
 
-    /// Its name.
+    /// Name of the phase.
     pub fn name(self) -> &'static str {
         match self {
             Self::Forces => "forces",
@@ -65,27 +65,28 @@ impl Phase {
     }
 }
 
-/// The time spent in each phase. One that is not running, which is the default, reads no clock.
+/// Time spent in each phase. A profile that is not running, the default, reads no clock.
 #[derive(Debug, Clone, Default)]
 pub struct Profile {
-    running: Option<Running>,
+    running: Option<CurrentPhase>,
     seconds: [f64; Phase::ALL.len()],
 }
 
+/// Phase that is being measured.
 #[derive(Debug, Clone, Copy)]
-struct Running {
-    /// Since when the phase is under way.
+struct CurrentPhase {
+    /// Start of the phase.
     since: Instant,
     phase: Phase,
-    /// Whether what the phase does is all its own.
+    /// Whether phases entered below this one are counted to it.
     held: bool,
 }
 
 impl Profile {
-    /// Starts to measure, from nothing.
+    /// Resets all times, and starts to measure.
     pub fn start(&mut self) {
         self.seconds = [0.0; Phase::ALL.len()];
-        self.running = Some(Running { since: Instant::now(), phase: Phase::Report, held: false });
+        self.running = Some(CurrentPhase { since: Instant::now(), phase: Phase::Report, held: false });
     }
 
     /// Ends the measurement.
@@ -94,17 +95,17 @@ impl Profile {
         self.running = None;
     }
 
-    /// `true` between start and stop.
+    /// `true` between [`Profile::start`] and [`Profile::stop`].
     pub fn is_running(&self) -> bool {
         self.running.is_some()
     }
 
-    /// The time spent in a phase [s].
+    /// Time spent in a phase [s].
     pub fn seconds(&self, phase: Phase) -> f64 {
         self.seconds[phase as usize]
     }
 
-    /// What follows belongs to this phase; returns the one before.
+    /// Enters a phase; returns the one before.
     pub fn enter(&mut self, phase: Phase) -> Phase {
         let Some(running) = &mut self.running else { return phase };
         let before = running.phase;
@@ -116,13 +117,13 @@ impl Profile {
         before
     }
 
-    /// What follows belongs to this phase, whatever it enters, until it is released.
+    /// Enters a phase that includes all phases entered until [`Profile::release`].
     pub fn hold(&mut self, phase: Phase) {
         self.enter(phase);
         self.set_held(true);
     }
 
-    /// The end of what was held; the report follows.
+    /// Ends a phase entered with [`Profile::hold`]; the report follows.
     pub fn release(&mut self) {
         self.set_held(false);
         self.enter(Phase::Report);
@@ -134,7 +135,7 @@ impl Profile {
         }
     }
 
-    /// Time [s] that was measured elsewhere as part of the phase under way belongs to another.
+    /// Moves time [s], measured elsewhere, from the current phase to another.
     pub(crate) fn reassign(&mut self, phase: Phase, seconds: f64) {
         if let Some(running) = self.running.filter(|r| !r.held) {
             self.seconds[running.phase as usize] -= seconds;

@@ -1,4 +1,4 @@
-//! The answers: solutions that carry their certificate, and errors that carry the best attempt.
+//! Results of a solve: solutions that carry their certificate, and errors that carry the best candidate.
 
 use crate::certificate::{Candidate, Certificate};
 use crate::lemke::Basis;
@@ -6,7 +6,7 @@ use crate::problem::{FrictionLaw, Malformed};
 use crate::proof::Farkas;
 use serde::Serialize;
 
-/// A certified answer. Only [`crate::solve()`] makes one, and only from a candidate that passed.
+/// Certified solution. Only [`crate::solve()`] makes one, and only from a candidate whose certificate passes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Solution {
     #[serde(flatten)]
@@ -19,7 +19,7 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The candidate as a solution if its certificate passes, or the candidate back.
+    /// Candidate as a solution if its certificate passes, else the candidate back.
     #[allow(clippy::result_large_err, reason = "the candidate's storage comes back")]
     pub(crate) fn accept(
         candidate: Candidate,
@@ -35,28 +35,28 @@ impl Solution {
         }
     }
 
-    /// The same, found after a detour.
-    pub(crate) fn after(mut self, detour: Fallback) -> Self {
-        self.work.fallbacks.push(detour);
+    /// Solution with this fallback added to its work.
+    pub(crate) fn after(mut self, fallback: Fallback) -> Self {
+        self.work.fallbacks.push(fallback);
         self
     }
 
-    /// The candidate and the basis, for their storage.
+    /// Candidate and basis, for their storage.
     pub(crate) fn into_parts(self) -> (Candidate, Option<Basis>) {
         (self.candidate, self.basis)
     }
 
-    /// The answer with its residuals, without the claim.
+    /// Candidate with its residuals, without the claim that it is a solution.
     pub fn into_candidate(self) -> Candidate {
         self.candidate
     }
 
-    /// The unknowns: z, or the impulses of a step problem [N s].
+    /// Unknowns z, or the impulses of a step problem [N s].
     pub fn z(&self) -> &[f64] {
         &self.candidate.z
     }
 
-    /// The complements: w, or the speed of each row of a step problem [m/s].
+    /// Complements w, or the speed of each row of a step problem [m/s].
     pub fn w(&self) -> &[f64] {
         &self.candidate.w
     }
@@ -66,38 +66,38 @@ impl Solution {
         &self.candidate.velocity
     }
 
-    /// The residuals, recomputed from the original data.
+    /// Residuals, recomputed from the original data.
     pub fn certificate(&self) -> &Certificate {
         &self.candidate.certificate
     }
 
-    /// The tolerance the certificate has passed.
+    /// Tolerance that the certificate has passed.
     pub fn tolerance(&self) -> f64 {
         self.tolerance
     }
 
-    /// The friction law that was solved: the convex one when the solver was asked to relax the problem.
+    /// Friction law that was solved: the convex law if the solver was asked to relax the problem.
     pub fn law(&self) -> FrictionLaw {
         self.law
     }
 
-    /// What it took.
+    /// Work of the solve.
     pub fn work(&self) -> &Work {
         &self.work
     }
 
-    /// The complementary basis, to start the next solve from.
+    /// Complementary basis, as a warm start of the next solve.
     pub fn basis(&self) -> Option<&Basis> {
         self.basis.as_ref()
     }
 }
 
-/// Where a solve may start from.
+/// Warm start of a solve.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WarmStart {
-    /// Values of z, tried as they are.
+    /// Values of z.
     pub z: Vec<f64>,
-    /// A complementary basis of the dense problem, for pivoting methods.
+    /// Complementary basis of the dense problem, for pivoting methods.
     pub basis: Option<Basis>,
 }
 
@@ -107,34 +107,34 @@ impl From<&Solution> for WarmStart {
     }
 }
 
-/// What a solve did.
+/// Work of a solve: counters, and the method that found the solution.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Work {
-    /// What found the answer.
+    /// Method that found the solution.
     pub stage: Stage,
-    /// Pivots of Lemke's method.
+    /// Number of pivots of Lemke's method.
     pub pivots: usize,
-    /// Times a basis was factored anew.
+    /// Number of refactorizations of a basis.
     pub refactorizations: usize,
-    /// Convex problems solved by the fixed point, or times Newton's method chose the modes of the contacts.
+    /// Number of convex problems solved by the fixed point, or of mode choices of Newton's method.
     pub rounds: usize,
-    /// Islands of the structured methods; 0 when they were not asked.
+    /// Number of islands of the structured methods; 0 if they did not run.
     pub islands: usize,
-    /// Factorizations of the structured methods, all islands together.
+    /// Number of factorizations of the structured methods, over all islands.
     pub factorizations: usize,
-    /// Of these, those of the interior point method and of the central path.
+    /// Number of these factorizations that the interior point and central path methods made.
     pub iterations: usize,
-    /// Gauss–Seidel sweeps, all islands together.
+    /// Number of Gauss–Seidel sweeps, over all islands.
     pub sweeps: usize,
-    /// Size of the dense problem, 0 when none was formed.
+    /// Size of the dense problem; 0 if none was formed.
     pub dense_size: usize,
-    /// Joint rows that follow from the others; their impulses are zero.
+    /// Redundant joint rows; their impulses are zero.
     pub redundant_joints: Vec<usize>,
-    /// What had to be done instead of what was asked.
+    /// Fallbacks, in order.
     pub fallbacks: Vec<Fallback>,
 }
 
-/// What found an answer.
+/// Method that found a solution.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
@@ -145,103 +145,104 @@ pub enum Stage {
     WarmStart,
     /// Lemke's method.
     Lemke,
-    /// Newton's method, from a warm start or an answer that was all but a solution.
+    /// Newton's method, from a warm start or from a candidate near a solution.
     Newton,
-    /// The interior point method, and Newton from where it ended.
+    /// Interior point method, then Newton's method.
     Interior,
-    /// The central path followed by its length, and Newton from where it ended.
+    /// Central path by arc length, then Newton's method.
     Path,
-    /// Gauss–Seidel sweeps, and Newton from where they ended.
+    /// Gauss–Seidel sweeps, then Newton's method.
     Sweeps,
     /// Enumeration of all bases.
     Enumerate,
     /// Lemke's method on the convex relaxation.
     Convex,
-    /// The fixed point of convex relaxations.
+    /// Fixed point of convex relaxations.
     FixedPoint,
 }
 
-/// A documented detour.
+/// Fallback: a method that ran after the one that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fallback {
-    /// The basis given led to a ray or was singular; Lemke's method began again from z = 0.
+    /// Lemke's method restarted from z = 0: the given basis ended in a ray or was singular.
     ColdStart,
-    /// Lemke's method stalled, which mass ratios beyond 1e3 may cause, and was run again with other pivot and tie
-    /// tolerances.
+    /// Lemke's method ran again with other pivot and tie tolerances: it had stalled, which mass ratios beyond 1e3 may
+    /// cause.
     OtherTolerances,
-    /// Lemke's method ended a little short of a solution, which rows that all but tie may cause, and was run again
-    /// without scaling, or with it if it was off.
+    /// Lemke's method ran again with the other scaling: it had ended just short of a solution, which nearly tied rows may
+    /// cause.
     OtherScaling,
-    /// The structured methods did not reach the tolerance; the answer holds to the loosest one allowed.
+    /// Solution within [`Solver::loosest`](crate::Solver::loosest) only: the structured methods did not reach the
+    /// tolerance.
     Loose,
-    /// The certificate refused the answer of Lemke's method, which rows that all but tie may cause, and Newton's
-    /// method went on from it.
+    /// Newton's method from the candidate of Lemke's method: the certificate had refused it, which nearly tied rows may
+    /// cause.
     Newton,
-    /// The certificate refused the answer of Lemke's method, which rows that all but tie may cause, and the fixed
-    /// point of convex relaxations went on from it.
+    /// Fixed point of convex relaxations from the candidate of Lemke's method: the certificate had refused it, which nearly
+    /// tied rows may cause.
     FixedPoint,
 }
 
-/// Why there is no solution to hand out.
+/// Reason why a solve has no solution.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LcpError {
-    /// The input is not a problem.
+    /// Malformed input.
     #[error("malformed problem: {0}")]
     Malformed(#[from] Malformed),
-    /// The solver does not know a feature of the problem; it never approximates.
-    #[error("the {solver} solver does not know {feature}")]
+    /// Unsupported feature of the problem; solvers never approximate.
+    #[error("the {solver} solver does not support {feature}")]
     Unsupported {
-        /// The solver asked.
+        /// Name of the solver.
         solver: &'static str,
-        /// What it does not know.
+        /// Feature that it does not support.
         feature: String,
     },
-    /// Nothing blocks the way out: infeasible if a proof is given, else inconclusive.
+    /// Pivoting ended on a ray: infeasible if a proof is given, else inconclusive.
     #[error("{}", match proof {
         Some(proof) => format!("infeasible: a Farkas vector of strength {:.1e} proves that no solution exists", proof.strength),
-        None => "ended on a ray, which proves nothing: a solution may or may not exist".to_string(),
+        None => "inconclusive: pivoting ended on a ray, a solution may or may not exist".to_string(),
     })]
     Ray {
-        /// The direction z was free to go.
+        /// Direction of the ray in z.
         ray: Vec<f64>,
-        /// Why no solution exists.
+        /// Proof that no solution exists.
         proof: Option<Farkas>,
-        /// The best iterate and its residuals.
+        /// Best candidate with its residuals.
         best: Box<Candidate>,
     },
-    /// Every complementary basis was looked at, and none is a solution.
+    /// Every complementary basis was enumerated, and none is a solution.
     #[error("no solution exists: none of the {bases} complementary bases is one")]
     Exhausted {
-        /// The bases looked at.
+        /// Number of bases.
         bases: usize,
-        /// Why no solution exists, where it is not only complementarity that fails.
+        /// Proof that no solution exists, if it is not only complementarity that fails.
         proof: Option<Farkas>,
-        /// The residuals of zero.
+        /// Zero with its residuals.
         best: Box<Candidate>,
     },
-    /// The budget is used up.
-    #[error("gave up after {spent} {unit}; the best iterate has residual {:.1e}", best.certificate.worst())]
+    /// Iteration limit reached.
+    #[error("no solution within {spent} {unit}: {}", residual(best))]
     Budget {
-        /// How much was spent.
+        /// Number of units spent.
         spent: usize,
-        /// Of what: pivots, rounds or subsets.
+        /// Unit: pivots, factorizations, rounds or subsets.
         unit: &'static str,
-        /// The best iterate and its residuals.
+        /// Best candidate with its residuals.
         best: Box<Candidate>,
     },
-    /// The solver believes it is done, and the certificate says it is not.
-    #[error("the answer found is not one: residual {:.1e} above the tolerance {tolerance:.1e}", best.certificate.worst())]
+    /// Candidate that the certificate refuses, although the method ended regularly.
+    #[error("no solution within tolerance: {}, tolerance {tolerance:.0e}", residual(best))]
     Uncertified {
-        /// The tolerance asked for.
+        /// Tolerance asked for.
         tolerance: f64,
-        /// The answer and its residuals.
+        /// Candidate with its residuals.
         best: Box<Candidate>,
     },
 }
 
 impl LcpError {
-    /// The best iterate and its residuals, where there is one.
+    /// Best candidate with its residuals, if there is one.
     pub fn best(&self) -> Option<&Candidate> {
         match self {
             Self::Malformed(_) | Self::Unsupported { .. } => None,
@@ -252,8 +253,8 @@ impl LcpError {
         }
     }
 
-    /// One word for reports: `malformed`, `unsupported`, `infeasible` (proved), `ray` (inconclusive), `none` (no
-    /// basis is a solution), `budget` or `uncertified`.
+    /// Status in one word: `malformed`, `unsupported`, `infeasible` (proved), `ray` (inconclusive), `none` (no basis is a
+    /// solution), `budget` or `uncertified`.
     pub fn status(&self) -> &'static str {
         match self {
             Self::Malformed(_) => "malformed",
@@ -264,5 +265,38 @@ impl LcpError {
             Self::Budget { .. } => "budget",
             Self::Uncertified { .. } => "uncertified",
         }
+    }
+}
+
+/// Residual of a candidate in words, with the contact it occurs at if it is one of a contact.
+fn residual(candidate: &Candidate) -> String {
+    let certificate = &candidate.certificate;
+    let worst = certificate.worst();
+    let at = certificate.contacts.iter().position(|c| c.natural_map.max(c.cone) >= worst);
+    at.map_or_else(|| format!("residual {worst:.1e}"), |i| format!("residual {worst:.1e} at contact {i}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificate::ContactResidual;
+
+    #[test]
+    fn errors_name_residual_place_and_tolerance() {
+        let mut best = Candidate::default();
+        best.certificate.joints = 3e-9;
+        let message = |best: &Candidate| {
+            LcpError::Uncertified { tolerance: 1e-10, best: Box::new(best.clone()) }.to_string()
+        };
+        assert_eq!(message(&best), "no solution within tolerance: residual 3.0e-9, tolerance 1e-10");
+        best.certificate.natural_map = 5e-9;
+        best.certificate.contacts =
+            vec![ContactResidual::default(), ContactResidual { natural_map: 5e-9, ..Default::default() }];
+        assert_eq!(
+            message(&best),
+            "no solution within tolerance: residual 5.0e-9 at contact 1, tolerance 1e-10"
+        );
+        let budget = LcpError::Budget { spent: 8, unit: "pivots", best: Box::new(best) };
+        assert_eq!(budget.to_string(), "no solution within 8 pivots: residual 5.0e-9 at contact 1");
     }
 }

@@ -1,17 +1,18 @@
-//! Many things at once, with the same answer whatever the number of threads: each is made from its own input alone, and
-//! they are put down in order.
+//! Parallel map with the same result on any number of threads: each output depends on its own input alone, and outputs
+//! keep the order of the inputs.
 
 use rayon::prelude::*;
 
-/// Things below which threads cost more than they save, each about a third of a microsecond of work.
-const SERIAL: usize = 512;
+/// Number of items below which the map runs on one thread: items take about a third of a microsecond each, and starting
+/// threads costs more than that saves. Sensible range 100 to 5,000.
+const MIN_PARALLEL_ITEMS: usize = 512;
 
-/// Appends what `make` makes of every item and its place.
+/// Appends `make(index, item)` for every item.
 pub fn extend<T: Sync, R: Send>(out: &mut Vec<R>, items: &[T], make: impl Fn(usize, &T) -> R + Sync) {
-    if items.len() < SERIAL || rayon::current_num_threads() == 1 {
+    if items.len() < MIN_PARALLEL_ITEMS || rayon::current_num_threads() == 1 {
         out.extend(items.iter().enumerate().map(|(i, item)| make(i, item)));
     } else {
-        let apart = items.par_iter().enumerate().with_min_len(SERIAL / 8);
+        let apart = items.par_iter().enumerate().with_min_len(MIN_PARALLEL_ITEMS / 8);
         out.par_extend(apart.map(|(i, item)| make(i, item)));
     }
 }

@@ -10,7 +10,7 @@ mod path;
 mod semismooth;
 mod sweep;
 #[cfg(test)]
-mod testing;
+mod tests;
 mod trials;
 
 use crate::certificate::Candidate;

@@ -44,30 +44,37 @@ const CRATES: &[(&str, &[&str])] = &[
 /// A crate, a module at its root, and the modules of the same crate this one may use. A module without a line
 /// here may use any.
 const MODULES: &[(&str, &str, &[&str])] = &[
-    // the question knows no answer
-    ("stiction-lcp", "problem", &[]),
-    // the judge knows the question and no solver
+    // factorizations know no problem: callers pass entries and rows, so that problems may use them
+    ("stiction-lcp", "factor", &[]),
+    ("stiction-lcp", "mode", &[]),
+    // a problem factors its mass matrix, which proves it definite; it knows no solver
+    ("stiction-lcp", "problem", &["factor"]),
+    // the judge knows the problem and no solver
     ("stiction-lcp", "certificate", &["problem", "threads"]),
-    // a proof is checked against the question alone
+    // a proof is checked against the problem alone
     ("stiction-lcp", "proof", &["problem"]),
-    // methods know the question, not who calls them or how they are judged
-    ("stiction-lcp", "condense", &["lu", "problem"]),
-    ("stiction-lcp", "lemke", &["lu", "problem"]),
-    ("stiction-lcp", "lu", &[]),
-    ("stiction-lcp", "sparse", &[]),
+    // pivoting methods know the problem, not who calls them or how they are judged
+    ("stiction-lcp", "condense", &["factor", "problem"]),
+    ("stiction-lcp", "lemke", &["factor", "problem"]),
     ("stiction-lcp", "chain", &[]),
-    // what measures knows nothing of what it measures
+    // measurement knows nothing of the code it measures
     ("stiction-lcp", "profile", &[]),
     ("stiction-lcp", "threads", &[]),
-    // the structured methods and their chain are handed the task of a solve
+    // the oracle reports the residual of each solution
+    ("stiction-lcp", "enumerate", &["certificate", "factor", "problem"]),
+    ("stiction-lcp", "solution", &["certificate", "lemke", "problem", "proof"]),
+    // a task owns the prepared problem and its judge; methods receive it and do not know the dispatcher
+    ("stiction-lcp", "task", &["certificate", "problem", "profile", "solution"]),
     (
         "stiction-lcp",
         "structured",
-        &["certificate", "chain", "problem", "profile", "solution", "solve", "sparse"],
+        &["certificate", "chain", "factor", "mode", "problem", "profile", "solution", "task"],
     ),
-    // the oracle reports the residual of what it found
-    ("stiction-lcp", "enumerate", &["certificate", "problem"]),
-    ("stiction-lcp", "solution", &["certificate", "lemke", "problem", "proof"]),
+    ("stiction-lcp", "newton", &["certificate", "factor", "mode", "problem", "solution", "task"]),
+    // these are made of solves, which the dispatcher passes to them as functions
+    ("stiction-lcp", "local", &["certificate", "lemke", "problem", "proof", "solution", "task"]),
+    ("stiction-lcp", "convex", &["problem", "solution", "task"]),
+    // the dispatcher stands on top
     (
         "stiction-lcp",
         "solve",
@@ -79,19 +86,16 @@ const MODULES: &[(&str, &str, &[&str])] = &[
             "enumerate",
             "lemke",
             "local",
+            "mode",
             "newton",
             "problem",
             "profile",
             "proof",
             "solution",
             "structured",
+            "task",
         ],
     ),
-    // it asks the dispatcher for certificates and for nothing else
-    ("stiction-lcp", "newton", &["certificate", "lu", "problem", "solution", "solve"]),
-    // these are made of solves
-    ("stiction-lcp", "local", &["certificate", "lemke", "problem", "proof", "solution", "solve"]),
-    ("stiction-lcp", "convex", &["lemke", "problem", "solution", "solve"]),
     ("stiction-lcp", "pointed", &["certificate", "problem", "proof", "solution", "solve"]),
     // the plane and the space never see each other; what both need stands below them
     ("stiction-geometry", "climb", &[]),
@@ -261,6 +265,42 @@ fn module_of(path: &str) -> Vec<&str> {
     below.trim_end_matches(".rs").split('/').filter(|p| !["lib", "main", "mod"].contains(p)).collect()
 }
 
+/// Modules at the root of a crate that a module uses.
+fn used_modules<'a>(module: &str, sources: &'a [(String, String)]) -> BTreeSet<String> {
+    let root = sources.iter().find(|(path, _)| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs"));
+    let origin = root.map(|(_, text)| reexports(&split(text).code)).unwrap_or_default();
+    let own = sources.iter().filter(|(path, _)| module_of(path).first() == Some(&module));
+    let own = own.filter(|(path, _)| !module_of(path).contains(&"tests"));
+    let used = own.flat_map(|(path, text)| used_paths(&without_tests(&split(text).code), &module_of(path)));
+    used.filter_map(|path| {
+        let first = path.split("::").next()?.to_string();
+        Some(origin.get(&first).cloned().unwrap_or(first))
+    })
+    .filter(|used| used != module)
+    .collect()
+}
+
+/// Complaints about modules of a crate that use each other in a circle. Modules are removed one by one once all modules
+/// they use are removed; the rest stands in circles or above them.
+fn cycle_complaints(sources: &[(String, String)]) -> Vec<String> {
+    let names: BTreeSet<&str> =
+        sources.iter().filter_map(|(path, _)| module_of(path).first().copied()).collect();
+    let mut uses: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for &name in &names {
+        let used = used_modules(name, sources).into_iter().filter(|used| names.contains(used.as_str()));
+        uses.insert(name, used.collect());
+    }
+    while let Some(name) = uses.iter().find(|(_, used)| used.is_empty()).map(|(name, _)| *name) {
+        uses.remove(name);
+        uses.values_mut().for_each(|used| {
+            used.remove(name);
+        });
+    }
+    uses.into_iter()
+        .map(|(name, used)| format!("{name} is in a circle with {used:?}, or above one"))
+        .collect()
+}
+
 /// Complaints about one module: `sources` are the files of the crate by path.
 fn module_complaints(module: &str, allowed: &[&str], sources: &[(String, String)]) -> Vec<String> {
     let root = sources.iter().find(|(path, _)| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs"));
@@ -295,6 +335,36 @@ fn crates_depend_only_on_whom_they_may() {
     let complaints: Vec<String> =
         manifests.iter().flat_map(|p| crate_complaints(&name(p), &read(p), CRATES)).collect();
     none(&complaints);
+}
+
+/// Crates whose root modules must not use each other in circles.
+const WITHOUT_CYCLES: &[&str] = &["stiction-lcp"];
+
+#[test]
+fn modules_do_not_use_each_other_in_circles() {
+    for name in WITHOUT_CYCLES {
+        let folder = format!("crates/{name}/src/");
+        let sources: Vec<(String, String)> =
+            sources().into_iter().filter(|p| p.starts_with(&folder)).map(|p| (p.clone(), read(&p))).collect();
+        none(&cycle_complaints(&sources));
+    }
+}
+
+#[test]
+fn a_circle_of_modules_is_found() {
+    let source = |path: &str, text: &str| (format!("crates/x/src/{path}"), text.to_string());
+    let with = |last: &str| {
+        [
+            source("lib.rs", "mod a; mod b; mod c; pub use a::Item;"),
+            source("a.rs", "use crate::b::X;"),
+            source("b.rs", "use crate::c::Y;"),
+            source("c.rs", last),
+        ]
+    };
+    none(&cycle_complaints(&with("#[cfg(test)] mod tests { use crate::a; }")));
+    // by a re-export of the root
+    assert_eq!(cycle_complaints(&with("use crate::Item;")).len(), 3);
+    assert_eq!(cycle_complaints(&with("use super::b;")).len(), 3);
 }
 
 #[test]
