@@ -1,4 +1,4 @@
-//! Random contact problems: solved, certified, and nothing else passes.
+//! Random contact problems: solved and certified; spoiled solutions are refused.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -30,7 +30,7 @@ fn penetrated_jams_are_proved_infeasible() {
     }
 }
 
-/// Σ n y = 0, y ≥ 0 on normals and y·Δ < 0, from the rows alone.
+/// Checks Σ n y = 0, y ≥ 0 on normals and y·Δ < 0, from the rows alone.
 fn assert_cancels(problem: &StepProblem, y: &[f64]) {
     let layout = problem.layout();
     let mut sum = vec![0.0; layout.velocities()];
@@ -47,7 +47,7 @@ fn assert_cancels(problem: &StepProblem, y: &[f64]) {
     assert!(sum.iter().all(|x| x.abs() < 1e-12), "{sum:?}");
 }
 
-/// Every impulse of a solution, moved by 1e-6 of the largest, is refused.
+/// Perturbed solutions are refused: each impulse moved by 1e-6 of the largest.
 #[test]
 fn a_perturbed_impulse_never_passes() {
     let mut checked = 0;
@@ -74,7 +74,7 @@ fn a_perturbed_impulse_never_passes() {
     assert!(checked > 10_000, "only {checked} perturbations");
 }
 
-/// The same problem with other units of mass, length and time.
+/// Problem in other units of mass, length and time.
 fn in_other_units(problem: &StepProblem, mass: f64, length: f64, time: f64) -> StepProblem {
     let speed = length / time;
     let mut scaled = problem.clone();
@@ -113,7 +113,7 @@ fn certificates_and_solutions_do_not_depend_on_units() {
         let (kind, problem) = mixture(seed);
         let layout = problem.layout();
         let solution = solve(&problem, &Solver::default(), None).unwrap();
-        // an answer with visible errors, so that the comparison is not of round-off
+        // a candidate with visible errors, so that the comparison is not of round-off
         let largest = solution.z().iter().fold(1e-3, |a: f64, z| a.max(z.abs()));
         let rough: Vec<f64> =
             solution.z().iter().map(|z| z + 1e-3 * largest * rng.random_range(-1.0..1.0)).collect();

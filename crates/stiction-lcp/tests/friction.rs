@@ -1,4 +1,4 @@
-//! One-step problems with known answers, and the convex program behind them.
+//! One-step problems with known solutions, and the convex relaxation.
 
 use arrayvec::ArrayVec;
 use stiction_lcp::problem::ProblemFile;
@@ -11,7 +11,7 @@ use stiction_problems::ensemble::mixture;
 const H: f64 = 0.05;
 const G: f64 = 9.81;
 
-/// A disk of radius and mass 1 on the table, spinning at `omega`, friction 0.3.
+/// Disk of radius and mass 1 on the table, spinning at `omega`, friction 0.3.
 fn disk(omega: f64) -> StepProblem {
     let normal = OffsetRow { row: Row::one(0, &[0.0, 1.0, 0.0]), offset: 0.0 };
     let tangent = OffsetRow { row: Row::one(0, &[1.0, 0.0, 1.0]), offset: 0.0 };
@@ -41,7 +41,8 @@ fn assert_near(got: &[f64], want: &[f64], tolerance: f64) {
     }
 }
 
-/// A fast disk slips, a slow one sticks, and the relaxation lifts the slipping one by μ times its slip.
+/// Modes of a spinning disk: a fast one slips, a slow one sticks, and the relaxation lifts the slipping one by μ times
+/// its slip speed.
 #[test]
 fn a_spinning_disk_slips_or_sticks() {
     let slip = solve(&disk(3.0), &Solver::default(), None).unwrap();
@@ -61,11 +62,11 @@ fn a_spinning_disk_slips_or_sticks() {
     assert_near(lifted.velocity(), &[-0.3 * c, c - G * H, 3.0 - 0.6 * c], 1e-10);
     assert_near(lifted.velocity(), &[-0.328_464_57, 0.604_381_89, 2.343_070_87], 5e-9);
     assert!((lifted.velocity()[1] - 0.3 * lifted.certificate().contacts[0].lambda).abs() < 1e-12);
-    // the relaxed answer is none of Coulomb's, and its certificate says so
+    // the relaxed solution violates Coulomb's law, and its certificate shows it
     assert!(certify(&disk(3.0), lifted.z()).unwrap().certificate.worst() > 0.1);
 }
 
-/// With Γ = μλ of a solution, the convex program has that solution's velocity. AH04 Theorem 2.1
+/// Convex program with Γ = μλ of a solution: it has the velocity of that solution. AH04 Theorem 2.1
 #[test]
 fn the_convex_program_at_the_slip_speeds_gives_the_same_velocity() {
     let solver = Solver::default();
@@ -84,9 +85,9 @@ fn the_convex_program_at_the_slip_speeds_gives_the_same_velocity() {
     assert!(sliding > 300, "only {sliding} problems slide");
 }
 
-/// Newton's method takes impulses that are a little off to a solution nearby.
+/// Newton's method converges from impulses that are slightly off to a solution nearby.
 #[test]
-fn a_guess_that_is_all_but_a_solution_is_taken_there() {
+fn a_warm_start_near_a_solution_converges_by_newton() {
     let solver = Solver::default();
     let (mut tried, mut taken) = (0, 0);
     for seed in 0..600 {
@@ -100,17 +101,17 @@ fn a_guess_that_is_all_but_a_solution_is_taken_there() {
         let again = solve(&problem, &solver, Some(&warm_start)).unwrap();
         tried += 1;
         taken += usize::from(again.work().stage == Stage::Newton);
-        // jammed bodies have a continuum of solutions, and the one near the warm start is as good as the one it was
+        // jammed bodies have a continuum of solutions: the one near the warm start is valid too
         for (a, b) in exact.velocity().iter().zip(again.velocity()) {
             assert!((a - b).abs() <= 1e-4, "{} seed {seed}: {a} and {b}", kind.name());
         }
     }
-    // the others are farther from a solution than Newton's method is trusted with, or jammed
+    // the others are farther from a solution than Newton's method accepts, or jammed
     assert!(2 * taken > tried, "{taken} of {tried}");
 }
 
 #[test]
-fn the_fixed_point_finds_coulomb_solutions_or_says_it_did_not() {
+fn the_fixed_point_finds_coulomb_solutions_or_reports_failure() {
     let solver = Solver { tolerance: 1e-10, ..Method::FixedPoint(200).into() };
     let (mut found, mut gave_up) = (0, 0);
     for seed in 0..300 {
@@ -131,7 +132,7 @@ fn the_fixed_point_finds_coulomb_solutions_or_says_it_did_not() {
     assert!(found > gave_up, "{found} found, {gave_up} not");
 }
 
-/// A block pushed against a wall on both sides: jammed with friction, pointed without the second wall.
+/// Block between two walls: its friction cone is pointed below μ = 1, and the block is jammed above.
 #[test]
 fn pointed_cones_come_with_their_proof() {
     let contact = |nx: f64, ny: f64, mu: f64| Contact {
@@ -165,7 +166,7 @@ fn pointed_cones_come_with_their_proof() {
     assert_eq!(candidate.certificate.cone, 0.0);
 }
 
-/// A slider dragged by a velocity-controlled actuator that can give at most κ.
+/// Slider dragged by a velocity-controlled actuator of limited force: impulse at most κ.
 #[test]
 fn a_friction_block_without_a_normal_row_is_a_limited_motor() {
     let motor = |kappa: f64| StepProblem {
@@ -189,7 +190,7 @@ fn a_friction_block_without_a_normal_row_is_a_limited_motor() {
 }
 
 #[test]
-fn an_ellipse_is_judged_and_solved_but_not_pivoted() {
+fn an_ellipse_is_certified_and_solved_but_not_pivoted() {
     let mut problem = disk(3.0);
     let contact = &mut problem.contacts[0];
     contact.tangents.push(OffsetRow { row: Row::one(0, &[0.0, 0.0, 0.0]), offset: 0.0 });
@@ -204,8 +205,8 @@ fn an_ellipse_is_judged_and_solved_but_not_pivoted() {
     assert!(!wrong.certificate.passes(1e-5));
 }
 
-/// Rows that all but tie: the basis Lemke's method ends in is off by less than its ties, and that is more than a
-/// certificate allows.
+/// Nearly tied rows: the basis that Lemke's method ends in is off by less than the tie tolerance, which is more than
+/// the certificate allows.
 #[test]
 fn wedged_bodies_are_solved_to_the_tolerance() {
     for text in [
@@ -225,7 +226,7 @@ fn wedged_bodies_are_solved_to_the_tolerance() {
 
 /// Offsets of 158 m/s beside speeds of 0.02 m/s: residuals measured by the largest offset left 6e-10.
 #[test]
-fn contacts_far_apart_do_not_spoil_the_answer() {
+fn contacts_far_apart_do_not_spoil_the_solution() {
     let file = ProblemFile::from_json(include_str!("data/far-apart.json")).unwrap();
     let solution = solve(&file.problem, &Method::Lemke(Lemke::default()).into(), None).unwrap();
     assert!(solution.certificate().worst() <= 1e-11, "{:?}", solution.certificate());
@@ -233,7 +234,7 @@ fn contacts_far_apart_do_not_spoil_the_answer() {
 
 #[test]
 fn a_contact_on_a_body_with_gyroscopic_coupling_is_solved() {
-    // M̃ that is not symmetric, and no joint: the speed without impulses is that of M̃ itself
+    // M̃ is not symmetric and there is no joint: the speed without impulses follows from M̃ itself
     let mut problem = disk(2.0);
     problem.bodies[0].mass[(0, 2)] = 0.4;
     problem.bodies[0].mass[(2, 0)] = -0.4;

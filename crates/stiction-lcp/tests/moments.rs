@@ -1,4 +1,4 @@
-//! Contacts that resist spin and rolling: the friction set's further rows, and friction that rests on a contact.
+//! Torsional and rolling friction: the third row of a friction set, and friction blocks bound by another contact.
 
 use arrayvec::ArrayVec;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
@@ -19,7 +19,7 @@ fn at_rest(row: [f64; 6]) -> OffsetRow {
     OffsetRow { row: Row::one(0, &row), offset: 0.0 }
 }
 
-/// A ball of 2 kg and radius 0.3 m on the floor, with these velocities before a step of gravity.
+/// Ball of 2 kg and radius 0.3 m on the floor, with these velocities before a step of gravity.
 fn ball(velocity: [f64; 6], set: &FrictionSet) -> StepProblem {
     let inertia = 0.4 * 2.0 * RADIUS * RADIUS;
     let mut body = Body::new(6, &[0.0; 36], &[0.0; 6]);
@@ -66,14 +66,14 @@ fn a_spinning_ball_is_slowed_by_the_moment_of_its_contact() {
         let problem = ball([0.0, 0.0, 0.0, 0.0, 0.0, 5.0], &set);
         let solution = solve(&problem, &Solver::default(), None).unwrap();
         near(solution.velocity()[5], 5.0 - MU * SPIN * 2.0 * FALL / inertia);
-        // what it could be slowed by is more than it has: it stops, exactly
+        // the available impulse exceeds its momentum: it stops exactly
         let problem = ball([0.0, 0.0, 0.0, 0.0, 0.0, 1e-2], &set);
         let solution = solve(&problem, &Solver::default(), None).unwrap();
         assert!(solution.velocity()[5].abs() < 1e-14, "{}", solution.velocity()[5]);
     }
 }
 
-/// m v̇ = f, I ω̇ = R f − ℓ N with v = R ω: what rolls does not slip, and is slowed by ℓ N / (R (1 + 2/5)) / m.
+/// m v̇ = f, I ω̇ = R f − ℓ N with v = R ω: a rolling ball does not slip, and is slowed by ℓ N / (R (1 + 2/5)) / m.
 #[test]
 fn a_rolling_ball_is_slowed_and_does_not_slip() {
     for set in [FrictionSet::circle(), FrictionSet::regular(8).unwrap()] {
@@ -87,9 +87,9 @@ fn a_rolling_ball_is_slowed_and_does_not_slip() {
     }
 }
 
-/// The ball (f, m/ℓ) in R³: friction against slip and spin as their shares of the slip as the set measures it.
+/// Ball (f, m/ℓ) in R³: friction acts against slip and spin in their proportion.
 #[test]
-fn what_spins_slides_with_less_friction() {
+fn a_spinning_ball_slides_with_less_friction() {
     let slow = |spin: f64| {
         let problem = ball([2.0, 0.0, 0.0, 0.0, 0.0, spin], &FrictionSet::circle());
         let solution = solve(&problem, &Solver::default(), None).unwrap();
@@ -103,7 +103,7 @@ fn what_spins_slides_with_less_friction() {
     assert!(slow(20.0) < slow(10.0) && slow(10.0) < slow(0.0));
 }
 
-/// The ensemble's polygons become circles.
+/// Step with circles in place of the polygons of the ensemble.
 fn rounded(mut step: StepProblem) -> StepProblem {
     step.contacts.iter_mut().for_each(|c| c.set = FrictionSet::circle());
     step
@@ -124,7 +124,7 @@ fn random_problems_with_moments_are_solved_and_certified() {
             {
                 let solution = match solve(&problem, &Solver::default(), None) {
                     Ok(solution) => solution,
-                    // high friction: honest about it, and rare
+                    // high friction: reported as not solved, and rare
                     Err(LcpError::Budget { best, .. }) if !best.certificate.passes(1e-8) => continue,
                     Err(error) => panic!("{} {seed}, set {k}: {error}", kind.name()),
                 };
@@ -145,7 +145,7 @@ fn only(trial: Trial) -> Solver {
 
 /// Each structured method by itself, on heaps of boxes whose corners resist spin and rolling.
 #[test]
-fn every_structured_method_knows_moments() {
+fn every_structured_method_solves_moments() {
     for (arrangement, mu) in
         [(Arrangement::Tower(4), 0.5), (Arrangement::Wall(3, 3), 0.3), (Arrangement::Pile(2), 0.5)]
     {
@@ -193,7 +193,7 @@ fn in_the_plane_all_methods_agree() {
     // slipping and rolling, rolling, at rest, spinning on the spot
     for (v, omega) in [(2.0, 0.0), (1.0, -1.0 / RADIUS), (0.01, -0.01), (0.0, 0.0), (0.0, 9.0)] {
         let problem = disk(v, omega);
-        // the fixed point converges by a factor a round: it is asked for a tenth of what is compared
+        // the fixed point converges linearly: its tolerance is a tenth of the comparison
         let fixed_point = Solver { tolerance: 1e-11, ..Method::FixedPoint(100).into() };
         let answers = [
             solve(&problem, &Method::Lemke(Lemke::default()).into(), None).unwrap(),
@@ -208,7 +208,7 @@ fn in_the_plane_all_methods_agree() {
             }
         }
     }
-    // the relaxation lifts what rolls by ℓ ω, as it lifts what slips by μ u
+    // the relaxation lifts a rolling contact by ℓ ω, as it lifts a slipping one by μ u
     let convex = solve(&disk(1.0, -1.0 / RADIUS), &Method::Convex(Lemke::default()).into(), None).unwrap();
     assert_eq!(convex.law(), FrictionLaw::Convex);
     let rolls = -ROLL * convex.velocity()[2];
@@ -217,7 +217,7 @@ fn in_the_plane_all_methods_agree() {
 
 /// A ball is held between two plates that touch it from above and below.
 #[test]
-fn cones_of_contacts_that_roll_are_pointed_or_not() {
+fn cones_with_rolling_friction_are_pointed_or_not() {
     let ball = ball([0.0; 6], &FrictionSet::circle());
     let Pointed::Yes { velocity } = ball.pointed().unwrap() else { panic!("one contact is pointed") };
     assert!(velocity[2] > 0.0);
@@ -248,7 +248,7 @@ fn moments_are_written_and_read_bit_by_bit() {
 }
 
 #[test]
-fn what_is_wrong_with_moments_is_named() {
+fn malformed_moments_are_refused_by_name() {
     let good = ball([0.0; 6], &FrictionSet::regular(4).unwrap());
     let place = |spoil: &dyn Fn(&mut StepProblem)| {
         let mut problem = good.clone();
@@ -258,9 +258,12 @@ fn what_is_wrong_with_moments_is_named() {
     for (message, spoil) in [
         ("contacts[1].bound_by: contact 7 of 2", &|p: &mut StepProblem| p.contacts[1].bound_by = Some(7)),
         ("contacts[1].bound_by: contact 1 has no normal row", &|p| p.contacts[1].bound_by = Some(1)),
-        ("contacts[0].bound_by: a contact with a normal row rests on none but itself", &|p| {
-            p.contacts[0].bound_by = Some(0);
-        }),
+        (
+            "contacts[0].bound_by: a contact with a normal row is bound by itself and must not name another",
+            &|p| {
+                p.contacts[0].bound_by = Some(0);
+            },
+        ),
         ("contacts[1].set[4]: with two tangent rows the third component must be 0", &|p| {
             p.contacts[1].set = p.contacts[0].set.clone();
         }),
@@ -276,7 +279,7 @@ fn what_is_wrong_with_moments_is_named() {
     );
 }
 
-/// The judge sees what a solver might not: friction beyond its share, a moment the wrong way, rolling unresisted.
+/// Certificates refuse friction beyond its bound, a moment of the wrong sign, and rolling without resistance.
 #[test]
 fn spoiled_moments_are_refused() {
     let problem = ball([1.0, 0.0, 0.0, 0.0, 1.0 / RADIUS, 5.0], &FrictionSet::circle());
@@ -291,7 +294,7 @@ fn spoiled_moments_are_refused() {
             assert!(!certify(&problem, &z).unwrap().certificate.passes(1e-8), "unknown {i} times {factor}");
         }
     }
-    // of a block that rests on a contact that does not bear nothing is left
+    // a friction block bound by an open contact has no impulse
     let mut lifted = problem.clone();
     lifted.contacts[0].normal.as_mut().unwrap().offset = 1.0;
     let solution = solve(&lifted, &Solver::default(), None).unwrap();

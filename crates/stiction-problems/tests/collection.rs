@@ -25,7 +25,7 @@ fn files() -> BTreeMap<String, String> {
     files
 }
 
-/// Equal up to the last digits, in which sines may differ between machines.
+/// Equality up to the last digits, in which sines may differ between machines.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => {
@@ -55,7 +55,7 @@ fn files_equal_their_formulas() {
         let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         assert!(
             same(&parse(&text), &parse(&made.to_json())),
-            "{name}.json is not what its formula makes: run the example write_problems"
+            "{name}.json differs from its formula: run the example write_problems"
         );
     }
     assert!(files.is_empty(), "no formula makes {:?}", files.keys());
@@ -163,8 +163,8 @@ fn check_step(name: &str, step: &StepProblem, found: &Solutions, impulses: &[usi
 fn literal(step: &StepProblem) -> Option<(Mlcp, Vec<usize>)> {
     let layout = step.layout();
     let (velocities, joints) = (layout.velocities(), step.joints.len());
-    let rubs = |c: &stiction_lcp::Contact| usize::from(!c.tangents.is_empty());
-    let n = velocities + layout.impulses + step.contacts.iter().map(rubs).sum::<usize>();
+    let has_friction = |c: &stiction_lcp::Contact| usize::from(!c.tangents.is_empty());
+    let n = velocities + layout.impulses + step.contacts.iter().map(has_friction).sum::<usize>();
     let mut m = DMatrix::zeros(n, n);
     let mut q = DVector::zeros(n);
     for j in 0..velocities {
@@ -244,8 +244,8 @@ fn principal_pivots(
         let mut z = DVector::zeros(q.len());
         basis.iter().zip(solved.iter()).for_each(|(&i, &x)| z[i] = x);
         let w = m * &z + q;
-        let at_fault = |i: &usize| if basis.contains(i) { z[*i] < -1e-9 } else { w[*i] < -1e-9 };
-        let exchanged = choose((0..q.len()).filter(at_fault).collect());
+        let infeasible = |i: &usize| if basis.contains(i) { z[*i] < -1e-9 } else { w[*i] < -1e-9 };
+        let exchanged = choose((0..q.len()).filter(infeasible).collect());
         if exchanged.is_empty() {
             break;
         }
@@ -269,7 +269,7 @@ fn block_pivoting_cycles_where_the_note_says_so() {
 }
 
 #[test]
-fn pivoting_in_the_last_row_at_fault_takes_exponentially_many_steps() {
+fn pivoting_in_the_last_infeasible_row_takes_exponentially_many_steps() {
     for n in [2, 3, 4, 5, 6, 10] {
         for family in ["murty", "fathi"] {
             let last = |all: Vec<usize>| all.last().map(|&i| vec![i]).unwrap_or_default();

@@ -1,30 +1,30 @@
-//! Dense complementarity problems: textbook systems, oracles, and what structured problems condense to.
+//! Dense complementarity problems: textbook systems, oracles, and condensed step problems.
 
 use super::{Malformed, finite};
 use nalgebra::{DMatrix, DVector};
 
-/// Find `z` with `0 ≤ z ⊥ w = M z + q ≥ 0`.
+/// Linear complementarity problem: find `z` with `0 ≤ z ⊥ w = M z + q ≥ 0`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lcp {
-    /// The matrix M.
+    /// Matrix M.
     pub m: DMatrix<f64>,
-    /// The vector q.
+    /// Vector q.
     pub q: DVector<f64>,
 }
 
-/// An [`Lcp`] in which some rows are free: there `w = 0` and `z` has any sign.
+/// Mixed linear complementarity problem: an [`Lcp`] with free rows, where `w = 0` and `z` has any sign.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mlcp {
-    /// The matrix M.
+    /// Matrix M.
     pub m: DMatrix<f64>,
-    /// The vector q.
+    /// Vector q.
     pub q: DVector<f64>,
-    /// `true` where the row is free.
+    /// Whether each row is free.
     pub free: Vec<bool>,
 }
 
 impl Lcp {
-    /// An LCP from the rows of M and q. Rows of unequal length are found by [`Lcp::check`].
+    /// Builds an LCP from the rows of M and q. Rows of unequal length are found by [`Lcp::check`].
     pub fn from_rows<R: AsRef<[f64]>>(m: &[R], q: &[f64]) -> Self {
         let columns = m.first().map_or(0, |row| row.as_ref().len());
         let entry = |i: usize, j: usize| m[i].as_ref().get(j).copied().unwrap_or(f64::NAN);
@@ -71,7 +71,7 @@ fn check_dense(m: &DMatrix<f64>, q: &DVector<f64>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Looks at every number without stopping at the first bad one, which lets the compiler take many at a time.
+/// Whether all numbers are finite. Does not stop at the first that is not, so that the compiler vectorizes it.
 fn all_finite(numbers: &[f64]) -> bool {
     const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
     !numbers.iter().fold(false, |bad, x| bad | (x.to_bits() & EXPONENT == EXPONENT))

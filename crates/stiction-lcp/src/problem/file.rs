@@ -1,4 +1,4 @@
-//! Problems as JSON files: what `problems/` holds and `stiction solve` reads. The format is described in
+//! JSON form of problems, as in `problems/` and for `stiction solve`. The format is described in
 //! `problems/README.md`.
 
 mod local;
@@ -12,16 +12,16 @@ use local::MatrixRaw;
 use nalgebra::{DMatrix, Matrix6};
 use serde::{Deserialize, Serialize};
 
-/// A problem by value.
+/// Problem of any type, by value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnyProblem {
-    /// A linear complementarity problem.
+    /// Linear complementarity problem.
     Lcp(Lcp),
-    /// A mixed one.
+    /// Mixed linear complementarity problem.
     Mlcp(Mlcp),
-    /// One time step of rigid bodies.
+    /// Step problem: one time step of rigid bodies.
     Step(StepProblem),
-    /// Contacts in their own coordinates.
+    /// Local form: contacts in their own coordinates.
     Local(LocalProblem),
 }
 
@@ -36,11 +36,11 @@ impl<'a> From<&'a AnyProblem> for Problem<'a> {
     }
 }
 
-/// What is known of a problem's solutions.
+/// Known facts about the solutions of a problem.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
-    /// `true` when a solution exists.
+    /// Whether a solution exists.
     pub solvable: bool,
     /// Known values of z; every solution found must be one of them unless there is a continuum.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -48,7 +48,7 @@ pub struct Expected {
     /// Number of isolated solutions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolated: Option<usize>,
-    /// `true` when there are infinitely many solutions.
+    /// Whether there are infinitely many solutions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuum: Option<bool>,
     /// Known velocities of a step problem.
@@ -64,18 +64,18 @@ impl Expected {
     }
 }
 
-/// A problem with its source and what is known of it.
+/// Problem with its name, its source and the known facts about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProblemFile {
-    /// The problem.
+    /// Problem.
     pub problem: AnyProblem,
-    /// What it is called.
+    /// Name.
     pub name: Option<String>,
-    /// Where it comes from.
+    /// Source: paper key and equation, or the formula it is written from.
     pub source: Option<String>,
-    /// What it shows.
+    /// Note on what the problem demonstrates.
     pub note: Option<String>,
-    /// What is known of its solutions.
+    /// Known facts about its solutions.
     pub expected: Option<Expected>,
 }
 
@@ -88,13 +88,13 @@ impl From<AnyProblem> for ProblemFile {
 impl ProblemFile {
     /// Reads a problem from JSON text and checks it; the error names the line or the entry at fault.
     pub fn from_json(text: &str) -> Result<Self, Malformed> {
-        let raw: Raw = serde_json::from_str(text).map_err(|e| {
+        let raw: ProblemRaw = serde_json::from_str(text).map_err(|e| {
             let place = format!("line {} column {}", e.line(), e.column());
             let what = e.to_string();
             let end = what.rfind(" at line ").unwrap_or(what.len());
             Malformed::at(place, &what[..end])
         })?;
-        let Raw { name, source, note, expected, m, q, free, step, dim, w, mu, facets } = raw;
+        let ProblemRaw { name, source, note, expected, m, q, free, step, dim, w, mu, facets } = raw;
         let local = (dim, w, mu, facets);
         let problem = match (m, q, free, step, local) {
             (Some(m), Some(q), None, None, (None, None, None, None)) => AnyProblem::Lcp(dense(&m, &q)?),
@@ -115,10 +115,10 @@ impl ProblemFile {
         Ok(Self { problem, name, source, note, expected })
     }
 
-    /// The problem as JSON text that [`ProblemFile::from_json`] reads back bit by bit.
+    /// JSON text of the problem, which [`ProblemFile::from_json`] reads back bit by bit.
     pub fn to_json(&self) -> String {
         let Self { problem, name, source, note, expected } = self.clone();
-        let mut raw = Raw { name, source, note, expected, ..Raw::default() };
+        let mut raw = ProblemRaw { name, source, note, expected, ..ProblemRaw::default() };
         match problem {
             AnyProblem::Lcp(lcp) => (raw.m, raw.q) = (Some(rows(&lcp.m)), Some(lcp.q.as_slice().to_vec())),
             AnyProblem::Mlcp(mlcp) => {
@@ -135,9 +135,10 @@ impl ProblemFile {
     }
 }
 
+/// Keys of a problem file.
 #[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Raw {
+#[serde(deny_unknown_fields, rename = "Raw")]
+struct ProblemRaw {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -278,7 +279,8 @@ enum SetRaw {
     Ellipse(Vec<f64>),
 }
 
-/// A component per tangent row, and `rest` past them; with one row a generator may have a second one.
+/// Generator or semi-axes with a component per tangent row, and `rest` past them; with one row a second component is
+/// written too.
 fn padded(
     given: &[f64],
     tangents: usize,

@@ -1,33 +1,33 @@
-//! Friction sets: which tangential impulses one unit of bound allows.
+//! Friction sets: the tangential impulses that one unit of the friction bound allows, as polygons or ellipses.
 
-use super::step::Named;
+use super::step::EntryName;
 use super::{Malformed, finite};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// The set of tangential impulses per unit of the bound μ c_n + κ.
+/// Set of tangential impulses per unit of the bound μ c_n + κ.
 ///
 /// A third tangent row is a spin about the normal, times the torsional radius: the moment of a distributed contact,
-/// ST00 §2. It shares the bound with the two others, so that what slips and spins is slowed less in each.
+/// ST00 §2. It shares the bound with the two others: a contact that slips and spins is slowed less in each.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FrictionSet {
-    /// The convex hull of the generators (columns of F), with a component per tangent row and zeros past them: unit
+    /// Convex hull of the generators (columns of F), with a component per tangent row and zeros past them: unit
     /// vectors for isotropic friction, of different lengths for anisotropic friction. Each generator has its
     /// negative among them.
     Polygon(Arc<[[f64; 3]]>),
-    /// An ellipse, with three tangent rows an ellipsoid, with these semi-axes along the tangent rows; those past them
-    /// are not used. (1, 1, 1) is the circle, or the ball.
+    /// Ellipse, with three tangent rows an ellipsoid, with these semi-axes along the tangent rows; further ones are not
+    /// used. (1, 1, 1) is the circle, or the ball.
     Ellipse([f64; 3]),
 }
 
-/// How friction and the normal velocity are coupled.
+/// Coupling of friction and the normal velocity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrictionLaw {
     /// Coulomb's law with maximum dissipation, AH04 (2.10).
     #[default]
     Coulomb,
-    /// The convex relaxation, AH04 (2.13) with Γ = 0: a strictly convex program whose sliding contacts
+    /// Convex relaxation, AH04 (2.13) with Γ = 0: a strictly convex program whose sliding contacts
     /// separate at up to μ times their slip speed.
     Convex,
 }
@@ -38,8 +38,8 @@ impl FrictionSet {
         Self::Polygon(Arc::new([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
     }
 
-    /// A regular polygon with an even number of facet directions, the first along the first tangent row.
-    /// Opposite generators are exact negatives and those on an axis lie on it exactly.
+    /// Regular polygon with an even number of directions, the first along the first tangent row. Opposite generators
+    /// are exact negatives; generators on an axis lie on it exactly.
     ///
     /// `None` for an odd number of directions or fewer than two.
     pub fn regular(directions: usize) -> Option<Self> {
@@ -52,12 +52,12 @@ impl FrictionSet {
         Some(Self::polygon(first.chain(second)))
     }
 
-    /// The convex hull of generators along two tangent rows.
+    /// Convex hull of generators along two tangent rows.
     pub fn polygon(generators: impl IntoIterator<Item = [f64; 2]>) -> Self {
         Self::Polygon(generators.into_iter().map(|[x, y]| [x, y, 0.0]).collect())
     }
 
-    /// The ball over three tangent rows as a polyhedron: this polygon of two rows at latitude 0, smaller ones at ±45°,
+    /// Ball over three tangent rows as a polyhedron: this polygon of two rows at latitude 0, smaller ones at ±45°,
     /// and the poles. An ellipse becomes an ellipsoid whose third semi-axis is 1.
     #[must_use]
     pub fn with_spin(&self) -> Self {
@@ -68,7 +68,7 @@ impl FrictionSet {
         Self::Polygon(generators.iter().copied().chain(ring(half)).chain(ring(-half)).chain(poles).collect())
     }
 
-    /// The circle, or with three tangent rows the ball: isotropic friction in space.
+    /// Circle, or with three tangent rows the ball: isotropic friction in space.
     pub fn circle() -> Self {
         Self::Ellipse([1.0; 3])
     }
@@ -83,7 +83,7 @@ impl FrictionSet {
         }
     }
 
-    pub(super) fn check(&self, tangents: usize, place: Named) -> Result<(), Malformed> {
+    pub(super) fn check(&self, tangents: usize, place: EntryName) -> Result<(), Malformed> {
         match self {
             Self::Polygon(generators) => check_polygon(generators, tangents, place),
             Self::Ellipse(axes) => {
@@ -100,8 +100,8 @@ impl FrictionSet {
     }
 }
 
-/// The unit vector at k/n of a turn, 2k < n, reduced to the first octant so that mirror images are exact and
-/// a right angle has no cos(π/2) in it.
+/// Unit vector at k/n of a turn, 2k < n, reduced to the first octant: mirror images are exact, and a right angle has
+/// no cos(π/2) in it.
 fn unit(k: usize, n: usize) -> [f64; 2] {
     // angles in units of 1/(8n) of a turn: n is 45°, 2n is 90°
     let angle = 8 * k;
@@ -121,7 +121,7 @@ fn unit_in_quadrant(angle: usize, n: usize) -> [f64; 2] {
     }
 }
 
-fn check_polygon(generators: &[[f64; 3]], tangents: usize, place: Named) -> Result<(), Malformed> {
+fn check_polygon(generators: &[[f64; 3]], tangents: usize, place: EntryName) -> Result<(), Malformed> {
     if generators.len() < 2 {
         return Err(Malformed::at(place(), "a polygon needs at least two generators"));
     }
@@ -138,8 +138,9 @@ fn check_polygon(generators: &[[f64; 3]], tangents: usize, place: Named) -> Resu
             let what = format!("with {rows} tangent {plural} the {which} component must be 0");
             return Err(Malformed::at(here(), what));
         }
-        // 1e-12 of its length: the generators of a rotated polygon are negatives up to round-off
-        let opposite = |o: &[f64; 3]| (0..3).all(|k| (o[k] + g[k]).abs() <= 1e-12 * size);
+        // generators of a rotated polygon are negatives up to round-off
+        let opposite =
+            |o: &[f64; 3]| (0..3).all(|k| (o[k] + g[k]).abs() <= OPPOSITE_GENERATOR_RELATIVE * size);
         if !generators.iter().any(opposite) {
             return Err(Malformed::at(here(), "its negative is not among the generators"));
         }
@@ -147,17 +148,25 @@ fn check_polygon(generators: &[[f64; 3]], tangents: usize, place: Named) -> Resu
     Ok(())
 }
 
-/// Generators whose volume is this part of that of a cube lie in one plane: faces of a hundred directions have 1e-4.
-const FLAT: f64 = 1e-12;
+/// Volume of three generators below which they lie in one plane, relative to the product of their lengths. Sensible
+/// range 1e-15 to 1e-6: faces of a hundred directions have 1e-4, round-off 1e-16.
+const COPLANAR_GENERATORS_RELATIVE: f64 = 1e-12;
 
-/// The least Σβ ≥ 0 with Σ β f = `impulse` along `rows` tangent rows, and the generators that give it: as many as
+/// Difference of a generator and the negative of its opposite up to which they count as opposite, relative to its
+/// length. Sensible range 1e-15 to 1e-8: smaller refuses rotated polygons, larger accepts sets without symmetry.
+const OPPOSITE_GENERATOR_RELATIVE: f64 = 1e-12;
+
+/// Negative share of a generator up to which an impulse counts as inside its face, in units of round-off of the sum:
+/// an impulse on an edge may be outside of both faces by that much.
+const OUTSIDE_FACE_ROUND_OFFS: f64 = 4.0;
+
+/// Least sum Σβ, β ≥ 0, with Σ β f = `impulse` along `rows` tangent rows, and the generators that give it: as many as
 /// there are rows.
 pub(super) fn least_sum(f: &[[f64; 3]], rows: usize, impulse: [f64; 3]) -> (f64, [(usize, f64); 3]) {
     let mut least = (f64::INFINITY, [(0, 0.0); 3]);
     let mut take = |parts: [(usize, f64); 3]| {
         let sum = parts.iter().map(|p| p.1).sum::<f64>();
-        // what lies on an edge between two faces may be outside of both by round-off
-        if parts.iter().all(|p| p.1 >= -4.0 * f64::EPSILON * sum) && sum < least.0 {
+        if parts.iter().all(|p| p.1 >= -OUTSIDE_FACE_ROUND_OFFS * f64::EPSILON * sum) && sum < least.0 {
             least = (sum, parts.map(|(i, beta)| (i, beta.max(0.0))));
         }
     };
@@ -179,8 +188,8 @@ pub(super) fn least_sum(f: &[[f64; 3]], rows: usize, impulse: [f64; 3]) -> (f64,
             let pa = cross(&impulse, a);
             for (l, c) in f.iter().enumerate().skip(k + 1) {
                 let volume = dot(&ab, c);
-                // generators of one plane span nothing but their round-off
-                if volume.abs() <= FLAT * (dot(a, a) * dot(b, b) * dot(c, c)).sqrt() {
+                // coplanar generators span round-off only
+                if volume.abs() <= COPLANAR_GENERATORS_RELATIVE * (dot(a, a) * dot(b, b) * dot(c, c)).sqrt() {
                     continue;
                 }
                 let (x, y) = (dot(&impulse, &cross(b, c)) / volume, dot(&pa, c) / -volume);
@@ -203,7 +212,7 @@ fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Along generators, on edges and within faces, and whatever meridian they are on.
+    /// Impulses along generators, on edges and within faces, on every meridian.
     #[test]
     fn impulses_over_spin_are_sums_of_generators() {
         for n in [4, 6, 8] {

@@ -1,21 +1,23 @@
-//! A friction-contact problem in local form: contacts alone, with the matrix that couples them.
+//! Friction-contact problem in local form: contacts alone, with the Delassus matrix that couples them.
 
 use super::{Body, Contact, FrictionSet, Malformed, OffsetRow, Pair, Row, StepProblem, finite, not_negative};
 use nalgebra::{Cholesky, DMatrix, DVector, Matrix6, SymmetricEigen};
 
-/// Part of the largest entry of W by which it may differ from its transpose: matrices written with a dozen digits do.
-const ASYMMETRY: f64 = 1e-10;
+/// Difference of W from its transpose that is accepted, relative to its largest entry: matrices written with a dozen
+/// digits have it. Sensible range 1e-14 to 1e-6.
+const MAX_ASYMMETRY_RELATIVE: f64 = 1e-10;
 
-/// Part of the mean of its diagonal that W may lack of positive semidefinite: round-off of a singular matrix.
-const INDEFINITE: f64 = 1e-10;
+/// Negative eigenvalue of W that is accepted, relative to the mean of its diagonal: round-off of a singular matrix.
+/// Sensible range 1e-14 to 1e-6.
+const MAX_INDEFINITE_RELATIVE: f64 = 1e-10;
 
-/// Iterations at most in search of the eigenvalue that an error names; a few per row are needed.
-const EIGENVALUES: usize = 10_000;
+/// Iteration limit of the eigenvalues that an error names; a few iterations per row are needed.
+const MAX_EIGENVALUE_ITERATIONS: usize = 10_000;
 
 /// Contacts with Coulomb friction in their own coordinates:
 ///
 /// ```text
-///  u = W r + q,    0 ≤ u_n ⊥ r_n ≥ 0,    r_t in μ r_n times the friction set, against u_t as much as it can
+///  u = W r + q,    0 ≤ u_n ⊥ r_n ≥ 0,    r_t in μ r_n times the friction set, of maximum dissipation against u_t
 /// ```
 ///
 /// with (normal, tangents) of each contact one after the other. The unknowns `z` are, for each contact, r_n and its
@@ -24,14 +26,14 @@ const EIGENVALUES: usize = 10_000;
 pub struct LocalProblem {
     /// Rows of a contact: 3 in space, 2 in the plane.
     pub dim: usize,
-    /// W: the speed that one unit of impulse causes, symmetric and positive semidefinite [m/s per N s].
+    /// Delassus matrix W: the speed that one unit of impulse causes, symmetric and positive semidefinite
+    /// [m/s per N s].
     pub w: DMatrix<f64>,
-    /// q: the speed of each row when nothing pushes [m/s].
+    /// Free speeds q: the speed of each row without impulses [m/s].
     pub q: DVector<f64>,
     /// Coulomb coefficient μ of each contact.
     pub mu: Vec<f64>,
-    /// Directions of the friction polygon, even and at least four; `None` is the circle. In the plane there is none to
-    /// choose.
+    /// Directions of the friction polygon, even and at least four; `None` is the circle. Must be `None` in the plane.
     pub facets: Option<usize>,
 }
 
@@ -69,15 +71,16 @@ impl LocalProblem {
         for i in 0..n {
             for j in 0..i {
                 let (a, b) = (self.w[(i, j)], self.w[(j, i)]);
-                if (a - b).abs() > ASYMMETRY * largest {
+                if (a - b).abs() > MAX_ASYMMETRY_RELATIVE * largest {
                     let what = format!("is {a}, and w[{j}][{i}] is {b}: W must be symmetric");
                     return Err(Malformed::at(format!("w[{i}][{j}]"), what));
                 }
             }
         }
-        if self.shifted(INDEFINITE).is_none() {
+        if self.shifted(MAX_INDEFINITE_RELATIVE).is_none() {
             let largest = self.w.amax();
-            let eigen = SymmetricEigen::try_new(self.w.map(|x| x / largest), f64::EPSILON, EIGENVALUES);
+            let eigen =
+                SymmetricEigen::try_new(self.w.map(|x| x / largest), f64::EPSILON, MAX_EIGENVALUE_ITERATIONS);
             let least = eigen.map_or(f64::NAN, |eigen| largest * eigen.eigenvalues.min());
             let what = format!("must be positive semidefinite; its least eigenvalue is {least:e}");
             return Err(Malformed::at("w", what));
@@ -93,7 +96,7 @@ impl LocalProblem {
         }
     }
 
-    /// The friction set of all contacts.
+    /// Friction set of all contacts.
     pub fn set(&self) -> FrictionSet {
         let polygon = self.facets.and_then(FrictionSet::regular);
         if self.dim == 2 { FrictionSet::line() } else { polygon.unwrap_or_else(FrictionSet::circle) }
@@ -104,12 +107,12 @@ impl LocalProblem {
         self.mu.len() * self.unknowns()
     }
 
-    /// Unknowns of a contact.
+    /// Number of unknowns of a contact.
     pub(crate) fn unknowns(&self) -> usize {
         1 + self.set().unknowns(self.dim - 1)
     }
 
-    /// The contacts, each with a body of its own that has the contact's velocities; `offset` is q.
+    /// Contacts, each with a body of its own that has the contact's velocities; `offset` is q.
     pub fn contacts(&self, offset: &DVector<f64>) -> Vec<Contact> {
         let set = self.set();
         let contact = |(i, &mu): (usize, &f64)| {
@@ -124,7 +127,7 @@ impl LocalProblem {
         self.mu.iter().enumerate().map(contact).collect()
     }
 
-    /// r: the impulse along each row from the unknowns `z`, cut or filled with zeros.
+    /// Impulses r along each row from the unknowns `z`, cut or filled with zeros [N s].
     pub fn impulses(&self, z: &[f64]) -> DVector<f64> {
         let size = self.unknowns();
         let mut r = DVector::zeros(self.q.len());
@@ -137,25 +140,25 @@ impl LocalProblem {
         r
     }
 
-    /// u = W r + q.
+    /// Speeds u = W r + q [m/s].
     pub fn speeds(&self, r: &DVector<f64>) -> DVector<f64> {
         &self.w * r + &self.q
     }
 
-    /// The largest entry of W, 1 where that is zero: products of entries in its units do not overflow.
+    /// Largest entry of W, or 1 if that is zero: products of entries in its units do not overflow.
     fn unit(&self) -> f64 {
         let largest = self.w.amax();
         if largest > 0.0 { largest } else { 1.0 }
     }
 
-    /// What is `part` of the mean of W's diagonal, of its unit where that is zero.
+    /// Shift ε: `part` of the mean of W's diagonal, or of its unit where that is zero.
     pub(crate) fn shift(&self, part: f64) -> f64 {
         let unit = self.unit();
         let mean = self.w.diagonal().iter().map(|w| w / unit).sum::<f64>() / self.q.len() as f64;
         part * unit * if mean > 0.0 { mean } else { 1.0 }
     }
 
-    /// W with this part of the mean of its diagonal added to the diagonal, factored in its unit.
+    /// Cholesky factor of W with this part of the mean of its diagonal added to the diagonal, in its unit.
     fn shifted(&self, part: f64) -> Option<Cholesky<f64, nalgebra::Dyn>> {
         let unit = self.unit();
         let n = self.q.len();
@@ -165,8 +168,8 @@ impl LocalProblem {
         w.cholesky()
     }
 
-    /// A step of bodies that have the contacts' velocities, with M̃ = (W + ε)⁻¹, where ε is `part` of the mean of W's
-    /// diagonal: its impulses r and speeds obey u = (W + ε) r + q. Contacts that W does not couple are apart.
+    /// Step problem of bodies that have the contacts' velocities, with M̃ = (W + ε)⁻¹, ε `part` of the mean of W's
+    /// diagonal: its impulses r and speeds satisfy u = (W + ε) r + q. Contacts that W does not couple have no pair.
     pub(crate) fn step(&self, part: f64) -> Option<StepProblem> {
         let inverse = self.shifted(part)?.inverse() / self.unit();
         let (d, n) = (self.dim, self.mu.len());

@@ -1,4 +1,4 @@
-//! The questions: dense complementarity problems and the structured problem of a time step.
+//! Problem types: dense complementarity problems, contacts in local form, and the structured problem of a time step.
 
 mod dense;
 mod file;
@@ -17,13 +17,13 @@ pub use row::{OffsetRow, Row, Term};
 pub(crate) use step::Prepared;
 pub use step::{Body, Contact, Joint, Layout, Pair, StepProblem};
 
-/// Input that is not a problem: where it is wrong, and how.
+/// Error of malformed input: the entry at fault and the rule it breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}")]
 pub struct Malformed {
-    /// The entry at fault, such as `contacts[3].mu`.
+    /// Entry at fault, such as `contacts[3].mu`.
     pub place: String,
-    /// What is wrong with it.
+    /// Defect of the entry.
     pub what: String,
 }
 
@@ -33,53 +33,41 @@ impl Malformed {
     }
 }
 
-/// `Ok` when `x` is a finite number, else an error that names `place`.
+/// Checks that `x` is finite; the error names `place`.
 pub(crate) fn finite(x: f64, place: impl FnOnce() -> String) -> Result<(), Malformed> {
     if x.is_finite() { Ok(()) } else { Err(Malformed::at(place(), format!("{x} is not a finite number"))) }
 }
 
-/// `Ok` when `x` is finite and not negative, else an error that names `place`.
+/// Checks that `x` is finite and not negative; the error names `place`.
 pub(crate) fn not_negative(x: f64, place: impl Fn() -> String) -> Result<(), Malformed> {
     finite(x, &place)?;
     if x >= 0.0 { Ok(()) } else { Err(Malformed::at(place(), format!("{x} must not be negative"))) }
 }
 
-/// Any of the problems this crate solves, by reference.
+/// Problem of any type that this crate solves, by reference.
 #[derive(Debug, Clone, Copy)]
 pub enum Problem<'a> {
-    /// `w = M z + q`, `0 ≤ z ⊥ w ≥ 0`.
+    /// Linear complementarity problem `w = M z + q`, `0 ≤ z ⊥ w ≥ 0`.
     Lcp(&'a Lcp),
-    /// The same with free rows, where `w = 0` and `z` has any sign.
+    /// Mixed problem, with free rows where `w = 0` and `z` has any sign.
     Mlcp(&'a Mlcp),
-    /// One time step of rigid bodies.
+    /// Step problem: one time step of rigid bodies.
     Step(&'a StepProblem),
-    /// Contacts in their own coordinates, u = W r + q.
+    /// Local form: contacts in their own coordinates, u = W r + q.
     Local(&'a LocalProblem),
 }
 
-impl<'a> From<&'a Lcp> for Problem<'a> {
-    fn from(lcp: &'a Lcp) -> Self {
-        Self::Lcp(lcp)
-    }
+macro_rules! from_reference {
+    ($($variant:ident($problem:ty)),*) => {$(
+        impl<'a> From<&'a $problem> for Problem<'a> {
+            fn from(problem: &'a $problem) -> Self {
+                Self::$variant(problem)
+            }
+        }
+    )*};
 }
 
-impl<'a> From<&'a Mlcp> for Problem<'a> {
-    fn from(mlcp: &'a Mlcp) -> Self {
-        Self::Mlcp(mlcp)
-    }
-}
-
-impl<'a> From<&'a StepProblem> for Problem<'a> {
-    fn from(step: &'a StepProblem) -> Self {
-        Self::Step(step)
-    }
-}
-
-impl<'a> From<&'a LocalProblem> for Problem<'a> {
-    fn from(local: &'a LocalProblem) -> Self {
-        Self::Local(local)
-    }
-}
+from_reference!(Lcp(Lcp), Mlcp(Mlcp), Step(StepProblem), Local(LocalProblem));
 
 impl Problem<'_> {
     /// Checks every entry; the error names the first one at fault.

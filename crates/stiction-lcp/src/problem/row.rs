@@ -1,8 +1,8 @@
-//! Rows of Jacobians: how one relative velocity depends on the bodies.
+//! Rows of Jacobians: the dependence of one relative velocity on the velocities of the bodies.
 
 use arrayvec::ArrayVec;
 
-/// The part of a row that belongs to one body.
+/// Part of a row that belongs to one body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Term {
     /// Index of the body.
@@ -11,23 +11,23 @@ pub struct Term {
     pub j: [f64; 6],
 }
 
-/// A row `J` with `J v` a speed [m/s]: rows that turn are multiplied by a length of the mechanism, so that
-/// all rows of a problem share one unit and can be judged on one scale.
+/// Jacobian row `J` with `J v` a speed [m/s]. Rows of rotations are multiplied by a length of the mechanism, so that
+/// all rows of a problem have one unit and one scale.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Row {
-    /// The row touches one or two bodies: every row of a mechanism.
+    /// Row of one or two bodies: every row of a mechanism.
     Bodies(ArrayVec<Term, 2>),
-    /// Any velocities, as (index in v, coefficient): textbook systems.
+    /// Row of any velocities, as (index in v, coefficient): textbook systems.
     Sparse(Vec<(usize, f64)>),
 }
 
 impl Row {
-    /// A row of one body against the world.
+    /// Row of one body against the world.
     pub fn one(body: usize, j: &[f64]) -> Self {
         Self::Bodies([Term::new(body, j)].into_iter().collect())
     }
 
-    /// A row of two bodies.
+    /// Row of two bodies.
     pub fn two(a: usize, ja: &[f64], b: usize, jb: &[f64]) -> Self {
         Self::Bodies([Term::new(a, ja), Term::new(b, jb)].into_iter().collect())
     }
@@ -48,7 +48,7 @@ impl Row {
         }
     }
 
-    /// `J v`.
+    /// Speed `J v`.
     pub fn dot(&self, start: &[usize], v: &[f64]) -> f64 {
         match self {
             Self::Bodies(terms) => terms.iter().map(|t| t.dot(&v[start[t.body]..start[t.body + 1]])).sum(),
@@ -56,12 +56,12 @@ impl Row {
         }
     }
 
-    /// `out += c Jᵀ`.
+    /// Adds `out += c Jᵀ`.
     pub fn add_transposed(&self, start: &[usize], c: f64, out: &mut [f64]) {
         self.for_each(start, |i, x| out[i] += c * x);
     }
 
-    /// The same, with `size += |c Jᵀ|`, which its round-off is measured by.
+    /// Adds `out += c Jᵀ` and `size += |c Jᵀ|`; round-off is relative to the latter.
     pub(crate) fn add_transposed_with_sizes(
         &self,
         start: &[usize],
@@ -85,7 +85,7 @@ impl Row {
         }
     }
 
-    /// The speed of the row when one body moves like this.
+    /// Speed of the row when one body has these velocities.
     pub(crate) fn along(&self, moved: &Term) -> f64 {
         let Self::Bodies(terms) = self else { return 0.0 };
         terms.iter().filter(|t| t.body == moved.body).map(|t| t.dot(&moved.j)).sum()
@@ -93,29 +93,29 @@ impl Row {
 }
 
 impl Term {
-    /// The part of `body`; at most six coefficients are kept.
+    /// Term of `body`; at most six coefficients are kept.
     pub fn new(body: usize, j: &[f64]) -> Self {
         let mut padded = [0.0; 6];
         padded.iter_mut().zip(j).for_each(|(p, &x)| *p = x);
         Self { body, j: padded }
     }
 
-    /// The coefficients against the body's velocities.
+    /// Dot product with the velocities of the body.
     fn dot(&self, v: &[f64]) -> f64 {
         if let Ok(v) = <&[f64; 6]>::try_from(v) {
             let [a, b, c, d, e, f] = std::array::from_fn(|i| v[i] * self.j[i]);
-            // in pairs, so that one sum need not wait for the next
+            // in pairs: independent sums run in parallel
             return (a + b) + (c + d) + (e + f);
         }
         v.iter().zip(&self.j).map(|(v, j)| v * j).sum()
     }
 }
 
-/// A row with its offset: `J v⁺ + offset` is the speed the problem speaks of [m/s].
+/// Row with its offset: `J v⁺ + offset` is the constrained speed [m/s].
 #[derive(Debug, Clone, PartialEq)]
 pub struct OffsetRow {
-    /// The row.
+    /// Jacobian row.
     pub row: Row,
-    /// Υ, Δ or τ [m/s].
+    /// Offset Υ, Δ or τ [m/s].
     pub offset: f64,
 }

@@ -1,10 +1,11 @@
-//! The problem of one time step, structured: AH04 (2.10)–(2.11) with the terms a real model needs.
+//! Structured problem of one time step: AH04 (2.10)–(2.11) with joint compliance, surface velocities, couplings of
+//! bodies and friction bounds that need no normal impulse.
 
 use super::{FrictionLaw, FrictionSet, Malformed, MassFactor, OffsetRow, Row, Term, finite, not_negative};
 use arrayvec::ArrayVec;
 use nalgebra::{Matrix6, Vector6};
 
-/// One time step of rigid bodies as a mixed complementarity problem.
+/// Step problem: one time step of rigid bodies as a mixed complementarity problem.
 ///
 /// ```text
 ///  M̃ v⁺ − ν c_ν − n c_n − D β            = b
@@ -16,11 +17,11 @@ use nalgebra::{Matrix6, Vector6};
 ///
 /// The unknowns `z` are impulses [N s]: c_ν of every joint row, then for each contact c_n (if it has a normal
 /// row) and its friction unknowns: β per generator of a polygon, or the impulse along each tangent row for an
-/// ellipse. λ is not among them: it is not unique where nothing slips and is judged at its minimal value,
+/// ellipse. λ is not among them: it is not unique at sticking contacts, and the certificate takes its minimal value,
 /// AH04 Lemma 2.2.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepProblem {
-    /// The bodies, each with its block of M̃ and b.
+    /// Bodies, each with its block of M̃ and b.
     pub bodies: Vec<Body>,
     /// Couplings of two bodies in M̃ (implicit springs and dampers).
     pub pairs: Vec<Pair>,
@@ -28,14 +29,14 @@ pub struct StepProblem {
     pub joints: Vec<Joint>,
     /// Contacts, and friction blocks without a normal row.
     pub contacts: Vec<Contact>,
-    /// How friction and normal velocities are coupled.
+    /// Coupling of friction and normal velocities.
     pub law: FrictionLaw,
-    /// The speed below which nothing matters [m/s], ‖g‖ h in a time step: a floor under the scale by which
-    /// the certificate measures.
+    /// Floor under the speed scale V₀ of the certificate [m/s], ‖g‖ h in a time step. Smaller measures residuals of
+    /// resting bodies by round-off; larger hides errors of slow motions.
     pub speed_scale: f64,
 }
 
-/// A body's diagonal block of M̃ and part of b.
+/// Body by its diagonal block of M̃ and its part of b.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Body {
     /// Number of velocities, 1 to 6; only this many rows and columns below are used.
@@ -46,7 +47,7 @@ pub struct Body {
     pub momentum: Vector6<f64>,
 }
 
-/// Off-diagonal blocks of M̃ that couple two bodies.
+/// Pair of bodies coupled by off-diagonal blocks of M̃.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
     /// Index of the first body.
@@ -59,37 +60,38 @@ pub struct Pair {
     pub ba: Matrix6<f64>,
 }
 
-/// A joint row: νᵀ v⁺ + C c_ν + Υ = 0.
+/// Joint row: νᵀ v⁺ + C c_ν + Υ = 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joint {
-    /// The row νᵀ and its offset Υ [m/s].
+    /// Row νᵀ and its offset Υ [m/s].
     pub row: OffsetRow,
     /// Compliance C ≥ 0 [m/s per N s].
     pub compliance: f64,
 }
 
-/// A contact, or a friction block without a normal row (a force-limited motor, dry joint friction, the rolling
-/// friction of a contact).
+/// Contact, or friction block without a normal row: a force-limited motor, dry joint friction, the rolling friction
+/// of a contact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contact {
     /// Normal row nᵀ and its offset Δ [m/s].
     pub normal: Option<OffsetRow>,
-    /// Tangent rows Tᵀ with their offsets τ [m/s]; none for a frictionless contact. A third one is a spin about the
+    /// Tangent rows Tᵀ with their offsets τ [m/s]; none for a frictionless contact. A third row is the spin about the
     /// normal times the torsional radius.
     pub tangents: ArrayVec<OffsetRow, 3>,
-    /// The tangential impulses one unit of bound allows.
+    /// Tangential impulses that one unit of the friction bound allows.
     pub set: FrictionSet,
     /// Coulomb coefficient μ ≥ 0.
     pub mu: f64,
     /// Part κ ≥ 0 of the friction bound that does not depend on the normal impulse [N s].
     pub kappa: f64,
-    /// For a block without a normal row: the contact whose normal impulse is the c_n of its bound μ c_n + κ. Rolling
-    /// friction, whose rows are turns about the tangents times the rolling length, rests on its contact with μ = 1.
+    /// Contact whose normal impulse is the c_n of the bound μ c_n + κ, for a block without a normal row. Rolling
+    /// friction, whose rows are rotations about the tangents times the rolling length, is bound by its contact with
+    /// μ = 1.
     pub bound_by: Option<usize>,
 }
 
 impl Body {
-    /// A body from its `velocities`² entries of M̃ by rows and its part of b.
+    /// Builds a body from its `velocities`² entries of M̃ by rows and its part of b.
     pub fn new(velocities: usize, mass: &[f64], momentum: &[f64]) -> Self {
         let n = velocities.min(6);
         let mut body = Self { velocities, mass: Matrix6::zeros(), momentum: Vector6::zeros() };
@@ -104,7 +106,7 @@ impl Body {
 }
 
 impl Contact {
-    /// A contact without friction.
+    /// Contact without friction.
     pub fn frictionless(normal: Row, offset: f64) -> Self {
         Self {
             normal: Some(OffsetRow { row: normal, offset }),
@@ -121,7 +123,7 @@ impl Contact {
         usize::from(self.normal.is_some()) + self.set.unknowns(self.tangents.len())
     }
 
-    /// The rows of this contact: normal first, then tangents.
+    /// Rows of this contact: normal first, then tangents.
     pub fn rows(&self) -> impl Iterator<Item = &OffsetRow> {
         self.normal.iter().chain(&self.tangents)
     }
@@ -137,8 +139,8 @@ impl Contact {
         }
     }
 
-    /// λ at its minimal value: how fast the contact slips as its friction set measures it, from the slip along each
-    /// tangent row [m/s]. AH04 Lemma 2.2
+    /// Slip speed λ at its minimal value [m/s], as the friction set measures it, from the slip along each tangent row
+    /// [m/s]. AH04 Lemma 2.2
     pub fn slip_speed(&self, slip: [f64; 3]) -> f64 {
         if self.tangents.is_empty() {
             return 0.0;
@@ -152,8 +154,7 @@ impl Contact {
         }
     }
 
-    /// Friction unknowns with this tangential impulse, of the least sum: the way back of
-    /// [`Contact::tangent_impulse`].
+    /// Friction unknowns of least sum with this tangential impulse: the inverse of [`Contact::tangent_impulse`].
     pub fn friction_unknowns(&self, impulse: [f64; 3], out: &mut [f64]) {
         if let FrictionSet::Ellipse(_) = self.set {
             out.iter_mut().zip(impulse).for_each(|(out, p)| *out = p);
@@ -165,14 +166,14 @@ impl Contact {
         }
     }
 
-    /// The least Σβ with this tangential impulse, and the generators of a polygon that give it.
+    /// Least sum Σβ with this tangential impulse, and the generators of a polygon that give it.
     pub(crate) fn least_sum(&self, impulse: [f64; 3]) -> (f64, [(usize, f64); 3]) {
         let FrictionSet::Polygon(f) = &self.set else { return (f64::INFINITY, [(0, 0.0); 3]) };
         super::friction::least_sum(f, self.tangents.len(), impulse)
     }
 }
 
-/// Where each body's velocities and each contact's unknowns stand.
+/// Layout of the velocities of bodies in v and of the unknowns of contacts in z.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Index in v of each body's first velocity, and one more entry: the number of velocities.
@@ -191,14 +192,14 @@ impl Layout {
 }
 
 impl StepProblem {
-    /// Where velocities and unknowns stand.
+    /// Layout of velocities and unknowns.
     pub fn layout(&self) -> Layout {
         let mut layout = Layout::default();
         self.lay_out(&mut layout);
         layout
     }
 
-    /// [`StepProblem::layout`] into an existing value.
+    /// Writes the layout into an existing value.
     pub fn lay_out(&self, layout: &mut Layout) {
         fn sums(start: usize, counts: impl Iterator<Item = usize>, out: &mut Vec<usize>) -> usize {
             let mut at = start;
@@ -215,28 +216,26 @@ impl StepProblem {
         layout.impulses = sums(self.joints.len(), counts, &mut layout.contact);
     }
 
-    /// The contact whose normal impulse bounds the friction of contact `i`: itself, or its bound_by.
+    /// Contact whose normal impulse bounds the friction of contact `i`: itself, or its `bound_by`.
     pub fn bound_by(&self, i: usize) -> Option<usize> {
         let contact = &self.contacts[i];
         if contact.normal.is_some() { Some(i) } else { contact.bound_by }
     }
 
-    /// The friction bound μ c_n + κ of contact `i` with the impulses `z` [N s].
+    /// Friction bound μ c_n + κ of contact `i` with the impulses `z` [N s].
     #[inline]
     pub(crate) fn bound(&self, layout: &Layout, i: usize, z: &[f64]) -> f64 {
         let normal = self.bound_by(i).map_or(0.0, |bound_by| z[layout.contact[bound_by]]);
         self.contacts[i].mu * normal + self.contacts[i].kappa
     }
 
-    /// `true` when M̃ is symmetric.
+    /// Whether M̃ is symmetric.
     pub fn is_symmetric(&self) -> bool {
         let body = |b: &Body| (0..b.velocities).all(|i| (0..i).all(|j| b.mass[(i, j)] == b.mass[(j, i)]));
         self.bodies.iter().all(body) && self.pairs.iter().all(|p| p.ab == p.ba.transpose())
     }
 
-    /// The same step under the convex relaxation with this slip shift Γ per contact, which adds to Δ.
-    ///
-    /// AH04 (2.13)
+    /// Convex relaxation of this step with a slip shift Γ per contact, which adds to Δ. AH04 (2.13)
     #[must_use]
     pub fn relaxed(&self, gamma: &[f64]) -> Self {
         let mut relaxed = Self { law: FrictionLaw::Convex, ..self.clone() };
@@ -275,7 +274,7 @@ impl StepProblem {
         Ok(())
     }
 
-    fn check_pair(&self, pair: &Pair, place: Named) -> Result<(), Malformed> {
+    fn check_pair(&self, pair: &Pair, place: EntryName) -> Result<(), Malformed> {
         let n = self.bodies.len();
         if pair.a >= n || pair.b >= n || pair.a == pair.b {
             let what =
@@ -287,7 +286,7 @@ impl StepProblem {
         check_block(&pair.ba, nb, na, &|| format!("{}.ba", place()))
     }
 
-    fn check_contact(&self, contact: &Contact, layout: &Layout, place: Named) -> Result<(), Malformed> {
+    fn check_contact(&self, contact: &Contact, layout: &Layout, place: EntryName) -> Result<(), Malformed> {
         not_negative(contact.mu, || format!("{}.mu", place()))?;
         not_negative(contact.kappa, || format!("{}.kappa", place()))?;
         match &contact.normal {
@@ -297,7 +296,7 @@ impl StepProblem {
             }
             None => {}
         }
-        self.check_bearer(contact, place)?;
+        self.check_bound_by(contact, place)?;
         for (k, tangent) in contact.tangents.iter().enumerate() {
             self.check_row(tangent, layout, &|| format!("{}.tangents[{k}]", place()))?;
         }
@@ -307,10 +306,12 @@ impl StepProblem {
         contact.set.check(contact.tangents.len(), &|| format!("{}.set", place()))
     }
 
-    fn check_bearer(&self, contact: &Contact, place: Named) -> Result<(), Malformed> {
+    fn check_bound_by(&self, contact: &Contact, place: EntryName) -> Result<(), Malformed> {
         let Some(bound_by) = contact.bound_by else { return Ok(()) };
         let what = match self.contacts.get(bound_by) {
-            _ if contact.normal.is_some() => "a contact with a normal row rests on none but itself".into(),
+            _ if contact.normal.is_some() => {
+                "a contact with a normal row is bound by itself and must not name another".into()
+            }
             None => format!("contact {bound_by} of {}", self.contacts.len()),
             Some(other) if other.normal.is_none() => format!("contact {bound_by} has no normal row"),
             Some(_) => return Ok(()),
@@ -318,11 +319,12 @@ impl StepProblem {
         Err(Malformed::at(format!("{}.bound_by", place()), what))
     }
 
-    /// Whether nothing is wrong with a row of bodies that all have six velocities: quickly told, and true of most.
-    fn is_plain(&self, row: &OffsetRow) -> bool {
+    /// Whether a row is valid by a fast test: finite, of bodies that all have six velocities. True of most rows; others
+    /// are checked entry by entry.
+    fn is_plainly_valid(&self, row: &OffsetRow) -> bool {
         let Row::Bodies(terms) = &row.row else { return false };
         let whole = |t: &Term| self.bodies.get(t.body).is_some_and(|b| b.velocities == t.j.len());
-        // 0 x is 0, or not a number where x is not finite
+        // 0 x is 0, or NaN where x is not finite
         let sum = |t: &Term| t.j.iter().fold(0.0, |sum, x| sum + 0.0 * x);
         let bodies = match terms.as_slice() {
             [a] => whole(a) && sum(a) == 0.0,
@@ -332,8 +334,8 @@ impl StepProblem {
         bodies && row.offset.is_finite()
     }
 
-    fn check_row(&self, row: &OffsetRow, layout: &Layout, place: Named) -> Result<(), Malformed> {
-        if self.is_plain(row) {
+    fn check_row(&self, row: &OffsetRow, layout: &Layout, place: EntryName) -> Result<(), Malformed> {
+        if self.is_plainly_valid(row) {
             return Ok(());
         }
         finite(row.offset, || format!("{}.offset", place()))?;
@@ -365,10 +367,10 @@ impl StepProblem {
     }
 }
 
-/// The name of a place, made only when it is needed.
-pub(super) type Named<'a> = &'a dyn Fn() -> String;
+/// Name of an entry, made only when an error needs it.
+pub(super) type EntryName<'a> = &'a dyn Fn() -> String;
 
-fn check_sparse(entries: &[(usize, f64)], layout: &Layout, place: Named) -> Result<(), Malformed> {
+fn check_sparse(entries: &[(usize, f64)], layout: &Layout, place: EntryName) -> Result<(), Malformed> {
     for (k, &(i, x)) in entries.iter().enumerate() {
         let here = || format!("{}.row.sparse[{k}]", place());
         finite(x, here)?;
@@ -379,7 +381,7 @@ fn check_sparse(entries: &[(usize, f64)], layout: &Layout, place: Named) -> Resu
     Ok(())
 }
 
-fn check_body(body: &Body, place: Named) -> Result<(), Malformed> {
+fn check_body(body: &Body, place: EntryName) -> Result<(), Malformed> {
     let n = body.velocities;
     if !(1..=6).contains(&n) {
         return Err(Malformed::at(format!("{}.velocities", place()), format!("{n} is not between 1 and 6")));
@@ -388,8 +390,8 @@ fn check_body(body: &Body, place: Named) -> Result<(), Malformed> {
     (0..n).try_for_each(|i| finite(body.momentum[i], || format!("{}.momentum[{i}]", place())))
 }
 
-fn check_block(block: &Matrix6<f64>, rows: usize, columns: usize, place: Named) -> Result<(), Malformed> {
-    // whole and finite, as most are
+fn check_block(block: &Matrix6<f64>, rows: usize, columns: usize, place: EntryName) -> Result<(), Malformed> {
+    // fast path: full and finite, as most blocks are
     if rows == 6 && columns == 6 && block.iter().fold(0.0, |sum, x| sum + 0.0 * x) == 0.0 {
         return Ok(());
     }
@@ -405,7 +407,7 @@ fn check_block(block: &Matrix6<f64>, rows: usize, columns: usize, place: Named) 
     Ok(())
 }
 
-/// A checked problem's layout and factored mass matrix: what judge and solvers share.
+/// Layout and factored mass matrix of a checked problem, shared by certificates and solvers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Prepared {
     pub(crate) layout: Layout,
@@ -413,14 +415,14 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Checks the problem and factors its mass matrix, in storage that is kept.
+    /// Checks the problem and factors its mass matrix, in memory that is kept.
     pub(crate) fn prepare(&mut self, problem: &StepProblem) -> Result<(), Malformed> {
         problem.lay_out(&mut self.layout);
         problem.check_entries(&self.layout)?;
         self.mass.factor(problem, &self.layout)
     }
 
-    /// The speed that one unit of impulse causes along a row; `room` is zero before and after.
+    /// Mobility of a row: the speed that one unit of impulse along it causes; `room` is zero before and after.
     pub(crate) fn mobility(&self, row: &Row, room: &mut [f64]) -> f64 {
         self.mass.mobility(&std::iter::once(row), &self.layout.velocity, room)[0][0]
     }

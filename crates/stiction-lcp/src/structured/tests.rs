@@ -4,7 +4,7 @@ use super::island::Island;
 use super::iterate::Iterate;
 use super::partition::Partition;
 use crate::WarmStart;
-use crate::certificate::{Judge, Storage};
+use crate::certificate::{Judge, JudgeBuffers};
 use crate::chain::{Chain, Trial};
 use crate::problem::{FrictionSet, Prepared, Problem};
 use crate::solution::Stage;
@@ -19,7 +19,7 @@ pub(super) fn island_of(planted: &Planted) -> (Island<2>, Iterate<2>) {
     let mut prepared = Prepared::default();
     prepared.prepare(problem).unwrap();
     let prepared = Arc::new(prepared);
-    let judge = Judge::new(Problem::Step(problem), prepared.clone(), Storage::default());
+    let judge = Judge::new(Problem::Step(problem), prepared.clone(), JudgeBuffers::default());
     let mut partition = Partition::default();
     partition.split(problem);
     assert_eq!(partition.len(), 1);

@@ -1,10 +1,10 @@
-//! Problems in local form as JSON.
+//! JSON form of problems in local form.
 
 use super::super::{LocalProblem, Malformed};
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
-/// W: all of its rows, or the entries that are not zero.
+/// Matrix W by all of its rows, or by the entries that are not zero.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum MatrixRaw {
@@ -12,7 +12,7 @@ pub(super) enum MatrixRaw {
     Triplets { triplets: Vec<(usize, usize, f64)> },
 }
 
-/// A problem from the keys of a file.
+/// Problem from the keys of a file.
 pub(super) fn read(
     dim: usize,
     w: &MatrixRaw,
