@@ -3,7 +3,7 @@
 
 use crate::draw;
 use crate::mode::{ContactState, Mode, contact_states};
-use crate::report::{Kind, certificate_lines, found_by, residual};
+use crate::report::{CertificateKind, certificate_lines, found_by, residual};
 use crate::{BadInput, Outcome, print, wrecking, write_file};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -299,7 +299,7 @@ fn report(scene: &Scene, solution: &Solution, states: &[ContactState]) -> String
     );
     let _ = writeln!(text, "solved by {}\n", found_by(solution.work()));
     text += "certificate: every residual recomputed from the problem and the impulses alone\n";
-    text += &certificate_lines(certificate, Kind::Step);
+    text += &certificate_lines(certificate, CertificateKind::Step);
     let _ = writeln!(
         text,
         "  {:<22}{:>9}  the largest of momentum, joints, natural map and cone; at most {:.0e} is solved\n",

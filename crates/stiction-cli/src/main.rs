@@ -1,7 +1,7 @@
-//! The `stiction` command: solve, soak, show and time problems of rigid bodies in contact.
+//! Command `stiction`: parses the command line, calls the libraries and prints their results.
 //!
-//! No physics here: commands pose problems, hand them to the libraries and print what comes back. Reports go to
-//! standard output as a whole and without colour; progress and complaints go to standard error.
+//! Contains no physics. Reports go to standard output, complete and without colour. Progress and error messages go to
+//! standard error.
 
 mod bench;
 mod check;
@@ -34,16 +34,15 @@ use std::process::ExitCode;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    solved, and the answer passed its certificate (soak, fuzz: all of them did); run: finished;
-       verify: every step holds
-  1    not solved: infeasible, out of budget, unsupported by the solver, or not certified; run: a step could not
-       be made; verify: a step does not hold, or the journal is damaged
+  0    success: every problem solved and certified; run: finished; verify: every step holds
+  1    failure: a problem is infeasible, unsupported by the solver, over its iteration limit or not certified;
+       run: a step failed; verify: a step does not hold, or the journal is damaged
   2    bad input: a file that cannot be read or written, a scene or problem with mistakes, an unknown argument,
-       or something that this program was built without
-  3    verify: nothing fails, but some steps cannot be verified
-  130  run: interrupted; what was made until then is in the journal";
+       or a feature that this program was built without
+  3    verify: no step fails, but some steps cannot be verified
+  130  run: interrupted; all steps made until then are in the journal";
 
-/// Examples and exit codes, below the help of a command.
+/// Examples and exit codes, printed below the help of a command.
 fn with_exit_codes(examples: &str) -> String {
     format!("{examples}\n\n{EXIT_CODES}")
 }
@@ -51,10 +50,10 @@ fn with_exit_codes(examples: &str) -> String {
 /// Exit code of a run that was interrupted.
 const INTERRUPTED: u8 = 130;
 
-/// Rigid bodies in contact: complementarity problems solved, and every answer certified.
+/// Simulate rigid bodies with joints, hard contact and Coulomb friction; every step has a certificate.
 #[derive(Parser)]
 #[command(name = "stiction", version, after_help = EXIT_CODES)]
-struct Arguments {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
@@ -62,27 +61,27 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     #[command(after_help = EXIT_CODES)]
-    Solve(solve::Arguments),
+    Solve(solve::SolveArguments),
     #[command(after_help = EXIT_CODES)]
     Soak(soak::Arguments),
     #[command(subcommand, after_help = EXIT_CODES)]
     Fuzz(fuzz::Fuzz),
-    Check(check::Arguments),
-    Run(run::Arguments),
-    Verify(verify::Arguments),
-    Convert(convert::Arguments),
-    View(view::Arguments),
-    Gallery(gallery::Arguments),
-    Compare(compare::Arguments),
+    Check(check::CheckArguments),
+    Run(run::RunArguments),
+    Verify(verify::VerifyArguments),
+    Convert(convert::ConvertArguments),
+    View(view::ViewArguments),
+    Gallery(gallery::GalleryArguments),
+    Compare(compare::CompareArguments),
     Demo(demo::Arguments),
     Reproduce(reproduce::Arguments),
     Peer(peer::Arguments),
     #[command(subcommand)]
     Bench(bench::Benchmark),
-    Completions(completions::Arguments),
+    Completions(completions::CompletionsArguments),
 }
 
-/// How a command that ran ended.
+/// Result of a command that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     /// Exit code 0.
@@ -95,7 +94,7 @@ enum Outcome {
     Interrupted,
 }
 
-/// Why a command could not run: exit code 2.
+/// Reason why a command could not run: exit code 2.
 #[derive(Debug)]
 struct BadInput(String);
 
@@ -106,14 +105,14 @@ impl fmt::Display for BadInput {
 }
 
 impl BadInput {
-    /// A complaint about a file.
+    /// Error of a file, with its path.
     fn file(path: &std::path::Path, error: &impl fmt::Display) -> Self {
         Self(format!("{}: {error}", path.display()))
     }
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let outcome = match CommandLine::parse().command {
         Command::Solve(arguments) => solve::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Fuzz(fuzz) => fuzz::run(&fuzz),
@@ -136,14 +135,14 @@ fn main() -> ExitCode {
         Ok(Outcome::NotVerifiable) => ExitCode::from(3),
         Ok(Outcome::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(complaint) => {
-            // a reader that has gone away is no reason to panic
+            // a closed standard error must not cause a panic
             let _ = writeln!(io::stderr(), "stiction: {complaint}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Prints a report. A reader that closes the pipe early has had enough, which changes nothing.
+/// Prints a report. A reader that closes the pipe early is not an error.
 fn print(report: &str) -> Result<(), BadInput> {
     let mut out = io::stdout().lock();
     match out.write_all(report.as_bytes()).and_then(|()| out.flush()) {
@@ -154,12 +153,12 @@ fn print(report: &str) -> Result<(), BadInput> {
     }
 }
 
-/// A report as JSON.
+/// Serializes a report as JSON.
 fn to_json(report: &impl serde::Serialize) -> Result<String, BadInput> {
     serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|error| BadInput(error.to_string()))
 }
 
-/// Writes a file and the folders above it.
+/// Writes a file, and creates the folders above it.
 fn write_file(path: &std::path::Path, text: &str) -> Result<(), BadInput> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     folder
@@ -168,7 +167,7 @@ fn write_file(path: &std::path::Path, text: &str) -> Result<(), BadInput> {
         .map_err(|error| BadInput::file(path, &error))
 }
 
-/// `no pivots`, `1 pivot`, `2 pivots`.
+/// Count with its noun: `no pivots`, `1 pivot`, `2 pivots`.
 fn count(n: usize, one: &str, many: &str) -> String {
     match n {
         0 => format!("no {many}"),

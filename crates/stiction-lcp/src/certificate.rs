@@ -10,7 +10,7 @@ mod step;
 use crate::problem::{Lcp, Malformed, Mlcp, Prepared, Problem, StepProblem};
 use dense::DenseJudge;
 use local::LocalJudge;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 pub(crate) use step::Mobility;
 use step::StepJudge;
@@ -21,7 +21,7 @@ use step::StepJudge;
 /// their own row. None of them changes when masses, lengths and times are measured in other units.
 /// For a dense problem speeds are measured by the largest entry of q, and `z_j` by `M_jj` (or the largest
 /// entry of its row and column where that is zero).
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// V₀, the speed the residuals are measured by [m/s]: the largest of the joint errors and of the closing
     /// and slip speeds of closing contacts before any impulse, and the problem's own speed scale.
@@ -40,12 +40,11 @@ pub struct Certificate {
     /// Maximum dissipation: largest W ((μ c_n + κ) λ + p_t·u_t) / V₀² over the contacts.
     pub dissipation: f64,
     /// The residuals of each contact.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contacts: Vec<ContactResidual>,
 }
 
 /// Residuals of one contact, in the units of [`Certificate`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ContactResidual {
     /// λ at its minimal value [m/s]: the speed of slip as the friction set measures it. AH04 Lemma 2.2
     pub lambda: f64,

@@ -1,13 +1,13 @@
 //! Proofs that no solution exists.
 
 use crate::problem::{Lcp, LocalProblem, Malformed, MassFactor, Mlcp, OffsetRow, Problem, StepProblem};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A Farkas vector: a combination of rows that no unknown can satisfy.
 ///
 /// For an LCP, y ≥ 0 with Mᵀy ≤ 0 and qᵀy < 0. For a step problem, y over the unknowns z with y ≥ 0 on normal
 /// rows, any sign on joint rows and zero on friction: Σ n y + ν y = 0, C y = 0 and y·(Δ, Υ) < 0.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Farkas {
     /// The combination, largest entry 1.
     pub y: Vec<f64>,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use stiction_lcp::{Certificate, Farkas};
 
 /// What a step did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
     /// Time at the end of the step [s].
     pub t: f64,
@@ -45,7 +45,6 @@ pub struct StepReport {
     /// How a step of second order was made.
     pub second_order: Option<SecondOrderReport>,
     /// What it takes beyond this to check the step without solving anything; filled where the report comes with one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
 }
 
@@ -93,7 +92,7 @@ impl Default for SecondOrderReport {
 }
 
 /// What a run to an accuracy did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AccuracyReport {
     /// The accuracy asked for.
     pub requested: f64,
@@ -195,7 +194,7 @@ pub struct StepWork {
 }
 
 /// What post-stabilization did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StabilizationReport {
     /// Passes made.
     pub passes: usize,

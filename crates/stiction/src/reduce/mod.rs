@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 use hull::{Combination, Patch};
 use limit::Choice;
 use proof::{Share, alike, defect};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Which contacts of two bodies are left out of the step problem.
 ///
@@ -44,18 +44,13 @@ pub enum Reduction {
 }
 
 /// A contact that was left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dropped {
     /// Which contact.
     pub contact: ContactId,
     /// The proof: kept contacts by their places among those of the step, each with its part α; empty for a contact
     /// dropped by the limit.
-    #[serde(serialize_with = "as_list")]
     pub combination: ArrayVec<(usize, f64), 3>,
-}
-
-fn as_list<S: Serializer>(combination: &Combination, serializer: S) -> Result<S::Ok, S::Error> {
-    combination.as_slice().serialize(serializer)
 }
 
 impl Dropped {
