@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use stiction_scene::{Diagnostics, MOST_BYTES, Scene, schema};
+use stiction_scene::{Diagnostics, MAX_FILE_BYTES, Scene, schema};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome, BadInput> {
 /// Reads a scene file. Of a file that is too large, reads one byte more than the limit.
 pub(crate) fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    std::fs::File::open(path)?.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

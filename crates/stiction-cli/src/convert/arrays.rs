@@ -4,7 +4,7 @@ use crate::run::plan::RunPlan;
 use serde_json::{Map, Value, json};
 use stiction::{ContactReport, Mode, Simulation, State, StepReport};
 use stiction_lcp::Certificate;
-use stiction_scene::{Model, Record};
+use stiction_scene::{Model, RecordSettings};
 
 /// Type of the numbers of a quantity, for formats with typed columns.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has typed columns"))]
@@ -77,7 +77,7 @@ impl Quantity {
 /// All quantities of a run.
 pub(super) struct RunArrays {
     model: Model,
-    record: Record,
+    record: RecordSettings,
     bodies: Vec<Option<u32>>,
     joints: Vec<Option<u32>>,
     /// Time of the next sample [s].

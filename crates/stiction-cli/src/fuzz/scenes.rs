@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stiction::{Accuracy, Simulation, StepReport, System};
-use stiction_scene::{Built, Diagnostics, Scene};
+use stiction_scene::{BuiltScene, Diagnostics, Scene};
 
 /// Mutated scene files: each is refused with a line, or runs for a few steps; none panics or hangs.
 ///
@@ -54,11 +54,11 @@ struct Tally {
     refused: u64,
     /// What the world refuses.
     impossible: u64,
-    /// Built, and too large to be run here.
+    /// BuiltScene, and too large to be run here.
     large: u64,
-    /// Built, and a step was an error.
+    /// BuiltScene, and a step was an error.
     stopped: u64,
-    /// Built, and run.
+    /// BuiltScene, and run.
     ran: u64,
     slowest: (Duration, u64),
     failures: Vec<(u64, String)>,
@@ -241,7 +241,7 @@ fn judge(text: &str) -> Result<End, String> {
         Ok(built) => built,
         Err(found) => return placed(&found, text).map(|()| End::Impossible),
     };
-    let Built { model, state, scheme, h, accuracy, duration, .. } = built;
+    let BuiltScene { model, state, scheme, h, accuracy, duration, .. } = built;
     if state.v.len() > VELOCITIES {
         return Ok(End::Large);
     }

@@ -5,7 +5,7 @@ use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
 use stiction::{Accuracy, Scheme, State};
 use stiction_journal::JournalHeader;
-use stiction_scene::{Built, Model, Record, Scene, scheme_named, scheme_names};
+use stiction_scene::{BuiltScene, Model, RecordSettings, Scene, scheme_named, scheme_names};
 
 /// Settings of the command line that replace those of the scene.
 #[derive(clap::Args, Default)]
@@ -37,7 +37,7 @@ pub(crate) struct RunPlan {
     pub(crate) model: Model,
     pub(crate) start: State,
     pub(crate) scheme: Scheme,
-    pub(crate) record: Record,
+    pub(crate) record: RecordSettings,
     pub(crate) title: String,
 }
 
@@ -53,7 +53,7 @@ impl RunPlan {
     fn new(bytes: &[u8], shown: &str, name: &str, overrides: &Overrides) -> Result<Self, BadInput> {
         let scene = Scene::from_bytes(bytes, shown).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
         let built = scene.build().map_err(|e| BadInput(format!("{shown}\n{e}")))?;
-        let Built { model, state, mut scheme, mut h, mut accuracy, duration, record } = built;
+        let BuiltScene { model, state, mut scheme, mut h, mut accuracy, duration, record } = built;
         if let Some(wanted) = &overrides.scheme {
             scheme = scheme_of(wanted)?;
             accuracy = None;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use stiction::{Accuracy, Scheme, Simulation, State, StepReport, System};
-use stiction_scene::{Built, Model, Scene};
+use stiction_scene::{BuiltScene, Model, Scene};
 
 /// Samples of a run that follows an accuracy.
 const SAMPLES: u32 = 1000;
@@ -21,7 +21,7 @@ pub(crate) struct Run {
     tolerance: f64,
 }
 
-fn built(name: &str) -> Built {
+fn built(name: &str) -> BuiltScene {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name).with_extension("toml");
     let text = std::fs::read_to_string(&path).expect("a scene");
     let scene = Scene::from_toml(&text, name).unwrap_or_else(|found| panic!("{found}"));
@@ -31,7 +31,7 @@ fn built(name: &str) -> Built {
 
 /// Runs a scene for its full duration. A step that does not pass its certificate is an error.
 pub(crate) fn run(name: &str) -> Run {
-    let Built { model, state, scheme, h, duration, accuracy, .. } = built(name);
+    let BuiltScene { model, state, scheme, h, duration, accuracy, .. } = built(name);
     let tolerance = scheme.solver.tolerance;
     let end = state.t + duration;
     let start = state.clone();
@@ -65,7 +65,7 @@ pub(crate) fn run(name: &str) -> Run {
 
 /// The end of the same scene, followed with an error of this size in a step.
 pub(crate) fn followed(name: &str, tolerance: f64) -> State {
-    let Built { model, state, duration, .. } = built(name);
+    let BuiltScene { model, state, duration, .. } = built(name);
     let end = state.t + duration;
     let mut simulation = Simulation::new(model, state, Scheme::accurate());
     simulation

@@ -2,7 +2,7 @@
 
 use crate::scenes;
 use stiction::Simulation;
-use stiction_scene::{Built, Scene};
+use stiction_scene::{BuiltScene, Scene};
 
 #[test]
 fn scenes_have_neither_errors_nor_warnings() {
@@ -19,7 +19,7 @@ fn scenes_have_neither_errors_nor_warnings() {
 #[test]
 fn the_reference_scenes_run() {
     for (path, text) in scenes("scenes/reference") {
-        let Built { model, state, scheme, h, accuracy, duration, .. } =
+        let BuiltScene { model, state, scheme, h, accuracy, duration, .. } =
             Scene::from_toml(&text, "reference.toml").unwrap().build().unwrap();
         let mut simulation = Simulation::new(model, state, scheme);
         let end = match accuracy {

@@ -7,7 +7,7 @@ mod schema;
 mod values;
 
 use std::path::PathBuf;
-use stiction_scene::{Built, Diagnostics, Scene};
+use stiction_scene::{BuiltScene, Diagnostics, Scene};
 
 /// A planar scene of a second, to be added to.
 const PLANE: &str = "format = 1\ndimension = 2\nrun = { duration = 1.0 }\n";
@@ -16,7 +16,7 @@ const PLANE: &str = "format = 1\ndimension = 2\nrun = { duration = 1.0 }\n";
 const SPACE: &str = "format = 1\ndimension = 3\nrun = { duration = 1.0 }\n";
 
 /// Builds a scene that must be right.
-fn built(text: &str) -> Built {
+fn built(text: &str) -> BuiltScene {
     let scene = Scene::from_toml(text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
     scene.build().unwrap_or_else(|e| panic!("{e}"))
 }
