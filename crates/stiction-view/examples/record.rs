@@ -7,7 +7,7 @@ use stiction_view::Tape;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [scene, out] = arguments.as_slice() else { return Err("a scene file and a page are needed".into()) };
+    let [scene, out] = arguments.as_slice() else { return Err("usage: record SCENE.toml PAGE.html".into()) };
     let file = Scene::from_toml(&std::fs::read_to_string(scene)?, scene)?;
     let BuiltScene { model, state, scheme, h, duration, .. } = file.build()?;
     let until = state.t + duration;

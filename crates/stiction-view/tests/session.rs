@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use stiction_scene::Scene;
-use stiction_view::{Answer, Command, Session};
+use stiction_view::{Command, CommandReply, Session};
 
 const TOWER: &str = r#"
     format = 1
@@ -35,12 +35,12 @@ fn command(text: &str) -> Command {
 
 /// Runs for this much simulated time [s].
 fn run(session: &mut Session, time: f64) {
-    session.obey(&command(r#"{"command":"play"}"#)).unwrap();
+    session.execute(&command(r#"{"command":"play"}"#)).unwrap();
     let end = session.state().t + time;
     while session.state().t < end - 1e-9 {
         session.advance(0.01, Duration::from_secs(10)).unwrap();
     }
-    session.obey(&command(r#"{"command":"pause"}"#)).unwrap();
+    session.execute(&command(r#"{"command":"pause"}"#)).unwrap();
 }
 
 fn place(session: &Session, name: &str) -> [f64; 3] {
@@ -57,15 +57,15 @@ fn a_body_that_is_held_follows_the_cursor() {
         let mut session = session(text);
         let shown = &session.description().bodies;
         let index = shown.iter().position(|b| b.name == name).unwrap_or(index);
-        session.obey(&command(&format!(r#"{{"command":"grab","body":{index},"point":{grip}}}"#))).unwrap();
+        session.execute(&command(&format!(r#"{{"command":"grab","body":{index},"point":{grip}}}"#))).unwrap();
         let before = place(&session, name);
-        session.obey(&command(&format!(r#"{{"command":"move","target":{target}}}"#))).unwrap();
+        session.execute(&command(&format!(r#"{{"command":"move","target":{target}}}"#))).unwrap();
         run(&mut session, 1.5);
         let held = place(&session, name);
         let moved = (0..3).map(|i| (held[i] - before[i]).powi(2)).sum::<f64>().sqrt();
         assert!(moved > 0.25, "{name} moved by {moved} m");
         // let go, it falls to where something holds it
-        session.obey(&command(r#"{"command":"release"}"#)).unwrap();
+        session.execute(&command(r#"{"command":"release"}"#)).unwrap();
         run(&mut session, 1.0);
         let d = session.model().dimension();
         assert!(place(&session, name)[d - 1] < held[d - 1] - 0.1);
@@ -75,25 +75,25 @@ fn a_body_that_is_held_follows_the_cursor() {
 #[test]
 fn undo_goes_back_bit_by_bit_and_reset_to_the_start() {
     let mut session = session(TOWER);
-    session.obey(&command(r#"{"command":"friction","value":0.2}"#)).unwrap();
+    session.execute(&command(r#"{"command":"friction","value":0.2}"#)).unwrap();
     run(&mut session, 0.2);
     let (then, settings) = (session.state().clone(), session.status());
     run(&mut session, 0.1);
     let after = session.state().clone();
-    session.obey(&command(r#"{"command":"drop","shape":"ball","at":[0.05,2.0],"size":0.1}"#)).unwrap();
-    session.obey(&command(r#"{"command":"step_size","value":0.002}"#)).unwrap();
+    session.execute(&command(r#"{"command":"drop","shape":"ball","at":[0.05,2.0],"size":0.1}"#)).unwrap();
+    session.execute(&command(r#"{"command":"step_size","value":0.002}"#)).unwrap();
     assert!(session.description().bodies.iter().any(|body| body.name == "dropped ball 1"));
     run(&mut session, 0.3);
     let undo = format!(r#"{{"command":"undo","time":{}}}"#, then.t);
-    session.obey(&command(&undo)).unwrap();
+    session.execute(&command(&undo)).unwrap();
     assert_eq!(session.state(), &then);
     assert_eq!((session.status().h, session.status().friction), (settings.h, Some(0.2)));
     run(&mut session, 0.1);
     assert_eq!(session.state(), &after, "the same again");
-    session.obey(&command(r#"{"command":"reset"}"#)).unwrap();
+    session.execute(&command(r#"{"command":"reset"}"#)).unwrap();
     assert_eq!(session.state().t, 0.0);
     assert_eq!(session.status().friction, Some(0.5));
-    assert!(session.obey(&command(r#"{"command":"undo","time":-1.0}"#)).is_err());
+    assert!(session.execute(&command(r#"{"command":"undo","time":-1.0}"#)).is_err());
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn settings_are_taken_or_refused_in_words() {
         (r#"{"command":"drop","shape":"box","at":[0,1],"size":1e9}"#, "the size [m] must be"),
     ] {
         let before = (session.state().clone(), session.status());
-        let complaint = session.obey(&command(text)).unwrap_err().to_string();
+        let complaint = session.execute(&command(text)).unwrap_err().to_string();
         assert!(complaint.contains(words), "{text}: {complaint}");
         assert_eq!((session.state().clone(), session.status()), before, "{text} changed something");
     }
@@ -127,10 +127,10 @@ fn settings_are_taken_or_refused_in_words() {
     ] {
         assert!(Command::read(text).is_err(), "{text}");
     }
-    session.obey(&command(r#"{"command":"scheme","name":"ah04"}"#)).unwrap();
-    session.obey(&command(r#"{"command":"gamma","value":0.5}"#)).unwrap();
+    session.execute(&command(r#"{"command":"scheme","name":"ah04"}"#)).unwrap();
+    session.execute(&command(r#"{"command":"gamma","value":0.5}"#)).unwrap();
     assert_eq!(session.status().gamma, Some(0.5));
-    assert_eq!(session.obey(&command(r#"{"command":"stabilize","on":false}"#)), Ok(Answer::Done));
+    assert_eq!(session.execute(&command(r#"{"command":"stabilize","on":false}"#)), Ok(CommandReply::Done));
     assert_eq!(session.status().gamma, None);
 }
 
@@ -138,7 +138,7 @@ fn settings_are_taken_or_refused_in_words() {
 fn what_is_dropped_finds_room() {
     let mut session = session(PILE);
     for _ in 0..4 {
-        session.obey(&command(r#"{"command":"drop","shape":"box","at":[0,0,0.1],"size":0.1}"#)).unwrap();
+        session.execute(&command(r#"{"command":"drop","shape":"box","at":[0,0,0.1],"size":0.1}"#)).unwrap();
     }
     let names: Vec<_> = session.description().bodies.iter().map(|b| b.name.clone()).collect();
     assert!(names.contains(&"dropped box 4".to_string()), "{names:?}");
@@ -160,10 +160,10 @@ fn what_is_saved_goes_on_as_the_run_would() {
             r#"{"command":"gamma","value":0.5}"#.to_string(),
             r#"{"command":"step_size","value":0.005}"#.to_string(),
         ] {
-            first.obey(&Command::read(&command).unwrap()).unwrap();
+            first.execute(&Command::read(&command).unwrap()).unwrap();
         }
         run(&mut first, 0.2);
-        let Ok(Answer::Scene(text)) = first.obey(&command(r#"{"command":"save"}"#)) else {
+        let Ok(CommandReply::Scene(text)) = first.execute(&command(r#"{"command":"save"}"#)) else {
             panic!("no scene")
         };
         let mut second = session(&text);
