@@ -1,4 +1,4 @@
-//! The built command: what it prints, and the exit codes it promises.
+//! Tests of the built program: output and exit codes.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A folder of its own for each test, gone when it ends.
+/// Temporary folder of a test, removed at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -260,7 +260,7 @@ fn unknown_arguments_exit_with_2() {
         &["solve", "-", "--tolerance", "-1"],
         &["solve", "-", "--tolerance", "NaN"],
         &["solve"],
-        &["warm_start"],
+        &["unknown-command"],
         &[],
     ] {
         let output = stiction(arguments);
@@ -409,7 +409,7 @@ fn the_benchmark_of_scenes_prints_every_scene_under_both_schemes() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_reason_to_panic() {
+fn a_reader_that_closes_the_pipe_causes_no_panic() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_stiction"))
         .args(["solve", "-"])
         .stdin(Stdio::piped())
@@ -472,7 +472,7 @@ fn fuzz_measures_pairs_in_two_ways_and_repeats_itself() {
     let run = |threads: &str| {
         let output = stiction(&["fuzz", "ratio", "--count", "600", "--seed", "5", "--threads", threads]);
         assert_eq!(code(&output), 0, "{}", stdout(&output));
-        // all but the line with the time
+        // without the line of the time
         let text = stdout(&output);
         text.lines().filter(|line| !line.contains(" threads")).collect::<Vec<_>>().join("\n")
     };
@@ -501,7 +501,7 @@ fn bench_ratio_writes_a_row_per_query() {
 }
 
 #[test]
-fn shells_are_told_every_command() {
+fn completion_scripts_know_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let output = stiction(&["completions", shell]);
         assert_eq!(code(&output), 0, "{}", stderr(&output));

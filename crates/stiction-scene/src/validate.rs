@@ -2,8 +2,8 @@
 
 use crate::diagnostic::Finding;
 use crate::keys::{
-    Dimension, Field, MAX_ENTRIES, MAX_MAGNITUDE, NumberRange, ORIENTATION_KEYS, SCENE, Table, TaggedTable,
-    ValueKind,
+    ChoiceWord, Dimension, Field, MAX_ENTRIES, MAX_MAGNITUDE, NumberRange, ORIENTATION_KEYS, SCENE, Table,
+    TaggedTable, ValueKind,
 };
 use crate::node::{Node, Value};
 
@@ -99,17 +99,7 @@ impl Validator<'_> {
     fn value(&mut self, node: &Node, kind: &'static ValueKind) {
         match kind {
             ValueKind::Number(range) => self.number(node, *range),
-            ValueKind::Integer(min, max) => match node.value {
-                Value::Integer(i) if (*min..=*max).contains(&i) => {}
-                Value::Integer(i) if min == max => {
-                    self.add(Finding::error(&node.span, format!("{i} must be {min}")));
-                }
-                Value::Integer(i) => {
-                    let message = format!("{i} must lie between {min} and {max}");
-                    self.add(Finding::error(&node.span, message));
-                }
-                _ => self.expected(node, "an integer"),
-            },
+            ValueKind::Integer(min, max) => self.integer(node, *min, *max),
             ValueKind::Flag => {
                 if !matches!(node.value, Value::Flag(_)) {
                     self.expected(node, "true or false");
@@ -121,28 +111,10 @@ impl Validator<'_> {
                 }
             }
             ValueKind::Name => match node.text() {
-                Some(name) => {
-                    if let Some(what) = name_mistake(name) {
-                        self.add(Finding::error(&node.span, what));
-                    }
-                }
+                Some(name) => self.name(name, &node.span),
                 None => self.expected(node, "a name"),
             },
-            ValueKind::Choice(words) => {
-                let here = || words.iter().filter(|w| w.only.is_none_or(|only| only == self.dimension));
-                match node.text() {
-                    Some(text) if here().any(|word| word.name == text) => {}
-                    Some(text) => {
-                        let shown: String = text.chars().take(MAX_NAME_BYTES).collect();
-                        let all: Vec<_> = here().map(|word| word.name).collect();
-                        let finding =
-                            Finding::error(&node.span, format!("`{shown}` is not one of {}", all.join(", ")));
-                        let finding = finding.nearest(text, all);
-                        self.add(finding);
-                    }
-                    None => self.expected(node, "a text"),
-                }
-            }
+            ValueKind::Choice(words) => self.choice(node, words),
             ValueKind::Formula => {
                 // expressions are parsed by the reader
                 if node.text().is_none() {
@@ -164,9 +136,7 @@ impl Validator<'_> {
             ValueKind::Map(table) => match &node.value {
                 Value::Table(entries) => {
                     for entry in entries {
-                        if let Some(what) = name_mistake(&entry.key) {
-                            self.add(Finding::error(&entry.span, what));
-                        }
+                        self.name(&entry.key, &entry.span);
                         self.table(&entry.node, table, None);
                     }
                 }
@@ -186,6 +156,42 @@ impl Validator<'_> {
         }
     }
 
+    fn integer(&mut self, node: &Node, min: i64, max: i64) {
+        let Value::Integer(i) = node.value else { return self.expected(node, "an integer") };
+        if (min..=max).contains(&i) {
+            return;
+        }
+        let message = if min == max {
+            format!("{i} must be {min}")
+        } else {
+            format!("{i} must lie between {min} and {max}")
+        };
+        self.add(Finding::error(&node.span, message));
+    }
+
+    fn name(&mut self, name: &str, span: &std::ops::Range<usize>) {
+        if let Some(message) = name_mistake(name) {
+            self.add(Finding::error(span, message));
+        }
+    }
+
+    fn choice(&mut self, node: &Node, words: &'static [ChoiceWord]) {
+        let here = words.iter().filter(|w| w.only.is_none_or(|only| only == self.dimension));
+        let names: Vec<_> = here.map(|word| word.name).collect();
+        match node.text() {
+            Some(text) if names.contains(&text) => {}
+            Some(text) => self.not_one_of(node, text, names),
+            None => self.expected(node, "a text"),
+        }
+    }
+
+    /// Reports a word that is not one of the allowed ones.
+    fn not_one_of(&mut self, node: &Node, word: &str, allowed: Vec<&'static str>) {
+        let shown: String = word.chars().take(MAX_NAME_BYTES).collect();
+        let message = format!("`{shown}` is not one of {}", allowed.join(", "));
+        self.add(Finding::error(&node.span, message).nearest(word, allowed));
+    }
+
     fn number(&mut self, node: &Node, range: NumberRange) {
         let Some(x) = node.number() else { return self.expected(node, "a number") };
         if x.is_nan() || !(x.is_finite() || range.infinite) {
@@ -194,7 +200,7 @@ impl Validator<'_> {
         if x.is_finite() && x.abs() > MAX_MAGNITUDE {
             return self.add(Finding::error(
                 &node.span,
-                format!("{x:e} is larger than the limit of {MAX_MAGNITUDE:e}"),
+                format!("{x:e} exceeds the limit of {MAX_MAGNITUDE:e} in magnitude"),
             ));
         }
         if range.above && x <= range.min {
@@ -220,7 +226,7 @@ impl Validator<'_> {
             return self.add(Finding::error(&node.span, message));
         }
         if items.len() > MAX_ENTRIES {
-            let message = format!("{} entries are more than the limit of {MAX_ENTRIES}", items.len());
+            let message = format!("{} entries exceed the limit of {MAX_ENTRIES}", items.len());
             return self.add(Finding::error(&node.span, message));
         }
         items.iter().for_each(|item| self.value(item, kind));
@@ -238,9 +244,7 @@ impl Validator<'_> {
         if let Some(variant) = here().find(|variant| variant.word == text) {
             self.table(node, variant.table, Some("kind"));
         } else {
-            let shown: String = text.chars().take(MAX_NAME_BYTES).collect();
-            let message = format!("`{shown}` is not one of {}", words.join(", "));
-            self.add(Finding::error(&kind.node.span, message).nearest(text, words));
+            self.not_one_of(&kind.node, text, words);
         }
     }
 }
