@@ -350,7 +350,7 @@ export class App {
     link.href = URL.createObjectURL(new Blob([text], { type: 'application/toml' }));
     link.click();
     URL.revokeObjectURL(link.href);
-    this.say('The present moment was saved as a scene file.', false);
+    this.say('The current state was saved as a scene file.', false);
   }
 
   private paint(): void {

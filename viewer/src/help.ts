@@ -15,7 +15,7 @@ const KEYS: [string[], string][] = [
 
 const LIVE: [string[], string][] = [
   [['Z'], 'continue from the shown time'],
-  [['N'], 'return to the latest frame'],
+  [['N'], 'return to live'],
 ];
 
 export function help(dialog: HTMLDialogElement, live: boolean): void {

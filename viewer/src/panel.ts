@@ -48,7 +48,7 @@ export class Panel {
       { name: 'total', value: (f) => f.kinetic + f.potential },
     ], { unit: 'J' }));
     add('Infeasibility', new Plot([{ name: '', value: (f) => f.infeasibility }], { unit: 'm', log: true }));
-    add('Worst certificate', new Plot([{ name: '', value: (f) => f.certificate }], { unit: '', log: true }));
+    add('Worst residual', new Plot([{ name: '', value: (f) => f.certificate }], { unit: '', log: true }));
     this.coordinate = add('Coordinate', new Plot([{ name: '', value: () => NaN }], { unit: 'm' }));
     plots.append(make('div', { class: 'choose' }, this.body, this.axis));
     this.body.onchange = this.axis.onchange = () => this.choose();
@@ -165,7 +165,7 @@ class Change {
         number('restitution', 'Restitution e', 'of every surface', { min: '0', max: '1' }),
         number('step_size', 'Step h [s]', '', { min: '0' }),
         row('Scheme', '', this.scheme),
-        number('gamma', 'Stabilization γ', 'part of an error taken back per step', { min: '0', max: '1' }),
+        number('gamma', 'Stabilization γ', 'fraction of a position error corrected per step', { min: '0', max: '1' }),
         row('Stabilization', 'off: joints and contacts drift', this.stabilized),
         make('div', { class: 'actions' },
           button('Drop a box', () => send({ command: 'drop', shape: 'box', ...place() })),
