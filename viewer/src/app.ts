@@ -450,7 +450,7 @@ export class App {
     byId('name').textContent = description.name;
     const follow = byId<HTMLSelectElement>('follow');
     const moving = description.bodies.flatMap((b, i) => (b.motion === 'fixed' ? [] : [make('option', { value: String(i) }, b.name)]));
-    follow.replaceChildren(make('option', { value: '-1' }, 'nothing'), ...moving);
+    follow.replaceChildren(make('option', { value: '-1' }, 'none'), ...moving);
     follow.value = String(this.following);
   }
 
