@@ -134,9 +134,9 @@ fn main() -> ExitCode {
         Ok(Outcome::NotSolved) => ExitCode::from(1),
         Ok(Outcome::NotVerifiable) => ExitCode::from(3),
         Ok(Outcome::Interrupted) => ExitCode::from(INTERRUPTED),
-        Err(complaint) => {
+        Err(error) => {
             // a closed standard error must not cause a panic
-            let _ = writeln!(io::stderr(), "stiction: {complaint}");
+            let _ = writeln!(io::stderr(), "stiction: {error}");
             ExitCode::from(2)
         }
     }

@@ -67,7 +67,7 @@ fn live(path: &Path) -> Result<Session, BadInput> {
     let text = std::fs::read_to_string(path).map_err(|error| BadInput::file(path, &error))?;
     let shown = path.display().to_string();
     let scene = Scene::from_toml(&text, &shown).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
-    Session::new(&scene).map_err(|complaint| BadInput(format!("{shown}\n{complaint}")))
+    Session::new(&scene).map_err(|error| BadInput(format!("{shown}\n{error}")))
 }
 
 /// Checks that this program was built with the page; the error says how to build it.

@@ -17,8 +17,8 @@ type Columns = Vec<(String, Vec<Field>)>;
 fn table(path: &Path) -> (Columns, BTreeMap<String, String>) {
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     let file = reader.metadata().file_metadata();
-    let said = file.key_value_metadata().unwrap().iter();
-    let metadata = said.map(|entry| (entry.key.clone(), entry.value.clone().unwrap())).collect();
+    let entries = file.key_value_metadata().unwrap().iter();
+    let metadata = entries.map(|entry| (entry.key.clone(), entry.value.clone().unwrap())).collect();
     for column in file.schema_descr().columns() {
         let text = column.physical_type() == Type::BYTE_ARRAY;
         assert_eq!(column.logical_type_ref() == Some(&LogicalType::String), text, "{}", column.name());
@@ -93,15 +93,15 @@ fn columns_equal_the_arrays_bit_by_bit() {
     for (file, kinds) in tables {
         let path = folder.path(&format!("{file}.parquet"));
         assert!(printed(&output).contains(path.to_str().unwrap()), "{}", printed(&output));
-        let (columns, said) = table(&path);
+        let (columns, own_metadata) = table(&path);
         assert_eq!(compare(&columns, &arrays, &metadata), kinds, "{file}");
         count += columns.len();
-        assert_eq!(said["stiction.scene_text"], boxes(0.4, 0.4));
-        assert_eq!(said["stiction.scene"], "boxes.toml");
-        assert_eq!(said["stiction.program"], metadata["program"].as_str().unwrap());
-        assert_eq!(said["stiction.h"], "0.002");
+        assert_eq!(own_metadata["stiction.scene_text"], boxes(0.4, 0.4));
+        assert_eq!(own_metadata["stiction.scene"], "boxes.toml");
+        assert_eq!(own_metadata["stiction.program"], metadata["program"].as_str().unwrap());
+        assert_eq!(own_metadata["stiction.h"], "0.002");
         for key in ["scheme", "quantities"] {
-            let value: Value = serde_json::from_str(&said[&format!("stiction.{key}")]).unwrap();
+            let value: Value = serde_json::from_str(&own_metadata[&format!("stiction.{key}")]).unwrap();
             assert_eq!(value, metadata[key], "{key}");
         }
     }

@@ -7,7 +7,7 @@ use crate::convert::npz;
 use std::fs;
 use std::path::PathBuf;
 
-/// Journal and what the program of format 2 said of it.
+/// Journal, and the results of the program that wrote it.
 struct OldJournal {
     name: &'static str,
     steps: u64,
