@@ -1,4 +1,4 @@
-//! Embeds the page that `make viewer` builds. Where it was not built the commands that need it say so.
+//! Embeds the page that `make viewer` builds. Without it, the commands that need the page report an error.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -7,7 +7,7 @@ fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let page = root.join("../../viewer/dist/index.html");
     let out = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("page.html");
-    // a folder that is watched shows when the page comes and goes
+    // watch the folder where the file does not exist yet
     for watched in ["../../viewer/dist/index.html", "../../viewer/dist", "../../viewer"] {
         if root.join(watched).exists() {
             println!("cargo:rerun-if-changed={}", root.join(watched).display());

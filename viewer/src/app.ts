@@ -1,4 +1,4 @@
-// The page: a timeline of frames, the scene that draws one of them, and everything around it.
+// Application: timeline of frames, the 3D scene that draws one of them, and the controls.
 
 import { Vector3 } from 'three';
 import { Bodies } from './bodies';
@@ -17,14 +17,14 @@ import { Timeline } from './timeline';
 import { MODE_WORDS, contactLines, contactSentence, number, pair } from './words';
 
 const GLYPHS = ['○', '●', '◆'];
-/** The plots show this much of the run at most while it is live [s]. */
+/** Time window of the plots while the simulation is live [s]. */
 const WINDOW = 20;
-/** Arrows are measured by the usual force of this much time [s]. */
+/** Time window over which the typical force that scales arrows is measured [s]. */
 const RECENT = 0.5;
-/** Frames over which the time of the script is measured. */
+/** Number of frames over which drawing times are measured. */
 const MEASURED = 240;
 
-/** How long a frame takes [ms]: in all, to work out what is seen, and to hand it to the graphics card. */
+/** Drawing times of a frame [ms]: total, scene update, and submission to the graphics card. */
 interface Times {
   script: number;
   show: number;
@@ -45,10 +45,10 @@ export class App {
   private clock = 0;
   private following = -1;
   private selected = -1;
-  /** A live page shows the newest frame, unless an older one was asked for. */
+  /** `true` while a live page shows the latest frame. */
   private atNow = true;
   private dirty = true;
-  /** Frames drawn so far. */
+  /** Number of frames drawn. */
   drawn = 0;
   private last = 0;
   private plotted = 0;
@@ -115,7 +115,7 @@ export class App {
     this.play(true);
   }
 
-  /** Shows a simulation as it runs. */
+  /** Shows a live simulation. */
   connect(): void {
     this.live = new Live({
       description: (description) => this.timeline.describe(description),
@@ -144,7 +144,7 @@ export class App {
     return this.stage.dimension === 2 ? [point.x, point.y] : [point.x, point.y, point.z];
   }
 
-  /** Above the middle of what is seen, for something new to fall from; and how large it may be. */
+  /** Position above the centre of the view, and size, of a body to be dropped. */
   private above(): { at: number[]; size: number } {
     const at = this.stage.controls.target.clone();
     at.setComponent(this.stage.dimension - 1, at.getComponent(this.stage.dimension - 1) + 0.3 * this.stage.size);
@@ -171,7 +171,7 @@ export class App {
     speed.onchange = () => this.setSpeed(Number(speed.value));
     const follow = byId<HTMLSelectElement>('follow');
     follow.onchange = () => this.follow(Number(follow.value));
-    // a phone begins with the scene, not with the plots
+    // on a phone, hide the plots at first
     if (window.innerWidth <= 760) this.togglePanel();
     window.addEventListener('keydown', (event) => this.key(event));
   }
@@ -185,7 +185,7 @@ export class App {
     this.dirty = true;
   }
 
-  /** Tells the camera what of the canvas is covered. */
+  /** Passes the covered part of the canvas to the camera. */
   private cover(): void {
     const { clientWidth: width, clientHeight: height } = this.stage.canvas;
     const panel = byId('panel').getBoundingClientRect();
@@ -228,7 +228,7 @@ export class App {
       Escape: () => this.select(-1),
     };
     const action = actions[event.key] ?? actions[event.key.toLowerCase()];
-    // a button that has the focus is pressed by the space bar, as everywhere
+    // the space bar presses a focused button
     if (action && !(event.key === ' ' && target instanceof HTMLButtonElement)) {
       action();
       event.preventDefault();
@@ -246,7 +246,7 @@ export class App {
       if (on) this.toNow();
       this.live.send({ command: on ? 'play' : 'pause' });
     } else {
-      // from the end it starts again
+      // at the end, play restarts
       if (on && this.timeline.at >= this.timeline.frames.length - 1) this.timeline.at = 0;
       this.clock = this.timeline.shown?.t ?? 0;
       this.playing = on;
@@ -278,7 +278,7 @@ export class App {
     this.looked();
   }
 
-  /** Another moment was asked for. */
+  /** Shows another time. */
   private looked(): void {
     this.clock = this.timeline.shown?.t ?? 0;
     this.atNow = !this.live || this.timeline.at >= this.timeline.frames.length - 1;
@@ -292,7 +292,7 @@ export class App {
     this.looked();
   }
 
-  /** The simulation goes on from the moment that is shown. */
+  /** Continues the simulation from the shown state. */
   private branch(): void {
     const shown = this.timeline.shown;
     if (!this.live || this.atNow || !shown) return;
@@ -350,7 +350,7 @@ export class App {
     link.href = URL.createObjectURL(new Blob([text], { type: 'application/toml' }));
     link.click();
     URL.revokeObjectURL(link.href);
-    this.say('The present moment was saved as a scene file.', false);
+    this.say('The current state was saved as a scene file.', false);
   }
 
   private paint(): void {
@@ -392,7 +392,7 @@ export class App {
     }
   }
 
-  /** What the contact under the cursor does, beside it. */
+  /** Tooltip of the contact under the cursor. */
   private tip(): void {
     const tip = byId('tip');
     const frame = this.timeline.shown;
@@ -450,7 +450,7 @@ export class App {
     byId('name').textContent = description.name;
     const follow = byId<HTMLSelectElement>('follow');
     const moving = description.bodies.flatMap((b, i) => (b.motion === 'fixed' ? [] : [make('option', { value: String(i) }, b.name)]));
-    follow.replaceChildren(make('option', { value: '-1' }, 'nothing'), ...moving);
+    follow.replaceChildren(make('option', { value: '-1' }, 'none'), ...moving);
     follow.value = String(this.following);
   }
 
@@ -473,7 +473,7 @@ export class App {
     const rendered = performance.now();
     this.transport();
     this.ruler();
-    // the plots change slowly enough to be drawn in turn
+    // plots change slowly: draw one per frame
     if (now - this.plotted > 40 || !this.running) this.plot(now);
     const done = performance.now();
     this.times.push({ script: done - begun, show: shown - begun, render: rendered - shown });
@@ -489,7 +489,7 @@ export class App {
     this.plotted = now;
   }
 
-  /** Lengths to measure by: what an arrow stands for, and, in the plane, one of the world. */
+  /** Scale bars: of the arrows, and in the plane of lengths. */
   private ruler(): void {
     const { scale } = this.contacts;
     const key = byId('legend').querySelector<HTMLElement>('.scale')!;
@@ -514,7 +514,7 @@ export class App {
     write(ruler.querySelector('span')!, `${Number(value.toPrecision(6))} ${unit}`);
   }
 
-  /** What tests ask: the time that a frame takes [ms], of the quickest quarter since others use the machine, and what is drawn. */
+  /** Figures for tests: drawing time of a frame [ms], over the fastest quarter because the machine is shared, and counts. */
   measure(): Times & { frames: number; draws: number; triangles: number; lost: boolean; t: number; contacts: number } {
     const quick = (key: keyof Times) => {
       const sorted = this.times.map((times) => times[key]).sort((a, b) => a - b);
@@ -534,7 +534,7 @@ export class App {
     };
   }
 
-  /** Where a body is on the screen [px] and in the world [m]. */
+  /** Position of a body on the screen [px] and in the world [m]. */
   where(name: string): { x: number; y: number; at: number[] } | null {
     const body = this.bodies?.description.bodies.findIndex((b) => b.name === name) ?? -1;
     if (!this.bodies || body < 0) return null;
@@ -543,7 +543,7 @@ export class App {
     return { x, y, at: at.toArray() };
   }
 
-  /** Where a contact is on the screen [px], of all that bear. */
+  /** Position of a closed contact on the screen [px]. */
   bearing(): { x: number; y: number } | null {
     const contact = this.contacts.bearing();
     return contact ? this.stage.project(new Vector3(...contact.point)) : null;

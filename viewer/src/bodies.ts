@@ -1,4 +1,4 @@
-// All bodies, by instances of few geometries.
+// Bodies, drawn as instances of a few geometries.
 
 import {
   BufferGeometry, Color, DynamicDrawUsage, Float32BufferAttribute, Group, InstancedMesh, Material, Matrix4, Mesh,
@@ -9,23 +9,23 @@ import { form, type Form } from './geometry';
 import { poseLength, poseMatrix } from './pose';
 import { palette } from './theme';
 
-/** Geometries that are drawn as instances; all shapes beyond share one mesh, whose vertices are moved here. */
+/** Largest number of instanced geometries; further shapes share one mesh, whose vertices are transformed here. */
 const KINDS = 8;
 
 interface Part {
   body: number;
-  /** Pose in the body, stretched. */
+  /** Pose and scale in the body. */
   local: Matrix4;
   color: Color;
   form: Form;
   sensor: boolean;
 }
 
-/** Shapes of one mesh: as instances of a geometry, or each with vertices of its own. */
+/** Shapes of one mesh: instances of a geometry, or parts with their own vertices. */
 interface Batch {
   mesh: InstancedMesh | Mesh;
   parts: Part[];
-  /** First vertex of each part, and the vertices at rest, where each has its own. */
+  /** First vertex and untransformed vertices of each part with its own vertices. */
   own?: { starts: number[]; position: Float32Array; normal: Float32Array };
 }
 
@@ -50,7 +50,7 @@ export class Bodies {
   readonly group = new Group();
   /** Poses of all bodies in the world. */
   readonly poses: Matrix4[] = [];
-  /** Radius of each body about its origin [m]; 0 of those without an end. */
+  /** Radius of each body about its origin [m]; 0 for unbounded bodies. */
   readonly radii: number[] = [];
   private readonly batches: Batch[] = [];
   private readonly moving: number[] = [];
@@ -61,7 +61,7 @@ export class Bodies {
 
   constructor(readonly description: Description, size: number) {
     const { dimension, bodies } = description;
-    // bodies of the plane lie above each other, so that overlaps are drawn in the order of their numbers
+    // planar bodies are stacked in depth, so that overlaps are drawn in the order of their numbers
     this.layer = dimension === 2 ? size / (bodies.length + 1) : 0;
     const kinds = new Map<string, Part[]>();
     bodies.forEach((body, i) => {
@@ -99,7 +99,7 @@ export class Bodies {
 
   private add(mesh: InstancedMesh | Mesh, parts: Part[], own?: Batch['own']): void {
     mesh.frustumCulled = false;
-    // a floor that has no end casts no shadow
+    // an unbounded floor casts no shadow
     mesh.castShadow = parts[0].form.radius !== null && !parts[0].sensor;
     mesh.receiveShadow = true;
     this.group.add(mesh);
@@ -169,7 +169,7 @@ export class Bodies {
     this.paint();
   }
 
-  /** Moves the bodies to where a frame has them. */
+  /** Moves the bodies to their poses in a frame. */
   show(frame: Frame): void {
     const { dimension } = this.description;
     const length = poseLength(dimension);
@@ -215,13 +215,13 @@ export class Bodies {
     normal.needsUpdate = true;
   }
 
-  /** The body that a ray meets first, and where. */
+  /** First body along a ray, and the point of intersection. */
   pick(ray: Raycaster): { body: number; point: Vector3 } | null {
     let best: Intersection | null = null;
     let body = -1;
     for (const { mesh, parts, own } of this.batches) {
       if (parts[0].sensor) continue;
-      // bodies have moved since it was last worked out
+      // bodies have moved since it was last computed
       if (mesh instanceof InstancedMesh) mesh.boundingSphere = null;
       else mesh.geometry.boundingSphere = null;
       for (const hit of ray.intersectObject(mesh, false)) {
@@ -235,7 +235,7 @@ export class Bodies {
     return best && { body, point: best.point };
   }
 
-  /** The radius of a body in the middle of them all [m]. */
+  /** Median radius of the bodies [m]. */
   get middling(): number {
     const radii = this.moving.map((i) => this.radii[i]).filter((r) => r > 0).sort((a, b) => a - b);
     return radii[radii.length >> 1] ?? 0;

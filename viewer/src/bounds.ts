@@ -1,11 +1,11 @@
-// What the camera is to see of a run.
+// Bounding box of a run, for the camera.
 
 import { Box3, Vector3 } from 'three';
 import type { Bodies } from './bodies';
 import type { Frame } from './data';
 import type { Timeline } from './timeline';
 
-/** What the camera is to see: where the bodies are at a few moments, but for those that leave. */
+/** Box around the bodies at a few times, without bodies that leave the scene. */
 export function bounds(bodies: Bodies, frame: Frame, { frames }: Timeline): Box3 {
   const box = new Box3();
   const at = new Vector3();
@@ -32,7 +32,7 @@ export function bounds(bodies: Bodies, frame: Frame, { frames }: Timeline): Box3
   return box.isEmpty() ? new Box3(new Vector3(-1, -1, 0), new Vector3(1, 1, 0)) : box;
 }
 
-/** What is not there yet but will be seen: the floor that bodies fall on, and where what hangs can swing. */
+/** Extends the box to the floor that bodies fall on and to the reach of hanging bodies. */
 function reach(bodies: Bodies, first: Frame, box: Box3): void {
   const { description, poses, radii } = bodies;
   const up = description.dimension - 1;
@@ -50,7 +50,7 @@ function reach(bodies: Bodies, first: Frame, box: Box3): void {
     if (side < 0) continue;
     const [x, y, z] = joint.frames[side];
     const pivot = new Vector3(x, y, description.dimension === 3 ? z : 0).applyMatrix4(poses[joint.bodies[side]]);
-    // all that hangs on it, by way of other joints too
+    // all bodies that hang on it, also through other joints
     const hanging = new Set([joint.bodies[1 - side]]);
     for (let grown = true; grown; ) {
       grown = false;

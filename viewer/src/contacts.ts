@@ -1,4 +1,4 @@
-// Contact points, and impulses as arrows: colour and form tell the mode.
+// Contact points, and impulses as arrows; colour and shape show the friction mode.
 
 import {
   BufferGeometry, CircleGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, Float32BufferAttribute,
@@ -12,13 +12,13 @@ import { palette } from './theme';
 const POINT = 3.6;
 const SHAFT = 1.1;
 const HEAD = 3.6;
-/** No more than this many pixels to the radius of a body are taken for a point or an arrow. */
+/** Limit on the screen size of points and arrows, relative to the radius of a body. */
 const CROWD = 32;
-/** Length of an arrow of the usual force and of the longest one, in radii of a body. */
+/** Length of an arrow of the typical force, and of the longest arrow, in radii of a body. */
 const USUAL = 0.6;
 const LONGEST = 3;
 
-/** Instances that come and go, written number by number: there may be thousands in every frame. */
+/** Buffer of instances that change in every frame, written without allocation: there may be thousands. */
 class Pool {
   readonly group = new Group();
   private mesh: InstancedMesh;
@@ -50,7 +50,7 @@ class Pool {
     this.used = 0;
   }
 
-  /** An instance with the axes x, y, z, as three numbers each, at a place. */
+  /** Adds an instance with axes x, y, z (three numbers each) at a position. */
   add(
     xx: number, xy: number, xz: number, yx: number, yy: number, yz: number, zx: number, zy: number, zz: number,
     x: number, y: number, z: number, color: Color,
@@ -92,7 +92,7 @@ class Pool {
     mesh.count = used;
     mesh.visible = used > 0;
     for (const [attribute, items] of [[mesh.instanceMatrix, 16], [mesh.instanceColor!, 3]] as const) {
-      // no more is sent than there is
+      // upload only the used part
       attribute.clearUpdateRanges();
       attribute.addUpdateRange(0, items * used);
       attribute.needsUpdate = true;
@@ -144,7 +144,7 @@ export class Contacts {
     return this.frame?.contactCount ?? 0;
   }
 
-  /** Draws the contacts of a frame, where forces are usually of a size [N] and bodies of a radius [m]. */
+  /** Draws the contacts of a frame, scaled by the typical force [N] and radius [m]. */
   show(frame: Frame, stage: Stage, usual: number, radius: number): void {
     this.frame = frame;
     const pools = [...this.glyphs, this.shafts, this.heads];
@@ -160,7 +160,7 @@ export class Contacts {
       // point, normal, friction, then the normal impulse
       const d = stage.dimension;
       at.set(numbers[i], numbers[i + 1], flat ? 2 * stage.size : numbers[i + 2]);
-      // in a crowd seen from afar they are smaller than their size on the screen
+      // seen from afar, points are smaller than their size on the screen
       const pixel = Math.min(stage.pixel(at), radius / CROWD);
       const color = this.colors[mode];
       if (this.arrows && mode !== OPEN) {
@@ -178,12 +178,12 @@ export class Contacts {
     pools.forEach((pool) => pool.finish());
   }
 
-  /** An arrow from where the contact is, along a unit vector, of a length [m]; an impact would cross the screen. */
+  /** Draws an arrow from the contact along a unit vector; its length [m] is limited, because impacts would cross the screen. */
   private arrow(x: number, y: number, z: number, wanted: number, pixel: number, color: Color): void {
     const length = Math.min(wanted, this.longest);
-    // what is shorter than its head is not drawn
+    // skip arrows shorter than their head
     if (!(length > HEAD * pixel)) return;
-    // two axes across it, the first away from the coordinate axis it is most along
+    // two axes across it; the first avoids the coordinate axis most parallel to it
     let [ax, ay, az] = Math.abs(x) < 0.6 ? [0, z, -y] : [-z, 0, x];
     const norm = Math.sqrt(ax * ax + ay * ay + az * az) || 1;
     [ax, ay, az] = [ax / norm, ay / norm, az / norm];
@@ -208,7 +208,7 @@ export class Contacts {
     this.frame?.eachContact((mode, numbers, i) => {
       place += 1;
       const p = stage.project(this.at.set(numbers[i], numbers[i + 1], stage.dimension === 3 ? numbers[i + 2] : 0));
-      // what bears is preferred where several are about as near
+      // prefer closed contacts among those about as near
       const distance = Math.hypot(p.x - x, p.y - y) + (mode === OPEN ? 3 : 0);
       if (p.ahead && distance < least) {
         best = place;
@@ -218,7 +218,7 @@ export class Contacts {
     return best >= 0 ? this.frame!.contact(best) : null;
   }
 
-  /** The first contact that bears. */
+  /** First closed contact. */
   bearing(): Contact | null {
     for (let i = 0; i < this.count; i++) {
       const contact = this.frame!.contact(i);

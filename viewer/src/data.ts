@@ -1,6 +1,6 @@
-// What the page is told: a description of the scene, and frames. Both are written by crates/stiction-view.
+// Data of the page: the description of the scene and its frames, as crates/stiction-view writes them.
 
-/** A scene as it is drawn. */
+/** Description of a scene as it is drawn. */
 export interface Description {
   revision: number;
   name: string;
@@ -56,7 +56,7 @@ export type Mode = 0 | 1 | 2;
 
 const HEADER = 48;
 
-/** One moment of a run, read from its bytes when asked for. */
+/** Frame of a run, decoded from its bytes on demand. */
 export class Frame {
   readonly revision: number;
   readonly t: number;
@@ -98,7 +98,7 @@ export class Frame {
 
   private middle = -1;
 
-  /** The normal force in the middle of all that bear [N]. */
+  /** Median normal force of the closed contacts [N]. */
   get typical(): number {
     if (this.middle < 0) {
       const forces = new Float32Array(this.contactCount);
@@ -112,7 +112,7 @@ export class Frame {
     return this.middle;
   }
 
-  /** Visits every contact without making anything of it: its mode, and where its numbers begin, those of its point. */
+  /** Visits every contact without allocation: its mode, and the index of its first number, the point. */
   eachContact(visit: (mode: Mode, numbers: Float32Array, at: number) => void): void {
     const stride = this.dimension === 2 ? 48 : 60;
     const from = this.view.byteOffset + this.contactsAt;
@@ -147,7 +147,7 @@ export class Frame {
   }
 }
 
-/** What a contact does, all of it on the second body. */
+/** Contact; impulses act on the second body. */
 export interface Contact {
   bodies: [number, number];
   mode: Mode;
@@ -158,7 +158,7 @@ export interface Contact {
   friction: [number, number, number];
   /** Normal impulse [N s]. */
   impulse: number;
-  /** What friction may be at most [N s]. */
+  /** Friction bound μ N [N s]. */
   bound: number;
   /** [m] */
   gap: number;
@@ -166,7 +166,7 @@ export interface Contact {
   slip: number;
 }
 
-/** What stands in the page: the scene, and the frames of a run unless it is live. */
+/** Data embedded in the page: the scene, and the frames of a recorded run. */
 export async function embedded(): Promise<{ descriptions: Description[]; frames: Frame[] | null } | null> {
   const description = document.getElementById('description')?.textContent;
   if (!description) return null;

@@ -1,4 +1,4 @@
-// Small helpers for the parts of the page that are not the scene.
+// Helpers for HTML elements.
 
 export function byId<T extends HTMLElement>(id: string): T {
   const element = document.getElementById(id);
@@ -18,7 +18,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Writes a text, if it is another one: what is written is laid out again. */
+/** Sets a text if it differs, because setting it causes a layout. */
 export function write(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

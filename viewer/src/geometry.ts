@@ -5,20 +5,20 @@
 import { BufferGeometry, Float32BufferAttribute } from 'three';
 import type { ShapeKind } from './data';
 
-/** How far half-planes and half-spaces are drawn, in sizes of the scene. */
+/** Drawn extent of half-planes and half-spaces, relative to the size of the scene. */
 export const FAR = 200;
 
 /** Segments of a full circle. */
 const SEGMENTS = 48;
-/** How bright the marked quarters of round shapes are. */
+/** Brightness of the marked quarters of round shapes. */
 const MARK = 0.84;
 
-/** A geometry that several shapes share, and how this one stretches it. */
+/** Geometry shared by several shapes, with the scale of this one. */
 export interface Form {
   key: string;
   build: () => BufferGeometry;
   scale: [number, number, number];
-  /** Farthest point from the origin of its frame [m]; none of those without an end. */
+  /** Largest distance from the origin of its frame [m]; null for unbounded shapes. */
   radius: number | null;
 }
 
@@ -85,7 +85,7 @@ function stadium(half: number): BufferGeometry {
   return flat([...cap(half, -Math.PI / 2), ...cap(-half, Math.PI / 2)]);
 }
 
-/** Everything with y ≤ 0, as far as it is drawn; its upper side alone has an edge. */
+/** Half-plane y ≤ 0, as far as it is drawn; only its upper side has an edge. */
 function below(): BufferGeometry {
   const out = new Triangles();
   const n = [0, 0, 1];
@@ -216,7 +216,7 @@ export function form(shape: ShapeKind, size: number, dimension: 2 | 3): Form {
 
 /** The form of a capsule: along x in the plane, along z in space. */
 function capsule(half: number, radius: number, dimension: 2 | 3, size: number): Form {
-  // a segment is drawn as thin as can still be seen
+  // a segment gets the smallest visible thickness
   const r = Math.max(radius, 2e-3 * size);
   const ratio = half / r;
   const build = dimension === 2 ? () => stadium(ratio) : () => round(ratio);

@@ -1,21 +1,21 @@
-// The keys, and what the mouse does.
+// Help dialog: keys and mouse.
 
 import { make } from './dom';
 
 const KEYS: [string[], string][] = [
   [['space'], 'play or pause'],
-  [['.', ','], 'one step on, one frame back'],
+  [['.', ','], 'one step forward, one frame back'],
   [['+', '−'], 'faster, slower'],
   [['R'], 'back to the start'],
-  [['F'], 'follow the chosen body, or nothing'],
+  [['F'], 'follow the selected body, or none'],
   [['Home'], 'the whole scene'],
   [['C', 'I', 'J', 'G', 'D'], 'contact points, impulses, joints, gaps, grid'],
   [['P', 'T'], 'plots and settings; light or dark'],
 ];
 
 const LIVE: [string[], string][] = [
-  [['Z'], 'go on from the moment that is shown'],
-  [['N'], 'back to now'],
+  [['Z'], 'continue from the shown time'],
+  [['N'], 'return to live'],
 ];
 
 export function help(dialog: HTMLDialogElement, live: boolean): void {
@@ -23,12 +23,12 @@ export function help(dialog: HTMLDialogElement, live: boolean): void {
     make('dt', {}, ...keys.flatMap((k, i) => (i > 0 ? [' ', make('kbd', {}, k)] : [make('kbd', {}, k)]))),
     make('dd', {}, words),
   ]);
-  const push = 'Drag a body to push it: a spring pulls the point you hold to the cursor. Hold shift to move the view instead. ';
+  const push = 'Drag a body to push it: a spring pulls the grabbed point to the cursor. Hold shift to move the view instead. ';
   const close = make('button', { class: 'outlined' }, 'Close');
   close.onclick = () => dialog.close();
   dialog.replaceChildren(
     make('h2', {}, 'How to look around'),
-    make('p', {}, `${live ? push : ''}Drag the background to move the view, scroll or pinch to come nearer. Point at a contact to read what it does; click a body to choose it.`),
+    make('p', {}, `${live ? push : ''}Drag the background to move the view, scroll or pinch to zoom. Point at a contact to see its values; click a body to select it.`),
     make('dl', {}, ...rows),
     make('div', { class: 'actions' }, close),
   );

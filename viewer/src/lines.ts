@@ -9,9 +9,9 @@ import { palette } from './theme';
 
 /** Size of a joint on the screen [px]. */
 const JOINT = 8;
-/** Frames of a joint farther apart than this are joined by a line [px]. */
+/** Distance of the two frames of a joint from which on a line connects them [px]. */
 const APART = 1.5;
-/** Turns of a spring as it is drawn. */
+/** Number of coils of a drawn spring. */
 const COILS = 8;
 const AXES = ['#d1495b', '#4f9d52', '#3f7cc4'];
 
@@ -19,7 +19,7 @@ export class Lines {
   readonly object: LineSegments;
   joints = true;
   gaps = true;
-  /** What the mouse pulls: a point of a body, in its frame, and where to. */
+  /** Spring of the mouse: a point of a body, in its frame, and the target. */
   pull: { body: number; local: Vector3; target: Vector3 } | null = null;
   private position = new Float32Array(3 * 4096);
   private color = new Float32Array(3 * 4096);
@@ -73,7 +73,7 @@ export class Lines {
         if (joint.kind === 'distance') {
           this.line(a, b, ink);
         } else if (a.distanceTo(b) > APART * pixel && !SLIDES.has(joint.kind)) {
-          // a joint that has come apart
+          // a joint with a visible error
           this.line(a, b, warning);
         }
         frames.forEach((frame, i) => this.frame(frame, i === 0 ? a : b, JOINT * pixel, joint.kind, i === 0, ink, axes));
@@ -96,7 +96,7 @@ export class Lines {
       const colors = palette().modes.map((c) => new Color(c));
       frame.eachContact((mode, numbers, i) => {
         const gap = numbers[i + 3 * d + 2];
-        // what is too small to be seen is left out
+        // skip gaps that are too small to be seen
         if (Math.abs(gap) < least) return;
         const z = (k: number) => (d === 3 ? numbers[k] : 0);
         const at = lift(new Vector3(numbers[i], numbers[i + 1], z(i + 2)));

@@ -1,12 +1,12 @@
-// The connection to a running simulation.
+// Connection to a live simulation.
 
 import { Frame, type Description } from './data';
 
-/** What the simulation is set to. */
+/** Settings and speed of the simulation. */
 export interface Status {
   playing: boolean;
   speed: number;
-  /** Simulated seconds per second of the last moment; 0 while nothing runs. */
+  /** Simulated seconds per second that are reached; 0 while paused. */
   rate: number;
   h: number;
   scheme: string;
@@ -14,7 +14,7 @@ export interface Status {
   stabilized: boolean;
   /** γ, where the scheme has one. */
   gamma: number | null;
-  /** Of all shapes; none where they differ. */
+  /** Of all shapes; null where they differ. */
   friction: number | null;
   restitution: number | null;
 }
@@ -34,15 +34,15 @@ export interface Listener {
   description(description: Description): void;
   frame(frame: Frame): void;
   status(status: Status): void;
-  /** A complaint in words; nothing when it is mended. */
+  /** Error message; empty when it is resolved. */
   error(words: string): void;
-  /** The scene file of the present moment. */
+  /** Scene file of the current state. */
   scene(text: string): void;
   connected(yes: boolean): void;
 }
 
-/** How long to wait before connecting again [ms]. */
-const AGAIN = 1000;
+/** Time before a reconnection [ms]. */
+const RECONNECT_DELAY = 1000;
 
 export class Live {
   private socket: WebSocket | null = null;
@@ -59,7 +59,7 @@ export class Live {
     socket.onopen = () => this.listener.connected(true);
     socket.onclose = () => {
       this.listener.connected(false);
-      setTimeout(() => this.connect(), AGAIN);
+      setTimeout(() => this.connect(), RECONNECT_DELAY);
     };
     socket.onmessage = ({ data }) => {
       if (data instanceof ArrayBuffer) {

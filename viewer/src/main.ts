@@ -1,4 +1,4 @@
-// A page with a run in it plays that run; one without shows the simulation of the server that it came from.
+// Entry point: replays an embedded run, or shows the live simulation of the server.
 
 import { App } from './app';
 import { embedded } from './data';
@@ -20,7 +20,7 @@ function fail(error: unknown): void {
 
 async function start(): Promise<void> {
   const page = await embedded();
-  if (!page) throw new Error('there is no run in it');
+  if (!page) throw new Error('it contains no scene');
   const app = new App(page.descriptions[0].dimension);
   window.stiction = app;
   if (page.frames) app.replay(page.descriptions, page.frames);

@@ -1,4 +1,4 @@
-// The panel at the side: plots, what is drawn, and, of a live simulation, what can be changed.
+// Side panel: plots, display options, and settings of a live simulation.
 
 import type { Description, Frame } from './data';
 import { make, write } from './dom';
@@ -16,7 +16,7 @@ export interface Toggle {
 
 const COORDINATES = { 2: ['x', 'y', 'angle'], 3: ['x', 'y', 'z'] } as const;
 
-/** Time within which the server answers a change [ms]. */
+/** Time limit for the server to confirm a change [ms]. */
 const ECHO = 1000;
 
 export class Panel {
@@ -48,7 +48,7 @@ export class Panel {
       { name: 'total', value: (f) => f.kinetic + f.potential },
     ], { unit: 'J' }));
     add('Infeasibility', new Plot([{ name: '', value: (f) => f.infeasibility }], { unit: 'm', log: true }));
-    add('Worst certificate', new Plot([{ name: '', value: (f) => f.certificate }], { unit: '', log: true }));
+    add('Worst residual', new Plot([{ name: '', value: (f) => f.certificate }], { unit: '', log: true }));
     this.coordinate = add('Coordinate', new Plot([{ name: '', value: () => NaN }], { unit: 'm' }));
     plots.append(make('div', { class: 'choose' }, this.body, this.axis));
     this.body.onchange = this.axis.onchange = () => this.choose();
@@ -70,7 +70,7 @@ export class Panel {
     palette().plots.forEach((color, i) => this.element.style.setProperty(`--plot-${i}`, color));
   }
 
-  /** Switches what is shown, as a key does. */
+  /** Toggles a display option, as its key does. */
   toggle(key: string): boolean {
     const toggle = this.toggles.find((t) => t.key.toLowerCase() === key);
     const box = toggle && this.boxes.get(toggle.name);
@@ -110,7 +110,7 @@ export class Panel {
     this.choose();
   }
 
-  /** Adds what can be changed of a live simulation. */
+  /** Adds the settings of a live simulation. */
   live(send: (command: Command) => void, place: () => { at: number[]; size: number }): void {
     this.change ??= new Change(this.look, send, place);
   }
@@ -129,12 +129,12 @@ export class Panel {
   }
 }
 
-/** What can be changed while it runs. */
+/** Settings of a live simulation. */
 class Change {
   private readonly inputs = new Map<string, HTMLInputElement>();
   private readonly scheme = make('select', { 'aria-label': 'Scheme' });
   private readonly stabilized = make('input', { type: 'checkbox', 'aria-label': 'Stabilization' });
-  /** What was asked for, until the server has said it or has had time to. */
+  /** Requested values, until the server confirms them or the time limit passes. */
   private wanted: { on: boolean; until: number } | null = null;
 
   constructor(below: HTMLElement, send: (command: Command) => void, place: () => { at: number[]; size: number }) {
@@ -165,7 +165,7 @@ class Change {
         number('restitution', 'Restitution e', 'of every surface', { min: '0', max: '1' }),
         number('step_size', 'Step h [s]', '', { min: '0' }),
         row('Scheme', '', this.scheme),
-        number('gamma', 'Stabilization γ', 'part of an error taken back per step', { min: '0', max: '1' }),
+        number('gamma', 'Stabilization γ', 'fraction of a position error corrected per step', { min: '0', max: '1' }),
         row('Stabilization', 'off: joints and contacts drift', this.stabilized),
         make('div', { class: 'actions' },
           button('Drop a box', () => send({ command: 'drop', shape: 'box', ...place() })),
@@ -179,7 +179,7 @@ class Change {
       this.scheme.append(...status.schemes.map((name) => make('option', { value: name }, name)));
     }
     this.scheme.value = status.scheme;
-    // a status from before the click would undo it for a moment
+    // a status from before the click would revert it briefly
     const waits = this.wanted !== null && performance.now() < this.wanted.until;
     if (!waits || status.stabilized === this.wanted?.on) {
       this.wanted = null;

@@ -10,7 +10,7 @@ export interface Curve {
 }
 
 export interface PlotOptions {
-  /** Decades in place of a linear axis. */
+  /** Logarithmic axis. */
   log?: boolean;
   unit: string;
 }
@@ -19,31 +19,31 @@ export interface PlotOptions {
 const LEFT = 50;
 const BOTTOM = 4;
 const TOP = 5;
-/** The least that a linear axis shows, in the unit of the plot. */
+/** Smallest range of a linear axis, in the unit of the plot. */
 const LEAST = 1e-6;
-/** What a logarithmic axis begins at: below it is round-off. */
+/** Lower end of a logarithmic axis: smaller values are round-off. */
 const FLOOR = 1e-17;
 
 export class Plot {
   readonly canvas = document.createElement('canvas');
   private size = [0, 0];
-  // few lines, drawn by the processor: a graphics card would have to be waited for
+  // drawn by the processor: reading back from the graphics card would stall
   private readonly pen = this.canvas.getContext('2d', { willReadFrequently: true });
 
-  /** Called when it has another size and has to be drawn again. */
+  /** Called after a change of size, to redraw. */
   resized: () => void = () => {};
 
   constructor(public curves: Curve[], readonly options: PlotOptions) {
     this.canvas.className = 'plot';
     this.canvas.setAttribute('role', 'img');
-    // asking for the size while drawing would have the page laid out again
+    // reading the size while drawing would force a layout
     new ResizeObserver(([entry]) => {
       this.size = [entry.contentRect.width, entry.contentRect.height];
       this.resized();
     }).observe(this.canvas);
   }
 
-  /** Draws the frames of a window of time; a line marks the moment that is shown. */
+  /** Draws the frames of a time window; a line marks the shown time. */
   draw(frames: Frame[], from: number, to: number, now: number): void {
     const { canvas, options, pen } = this;
     const ratio = Math.min(window.devicePixelRatio, 2);
@@ -68,7 +68,7 @@ export class Plot {
         if (frame.t < from || frame.t > to) continue;
         const value = curve.value(frame);
         const y = scale(value);
-        // nothing at all has no place among decades
+        // zero has no logarithm
         if (!Number.isFinite(y) || (options.log && value === 0)) continue;
         low = Math.min(low, y);
         high = Math.max(high, y);
@@ -80,14 +80,14 @@ export class Plot {
     if (options.log) {
       [low, high] = [Math.floor(low), Math.max(Math.ceil(high), Math.floor(low) + 1)];
     } else {
-      // round-off is no motion
+      // do not magnify round-off
       const least = Math.max(LEAST, 1e-6 * Math.max(Math.abs(high), Math.abs(low)));
       if (high - low < least) [low, high] = [0.5 * (low + high) - least, 0.5 * (low + high) + least];
     }
     const label = (level: number) => {
       if (Math.abs(level) < 1e-6 * (high - low)) return '0';
       const text = number(level);
-      // what does not fit has fewer digits
+      // fewer digits where the label does not fit
       return text.length > 7 ? number(level, 2) : text;
     };
     const span = Math.max(to - from, 1e-9);
@@ -126,7 +126,7 @@ export class Plot {
     pen.globalAlpha = 1;
   }
 
-  /** The values at a frame, in words. */
+  /** Values at a frame, as text. */
   words(frame: Frame): string {
     return this.curves.map((c) => `${c.name ? `${c.name} ` : ''}${number(c.value(frame))} ${this.options.unit}`).join(' · ');
   }

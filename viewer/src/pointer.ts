@@ -1,4 +1,4 @@
-// The mouse or a finger on the scene: contacts explained, bodies chosen and pushed.
+// Mouse and touch on the scene: contact tooltips, selection and pushing of bodies.
 
 import { Plane, Vector3 } from 'three';
 import type { Contact } from './data';
@@ -6,14 +6,14 @@ import type { Stage } from './stage';
 import type { Bodies } from './bodies';
 import type { Contacts } from './contacts';
 
-/** How near a contact must be to be explained [px]: with a mouse, with a finger. */
+/** Distance within which a contact shows its tooltip [px]: mouse, touch. */
 const REACH = { mouse: 14, touch: 26 };
 /** A press that moves less than this is a click [px]. */
 const CLICK = 5;
 
 export interface PointerEvents {
   bodies(): Bodies | null;
-  /** A body may be pushed: the simulation is live and shows the present. */
+  /** `true` when bodies can be pushed: the simulation is live and shows the latest frame. */
   pushes(): boolean;
   grab(body: number, point: Vector3): void;
   move(target: Vector3): void;
@@ -28,7 +28,7 @@ export class Pointer {
 
   constructor(private readonly stage: Stage, private readonly contacts: Contacts, private readonly events: PointerEvents) {
     const { canvas } = stage;
-    // before the controls of the camera see it
+    // handled before the camera controls
     canvas.addEventListener('pointerdown', (event) => this.down(event), { capture: true });
     canvas.addEventListener('pointermove', (event) => this.moved(event));
     window.addEventListener('pointerup', (event) => this.up(event));
@@ -94,5 +94,5 @@ export class Pointer {
   }
 }
 
-/** How bodies move that a push can move. */
+/** Motions of bodies that can be pushed. */
 const PUSHED = new Set(['rigid', 'point', 'slider']);

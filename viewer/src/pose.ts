@@ -6,7 +6,7 @@ const position = new Vector3();
 const turn = new Quaternion();
 const ONE = new Vector3(1, 1, 1);
 
-/** Writes the pose that stands at `at` in `numbers` into a matrix: x, y, angle, or x, y, z and a quaternion. */
+/** Converts the pose at index `at` of `numbers` to a matrix: x, y, angle, or x, y, z and a quaternion. */
 export function poseMatrix(numbers: ArrayLike<number>, at: number, dimension: 2 | 3, out: Matrix4): Matrix4 {
   if (dimension === 2) {
     const half = 0.5 * numbers[at + 2];
@@ -19,5 +19,5 @@ export function poseMatrix(numbers: ArrayLike<number>, at: number, dimension: 2 
   return out.compose(position, turn, ONE);
 }
 
-/** Numbers that a pose takes. */
+/** Number of values of a pose. */
 export const poseLength = (dimension: 2 | 3) => (dimension === 2 ? 3 : 7);

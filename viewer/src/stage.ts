@@ -8,7 +8,7 @@ import {
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { palette } from './theme';
 
-/** The view from the side, in degrees [°]. */
+/** Vertical field of view [°]. */
 const FIELD = 40;
 
 const GRID_VERTEX = `varying vec3 at;
@@ -37,10 +37,10 @@ export class Stage {
   /** Size of the scene [m]. */
   size = 1;
   lost = false;
-  /** What of the canvas is covered by other things [px]. */
+  /** Covered margins of the canvas [px]. */
   private covered = { right: 0, top: 0, bottom: 0 };
   private height = 4;
-  /** Width and height of the canvas [px]: asking for them while drawing would have the page laid out again. */
+  /** Width and height of the canvas [px], cached because reading them while drawing forces a layout. */
   private width = 1;
   private tall = 1;
   private readonly light = new DirectionalLight(0xffffff, 2.1);
@@ -104,19 +104,19 @@ export class Stage {
     this.grid.visible = shown;
   }
 
-  /** What of the canvas is covered [px]: the scene is shown in the middle of the rest. */
+  /** Sets the covered margins of the canvas [px]; the scene is centred in the rest. */
   cover(covered: { right: number; top: number; bottom: number }): void {
     this.covered = covered;
     this.resize();
   }
 
-  /** Width and height of what is not covered [px]. */
+  /** Width and height of the uncovered part [px]. */
   private get open(): [number, number] {
     const { right, top, bottom } = this.covered;
     return [Math.max(this.canvas.clientWidth - right, 100), Math.max(this.canvas.clientHeight - top - bottom, 100)];
   }
 
-  /** Puts the camera where it sees a box [m]. */
+  /** Moves the camera so that it sees a box [m]. */
   frame(bounds: Box3): void {
     const centre = bounds.getCenter(new Vector3());
     const extent = bounds.getSize(new Vector3());
@@ -126,7 +126,7 @@ export class Stage {
     const [width, height] = this.open;
     const aspect = width / height;
     if (camera instanceof OrthographicCamera) {
-      // some room around it
+      // with a margin
       this.height = (1.15 * Math.max(extent.y, extent.x / aspect, 0.2 * size) * this.canvas.clientHeight) / height;
       camera.near = 0.1 * size;
       camera.far = 20 * size;
@@ -156,7 +156,7 @@ export class Stage {
     this.goHome();
   }
 
-  /** How far back the camera has to be to see all corners of a box within a part of the canvas [m]. */
+  /** Distance of the camera at which all corners of a box are within a part of the canvas [m]. */
   private distance(bounds: Box3, back: Vector3, centre: Vector3, [width, height]: [number, number]): number {
     const slope = Math.tan((FIELD * Math.PI) / 360) / this.canvas.clientHeight;
     const right = new Vector3().crossVectors(this.camera.up, back).normalize();
@@ -188,7 +188,7 @@ export class Stage {
     this.controls.update();
   }
 
-  /** Moves the camera with something that moved. */
+  /** Moves the camera by a displacement. */
   follow(by: Vector3): void {
     this.camera.position.add(by);
     this.controls.target.add(by);
@@ -218,7 +218,7 @@ export class Stage {
     return (2 * this.camera.position.distanceTo(at) * Math.tan((FIELD * Math.PI) / 360)) / height;
   }
 
-  /** A ray through a point of the canvas, in pixels. */
+  /** Ray through a point of the canvas [px]. */
   ray(x: number, y: number): Raycaster {
     const ray = new Raycaster();
     const at = new Vector2((2 * x) / this.canvas.clientWidth - 1, 1 - (2 * y) / this.canvas.clientHeight);
@@ -226,7 +226,7 @@ export class Stage {
     return ray;
   }
 
-  /** Where a point of the world is on the canvas, in pixels. */
+  /** Position of a point of the world on the canvas [px]. */
   project(at: Vector3): { x: number; y: number; ahead: boolean } {
     const p = at.clone().project(this.camera);
     return {
@@ -241,7 +241,7 @@ export class Stage {
     const target = this.controls.target;
     const pixel = this.pixel(target);
     const { uniforms } = this.grid.material;
-    // between 18 and 180 pixels from line to line
+    // grid lines 18 to 180 pixels apart
     uniforms.unit.value = 10 ** Math.ceil(Math.log10(18 * pixel));
     const far = this.camera instanceof OrthographicCamera ? 1e6 * this.size : 3 * this.camera.position.distanceTo(target);
     uniforms.far.value = far;

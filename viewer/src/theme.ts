@@ -1,4 +1,4 @@
-// Colours: light and dark by what the reader's system prefers, or by the switch.
+// Colours: light or dark, by the preference of the system or by the switch.
 
 export interface Palette {
   background: string;
@@ -7,7 +7,7 @@ export interface Palette {
   edge: string;
   bodies: string[];
   fixed: string;
-  /** Open, stick, slip: told apart by brightness and hue in all common forms of colour blindness. */
+  /** Open, stick, slip: distinguishable by brightness and hue in all common forms of colour blindness. */
   modes: [string, string, string];
   joint: string;
   warning: string;

@@ -1,30 +1,30 @@
-// The moments the page has, in the order of time, and which one is shown.
+// Timeline: frames sorted by time, and the one that is shown.
 
 import type { Description, Frame } from './data';
 
-/** Frames that a live page keeps at most; beyond it every other one of the older half is let go. */
-const MOST = 20000;
+/** Frame limit of a live page. Above it, every other frame of the older half is dropped. */
+const MAX_FRAMES = 20000;
 
 export class Timeline {
   readonly frames: Frame[] = [];
   private readonly descriptions = new Map<number, Description>();
-  /** Number of the frame that is shown. */
+  /** Index of the shown frame. */
   at = 0;
 
   describe(description: Description): void {
     this.descriptions.set(description.revision, description);
   }
 
-  /** The description that a frame belongs to. */
+  /** Description that a frame belongs to. */
   description(frame: Frame): Description | undefined {
     return this.descriptions.get(frame.revision);
   }
 
-  /** Adds a frame at the end. One that is earlier than those there undoes them. */
+  /** Appends a frame and drops frames that are not before it. */
   push(frame: Frame): void {
     while (this.frames.length > 0 && this.frames[this.frames.length - 1].t >= frame.t) this.frames.pop();
     this.frames.push(frame);
-    if (this.frames.length > MOST) {
+    if (this.frames.length > MAX_FRAMES) {
       const half = this.frames.length >> 1;
       const kept = this.frames.filter((_, i) => i >= half || i % 2 === 0);
       this.frames.splice(0, this.frames.length, ...kept);
@@ -54,14 +54,14 @@ export class Timeline {
     let high = this.frames.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      // times go through a slider and come back rounded
+      // the slider rounds times
       if (this.frames[middle].t <= t + 1e-9) low = middle;
       else high = middle - 1;
     }
     this.at = Math.max(0, low);
   }
 
-  /** The normal force in the middle of those of the last moments [N]: of this many seconds before the one shown. */
+  /** Median of the typical normal forces within this time before the shown frame [N]. */
   typical(seconds: number): number {
     const { shown } = this;
     const forces: number[] = [];

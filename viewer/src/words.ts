@@ -1,16 +1,16 @@
-// Numbers and contacts in words, with units.
+// Text of numbers and contacts, with units.
 
 import { OPEN, STICK, type Contact, type Description } from './data';
 
 const UP = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-/** A power of ten. */
+/** Power of ten. */
 export function power(exponent: number): string {
   const raised = [...String(Math.abs(exponent))].map((d) => UP[Number(d)]).join('');
   return `10${exponent < 0 ? '⁻' : ''}${raised}`;
 }
 
-/** A number with three digits, as people write it: 12.3, 0.0120, 2.1×10⁻¹². */
+/** Number with three digits: 12.3, 0.0120, 2.1×10⁻¹². */
 export function number(x: number, digits = 3): string {
   if (x === 0) return '0';
   if (!Number.isFinite(x)) return Number.isNaN(x) ? 'not a number' : x > 0 ? '∞' : '−∞';
@@ -28,7 +28,7 @@ export function number(x: number, digits = 3): string {
 
 export const MODE_WORDS = ['open', 'sticks', 'slips'] as const;
 
-/** Who touches whom. */
+/** Names of the two bodies of a contact. */
 export function pair(contact: Contact, description: Description): string {
   const [a, b] = contact.bodies.map((i) => description.bodies[i]?.name ?? `body ${i}`);
   // the second body rests on the first one when the normal points against gravity
@@ -39,7 +39,7 @@ export function pair(contact: Contact, description: Description): string {
   return `${a} against ${b}`;
 }
 
-/** What a contact does: a sentence for each thing. */
+/** Values of a contact: label and text of each. */
 export function contactLines(contact: Contact, h: number): [string, string][] {
   const lines: [string, string][] = [];
   const force = (impulse: number) =>
@@ -59,7 +59,7 @@ export function contactLines(contact: Contact, h: number): [string, string][] {
   return lines;
 }
 
-/** The same as one sentence. */
+/** Values of a contact as one sentence. */
 export function contactSentence(contact: Contact, description: Description, h: number): string {
   const mode = contact.mode === OPEN ? 'is open' : MODE_WORDS[contact.mode];
   const rest = contactLines(contact, h).map(([what, value]) => `${what} ${value}`);

@@ -97,10 +97,10 @@ test('everything can be changed while it runs, and taken back', async () => {
     await page.getByRole('slider', { name: 'Time' }).fill('0.2');
     await page.getByText(/^0\.\d+ s of /).waitFor();
     const past = await time(page);
-    await button('Go on from here').click();
+    await button('Continue from here').click();
     await page.waitForFunction((t) => Math.abs(window.stiction.timeline.end - t) < 1e-9, past);
     assert.equal(await page.locator('select[aria-label="Follow a body"] option').count(), bodies, 'what was dropped later is gone');
-    // the present moment as a scene file
+    // the current state as a scene file
     const [download] = await Promise.all([page.waitForEvent('download'), button('Save as a scene').click()]);
     const saved = `${out}/saved.toml`;
     await download.saveAs(saved);

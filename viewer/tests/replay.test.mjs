@@ -68,7 +68,7 @@ test('a planar run is followed by keys and shows in the dark and on a phone', as
   const after = await page.evaluate(() => window.stiction.where('ball'));
   assert.ok(Math.hypot(after.at[0] - before.at[0], after.at[1] - before.at[1]) > 0.5, 'the ball has moved');
   assert.ok(Math.hypot(after.x - before.x, after.y - before.y) < 2, 'and the camera with it');
-  await page.getByRole('combobox', { name: 'Follow a body' }).selectOption('nothing');
+  await page.getByRole('combobox', { name: 'Follow a body' }).selectOption('none');
   await page.locator('#view').focus();
   await page.keyboard.press('Home');
   await page.keyboard.press('.');

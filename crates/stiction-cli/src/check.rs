@@ -1,47 +1,47 @@
-//! `stiction check`: what is wrong with scene files, and what may not be meant.
+//! `stiction check`: lists all errors and warnings of scene files.
 
 use crate::{BadInput, Outcome, count, print};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use stiction_scene::{Diagnostics, MOST_BYTES, Scene, schema};
+use stiction_scene::{Diagnostics, MAX_FILE_BYTES, Scene, schema};
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  no errors; with --strict, no warnings either
   1  a scene has errors, or with --strict warnings
-  2  a file that cannot be read, or an unknown argument
+  2  a file cannot be read, or an argument is unknown
 
 Examples:
   stiction check scenes/arch.toml
   stiction check scenes/*.toml --json
   stiction check --schema > scene.schema.json";
 
-/// Check scene files: all mistakes at once, with their lines, and warnings about what may not be meant.
+/// Check scene files: list all errors at once, with their lines, and warnings about likely mistakes.
 ///
-/// Warnings are about overlap at the start, extreme ratios of masses, joints that follow from others or do not hold,
-/// friction cones that are not pointed, keys and materials without effect, and steps that are too long.
+/// Warnings are about overlap at the start, extreme mass ratios, redundant joints and joints that do not hold at the
+/// start, friction cones that are not pointed, keys and materials without effect, and step sizes that are too large.
 #[derive(clap::Args)]
 #[command(after_help = EXIT_CODES)]
-pub(crate) struct Arguments {
+pub(crate) struct CheckArguments {
     /// Scene files
     #[arg(required_unless_present = "schema")]
     files: Vec<PathBuf>,
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
-    /// Warnings count as errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// Print the JSON Schema of scene files instead
+    /// Print the JSON Schema of scene files and check nothing
     #[arg(long)]
     schema: bool,
 }
 
-/// What was found in a file, as `--json` prints it.
+/// Errors and warnings of a file, as `--json` prints them.
 #[derive(Serialize)]
-struct Checked {
+struct CheckedScene {
     file: String,
     title: Option<String>,
     dimension: Option<usize>,
@@ -53,7 +53,7 @@ struct Checked {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
+pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome, BadInput> {
     if arguments.schema {
         print(&schema())?;
         return Ok(Outcome::Solved);
@@ -69,18 +69,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     } else {
         print(&report(&all))?;
     }
-    let clean = |one: &Checked| one.errors == 0 && !(arguments.strict && one.warnings > 0);
+    let clean = |one: &CheckedScene| one.errors == 0 && !(arguments.strict && one.warnings > 0);
     Ok(if all.iter().all(clean) { Outcome::Solved } else { Outcome::NotSolved })
 }
 
-/// A file, and of one that is too large no more than what shows it.
+/// Reads a scene file. Of a file that is too large, reads one byte more than the limit.
 pub(crate) fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    std::fs::File::open(path)?.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn checked(bytes: &[u8], file: &str) -> Checked {
+fn checked(bytes: &[u8], file: &str) -> CheckedScene {
     let scene = Scene::from_bytes(bytes, file);
     let built = scene.as_ref().map_err(Clone::clone).and_then(Scene::build);
     let mut findings = Diagnostics(scene.as_ref().map_or_else(|_| Vec::new(), Scene::lint));
@@ -91,7 +91,7 @@ fn checked(bytes: &[u8], file: &str) -> Checked {
             None
         }
     };
-    Checked {
+    CheckedScene {
         file: file.to_string(),
         title: scene.ok().and_then(|scene| scene.title().map(str::to_string)),
         dimension: model.as_ref().map(stiction_scene::Model::dimension),
@@ -103,7 +103,7 @@ fn checked(bytes: &[u8], file: &str) -> Checked {
     }
 }
 
-fn report(all: &[Checked]) -> String {
+fn report(all: &[CheckedScene]) -> String {
     let mut text = String::new();
     for one in all {
         one.findings.0.iter().for_each(|finding| {

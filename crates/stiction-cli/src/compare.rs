@@ -1,12 +1,12 @@
-//! `stiction compare`: schemes and step sizes on one scene, work against precision.
+//! `stiction compare`: runs schemes and step sizes on one scene and tabulates work against error.
 
 mod reference;
 
 use crate::residual;
-use crate::run::plan::{Overrides, Plan, scheme_of};
+use crate::run::plan::{Overrides, RunPlan, scheme_of};
 use crate::{BadInput, Outcome, plot, print, write_file};
 use cpu_time::ProcessTime;
-use reference::Reference;
+use reference::ReferenceMotion;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -19,28 +19,28 @@ Examples:
   stiction compare scenes/falling-rod.toml --schemes default,st00,accurate --h 0.01,0.005,0.0025
   stiction compare scenes/two-carts.toml --schemes ah04,accurate --h 0.02,0.01 --plot two-carts.svg --json
 
-The error of a run is the farthest that any moving body is from where it should be, at up to forty times: the distance of
-its centre, or the angle by which it is turned times the size of the smallest body.";
+The error of a run is the largest error of any moving body at up to forty times: the distance of its centre from the
+reference, or its angle from the reference times the size of the smallest body.";
 
-/// Times at which runs are compared, at most.
-const SAMPLES: u32 = 40;
+/// Largest number of times at which runs are compared.
+const MAX_SAMPLES: u32 = 40;
 
-/// Compare schemes and step sizes on a scene of your own: work, error, penetration.
+/// Compare schemes and step sizes on a scene: work, error and penetration.
 #[derive(clap::Args)]
 #[command(after_help = crate::with_exit_codes(EXAMPLES))]
-pub(crate) struct Arguments {
-    /// The scene
+pub(crate) struct CompareArguments {
+    /// Scene file
     scene: PathBuf,
-    /// Schemes by name
+    /// Names of schemes
     #[arg(long, value_delimiter = ',', required = true)]
     schemes: Vec<String>,
     /// Step sizes [s]
     #[arg(long, value_delimiter = ',', required = true, value_name = "SECONDS")]
     h: Vec<f64>,
-    /// When to end [s], in place of the scene's duration
+    /// End time [s], instead of the scene's duration
     #[arg(long, value_name = "SECONDS")]
     until: Option<f64>,
-    /// Draw error against work and against the step size
+    /// Draw error over work and over step size
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Print the table as JSON
@@ -48,61 +48,70 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What was compared.
+/// Result of the comparison, as `--json` prints it.
 #[derive(Serialize)]
-struct Report {
+struct ComparisonReport {
     scene: String,
     until: f64,
-    /// What errors are measured against.
+    /// Description of the reference motion.
     reference: String,
-    /// How far the reference is from one that is made less carefully [m]: errors below this say nothing.
+    /// Distance between the reference and a less accurate one [m]: smaller errors are not significant.
     reference_error: f64,
-    runs: Vec<Row>,
+    runs: Vec<ComparisonRow>,
 }
 
-/// One scheme at one step size.
+/// Run of one scheme at one step size.
 #[derive(Serialize)]
-struct Row {
+struct ComparisonRow {
     scheme: String,
     h: f64,
     steps: usize,
-    /// Complementarity problems, and sets of equations of second-order steps.
+    /// Complementarity problems solved; for second-order schemes also systems of equations.
     problems: usize,
     /// CPU time [s].
     cpu_time: f64,
-    /// The largest error at the samples [m]; none for a run that failed.
+    /// Largest error at the samples [m]; `None` for a run that failed.
     error: Option<f64>,
-    /// The order that the error falls with, from the next larger step size of the same scheme.
+    /// Observed order of convergence, from the next larger step size of the same scheme.
     order: Option<f64>,
-    /// The largest penetration or joint error [m].
+    /// Largest penetration or joint error [m].
     infeasibility: f64,
-    /// The worst residual of a certificate.
+    /// Worst residual of a certificate.
     certificate: f64,
-    /// Why it failed, if it did.
+    /// Reason of a failure.
     failed: Option<String>,
 }
 
-/// What is compared of a state: centres and orientations of the bodies that move.
-pub(super) struct Sample(Vec<Place>);
+/// Centres and orientations of all moving bodies at a time.
+pub(super) struct MotionSample(Vec<BodySample>);
 
-/// A centre [m] and an orientation, w first.
-type Place = ([f64; 3], [f64; 4]);
+/// Centre and orientation of a body.
+struct BodySample {
+    /// Centre of mass [m].
+    centre: [f64; 3],
+    /// Unit quaternion, w first.
+    quat_wxyz: [f64; 4],
+}
 
-impl Sample {
+impl MotionSample {
     pub(super) fn new(model: &Model, state: &State) -> Self {
         let bodies = model.body_names().into_iter().filter_map(|name| model.body(name));
         let moving = bodies.filter(|&body| model.moves(body));
-        let pose = |body| Some((model.centre(state, body)?, model.pose(state, body)?.quat_wxyz));
-        Self(moving.filter_map(pose).collect())
+        let sample = |body| {
+            let (centre, pose) = (model.centre(state, body)?, model.pose(state, body)?);
+            Some(BodySample { centre, quat_wxyz: pose.quat_wxyz })
+        };
+        Self(moving.filter_map(sample).collect())
     }
 
-    /// How far it is from another [m].
-    pub(super) fn far(&self, other: &Self, size: f64) -> f64 {
-        let body = |(a, b): (&Place, &Place)| {
-            let apart = (0..3).map(|k| (a.0[k] - b.0[k]).powi(2)).sum::<f64>().sqrt();
-            // |q − p| or |q + p| is twice the sine of a quarter of the angle
+    /// Largest distance of a body from its counterpart [m]; angles count times `size` [m].
+    pub(super) fn distance(&self, other: &Self, size: f64) -> f64 {
+        let body = |(a, b): (&BodySample, &BodySample)| {
+            let apart = (0..3).map(|k| (a.centre[k] - b.centre[k]).powi(2)).sum::<f64>().sqrt();
+            // the smaller of |q − p| and |q + p| is 2 sin(angle / 4)
+            let (q, p) = (&a.quat_wxyz, &b.quat_wxyz);
             let [minus, plus] =
-                [-1.0, 1.0].map(|s| (0..4).map(|k| (a.1[k] + s * b.1[k]).powi(2)).sum::<f64>().sqrt());
+                [-1.0, 1.0].map(|s| (0..4).map(|k| (q[k] + s * p[k]).powi(2)).sum::<f64>().sqrt());
             let angle = 4.0 * (0.5 * minus.min(plus)).min(1.0).asin();
             apart.max(size * angle)
         };
@@ -115,8 +124,8 @@ impl Sample {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
-    let plan = Plan::read(&arguments.scene, &Overrides::until(arguments.until))?;
+pub(crate) fn run(arguments: &CompareArguments) -> Result<Outcome, BadInput> {
+    let plan = RunPlan::read(&arguments.scene, &Overrides::until(arguments.until))?;
     let schemes: Vec<(&String, Scheme)> =
         arguments.schemes.iter().map(|name| Ok((name, scheme_of(name)?))).collect::<Result<_, BadInput>>()?;
     let mut sizes = arguments.h.clone();
@@ -126,14 +135,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     sizes.sort_by(|a, b| b.total_cmp(a));
     let (start, until) = (plan.start.t, plan.header.until);
     if !(until > start) {
-        return Err(BadInput(format!("--until {until}: the scene starts at {start} s")));
+        return Err(BadInput(format!(
+            "--until {until}: must be later than {start} s, where the scene starts"
+        )));
     }
     let times = samples(start, until, sizes.first().copied().unwrap_or(until - start));
     let finest = sizes.last().copied().unwrap_or(until - start);
-    let reference = Reference::new(&plan, &times, finest, &schemes).map_err(|failed| {
-        BadInput(format!("{}: nothing to compare with: {failed}", arguments.scene.display()))
+    let reference = ReferenceMotion::new(&plan, &times, finest, &schemes).map_err(|failed| {
+        BadInput(format!("{}: no reference motion could be computed: {failed}", arguments.scene.display()))
     })?;
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<ComparisonRow> = Vec::new();
     for (name, scheme) in &schemes {
         for &h in &sizes {
             let mut row = measure(&plan, name, *scheme, h, &times, &reference);
@@ -146,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
         }
     }
     let failed = rows.iter().all(|row| row.failed.is_some());
-    let report = Report {
+    let report = ComparisonReport {
         scene: plan.title.clone(),
         until,
         reference: reference.name.clone(),
@@ -160,17 +171,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     Ok(if failed { Outcome::NotSolved } else { Outcome::Solved })
 }
 
-/// When runs are compared: after whole steps of the largest size, so that steps are cut short at the end at most.
+/// Times at which runs are compared: multiples of the largest step size, so that only the last step is shortened.
 fn samples(start: f64, until: f64, largest: f64) -> Vec<f64> {
-    let stride = largest * ((until - start) / (largest * f64::from(SAMPLES))).ceil().max(1.0);
-    let inside = (1..SAMPLES).map(|k| start + stride * f64::from(k));
+    let stride = largest * ((until - start) / (largest * f64::from(MAX_SAMPLES))).ceil().max(1.0);
+    let inside = (1..MAX_SAMPLES).map(|k| start + stride * f64::from(k));
     inside.take_while(|t| until - t > 1e-9 * stride).chain([until]).collect()
 }
 
-/// One scheme at one step size.
-fn measure(plan: &Plan, name: &str, scheme: Scheme, h: f64, times: &[f64], reference: &Reference) -> Row {
+/// Runs one scheme at one step size.
+fn measure(
+    plan: &RunPlan,
+    name: &str,
+    scheme: Scheme,
+    h: f64,
+    times: &[f64],
+    reference: &ReferenceMotion,
+) -> ComparisonRow {
     let mut simulation = Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(scheme);
-    let mut row = Row {
+    let mut row = ComparisonRow {
         scheme: name.to_string(),
         h,
         steps: 0,
@@ -196,19 +214,20 @@ fn measure(plan: &Plan, name: &str, scheme: Scheme, h: f64, times: &[f64], refer
             row.failed = Some(stopped.error.to_string());
             break;
         }
-        error = error.max(Sample::new(simulation.system(), simulation.state()).far(expected, size));
+        error =
+            error.max(MotionSample::new(simulation.system(), simulation.state()).distance(expected, size));
     }
     row.cpu_time = began.elapsed().as_secs_f64();
     row.error = row.failed.is_none().then_some(error);
     row
 }
 
-impl Report {
+impl ComparisonReport {
     fn text(&self) -> String {
         let mut text = format!("{}, to {} s\nreference: {}\n", self.scene, self.until, self.reference);
         let _ = writeln!(
             text,
-            "it is {} m from one made less carefully: errors below that say nothing\n",
+            "it differs by {} m from a less accurate one: smaller errors are not significant\n",
             residual(self.reference_error)
         );
         let wide = self.runs.iter().map(|row| row.scheme.chars().count()).max().unwrap_or(0).max(6);
@@ -247,11 +266,11 @@ impl Report {
         text
     }
 
-    /// Error against work, and against the step size.
+    /// Draws error over work and over step size.
     fn draw(&self) -> Result<String, String> {
         let mut names: Vec<&String> = self.runs.iter().map(|row| &row.scheme).collect();
         names.dedup();
-        let curves = |x: &dyn Fn(&Row) -> f64| -> Vec<Curve> {
+        let curves = |x: &dyn Fn(&ComparisonRow) -> f64| -> Vec<Curve> {
             let points = |name: &String| {
                 let own = self.runs.iter().filter(|row| row.scheme == *name);
                 own.filter_map(|row| Some([x(row), row.error?])).collect()

@@ -1,4 +1,4 @@
-//! `stiction completions`: what a shell needs to complete commands and options.
+//! `stiction completions`: prints the completion script of a shell.
 
 use crate::{BadInput, Outcome, print};
 use clap::{Args, CommandFactory};
@@ -10,18 +10,19 @@ Examples:
   stiction completions zsh > ~/.zfunc/_stiction
   stiction completions fish > ~/.config/fish/completions/stiction.fish";
 
-/// Print a script with which a shell completes commands and options.
+/// Print the completion script of a shell.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    /// The shell.
+pub(crate) struct CompletionsArguments {
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
+/// Runs the command.
+pub(crate) fn run(arguments: &CompletionsArguments) -> Result<Outcome, BadInput> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut crate::Arguments::command(), "stiction", &mut script);
+    clap_complete::generate(arguments.shell, &mut crate::CommandLine::command(), "stiction", &mut script);
     print(&String::from_utf8_lossy(&script))?;
     Ok(Outcome::Solved)
 }

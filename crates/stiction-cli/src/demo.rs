@@ -2,7 +2,7 @@
 
 use crate::draw;
 use crate::mode::{ContactState, SolutionMode, contact_states};
-use crate::report::{Kind, certificate_lines, found_by};
+use crate::report::{CertificateKind, certificate_lines, found_by};
 use crate::{BadInput, Outcome, print, residual, wrecking, write_file};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -298,7 +298,7 @@ fn report(scene: &DemoScene, solution: &Solution, states: &[ContactState]) -> St
     );
     let _ = writeln!(text, "solved by {}\n", found_by(solution.work()));
     text += "certificate: every residual recomputed from the problem and the impulses alone\n";
-    text += &certificate_lines(certificate, Kind::Step);
+    text += &certificate_lines(certificate, CertificateKind::Step);
     let _ = writeln!(
         text,
         "  {:<22}{:>9}  the largest of momentum, joints, natural map and cone; at most {:.0e} is solved\n",

@@ -1,30 +1,30 @@
-//! `stiction gallery`: a page with a picture and a replay of every scene.
+//! `stiction gallery`: runs scenes and writes a page with a picture and a replay of each.
 
-use crate::run::{Ended, go_on, motion};
+use crate::run::{RunEnd, motion, step_to_end};
 use crate::{BadInput, Outcome, count, plot, print, view, write_file};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use stiction::{Simulation, State};
-use stiction_journal::{JournalError, Writer};
+use stiction_journal::{JournalError, JournalWriter};
 use stiction_papers::{Figure, FigureContent};
 
-/// The moments of a picture, as parts of the run.
-const MOMENTS: [f64; 3] = [0.0, 0.35, 1.0];
+/// Times of the states in a picture, relative to the duration of the run.
+const PICTURE_TIMES: [f64; 3] = [0.0, 0.35, 1.0];
 
-/// Run scenes and make a page with a picture and a replay of each.
+/// Run scenes and write a page with a picture and a replay of each.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Scene files, or folders with scene files in them
+pub(crate) struct GalleryArguments {
+    /// Scene files, or folders of scene files
     #[arg(default_value = "scenes")]
     scenes: Vec<PathBuf>,
-    /// Where the pages are written
+    /// Output folder
     #[arg(long, default_value = "out/gallery")]
     out: PathBuf,
 }
 
-/// A scene of the gallery.
-struct Entry {
+/// Scene in the gallery.
+struct GalleryEntry {
     name: String,
     title: String,
     facts: String,
@@ -32,18 +32,19 @@ struct Entry {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
+pub(crate) fn run(arguments: &GalleryArguments) -> Result<Outcome, BadInput> {
     view::check_page()?;
     let mut files = Vec::new();
     for path in &arguments.scenes {
         files.extend(scenes(path)?);
     }
     if files.is_empty() {
-        return Err(BadInput("there are no scenes".to_string()));
+        let folders: Vec<String> = arguments.scenes.iter().map(|p| p.display().to_string()).collect();
+        return Err(BadInput(format!("{}: no scene files (.toml) here", folders.join(", "))));
     }
     let mut entries = Vec::new();
     for file in &files {
-        let entry = add(file, &arguments.out)?;
+        let entry = run_scene(file, &arguments.out)?;
         let words = entry.failed.as_ref().map_or_else(String::new, |why| format!(": {why}"));
         print(&format!("{:<24} {}{words}\n", entry.name, entry.facts))?;
         entries.push(entry);
@@ -55,14 +56,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     Ok(if failed { Outcome::NotSolved } else { Outcome::Solved })
 }
 
-/// The scene files that a path stands for.
+/// Scene files of a path: the file itself, or all those in a folder.
 fn scenes(path: &Path) -> Result<Vec<PathBuf>, BadInput> {
     if !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
-    let said = |error: std::io::Error| BadInput::file(path, &error);
+    let bad = |error: std::io::Error| BadInput::file(path, &error);
     let mut files: Vec<PathBuf> = std::fs::read_dir(path)
-        .map_err(said)?
+        .map_err(bad)?
         .filter_map(|entry| entry.ok().map(|e| e.path()))
         .filter(|file| file.extension().is_some_and(|ending| ending == "toml"))
         .collect();
@@ -71,30 +72,31 @@ fn scenes(path: &Path) -> Result<Vec<PathBuf>, BadInput> {
 }
 
 /// Runs a scene and writes its replay and its picture.
-fn add(file: &Path, out: &Path) -> Result<Entry, BadInput> {
+fn run_scene(file: &Path, out: &Path) -> Result<GalleryEntry, BadInput> {
     let plan = view::plan(file)?;
     let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
     std::fs::create_dir_all(out).map_err(|error| BadInput::file(out, &error))?;
     let journal = out.join(format!("{name}.journal"));
-    let said = |error: JournalError| BadInput(error.to_string());
-    let mut writer = Writer::replace(&journal, &plan.header, &plan.start).map_err(said)?;
+    let bad = |error: JournalError| BadInput(error.to_string());
+    let mut writer = JournalWriter::replace(&journal, &plan.header, &plan.start).map_err(bad)?;
     let mut simulation =
         Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme);
-    let wanted = MOMENTS.map(|part| plan.start.t + part * (plan.header.until - plan.start.t));
+    let wanted = PICTURE_TIMES.map(|part| plan.start.t + part * (plan.header.until - plan.start.t));
     let mut states: Vec<State> = vec![plan.start.clone()];
     let (mut steps, mut worst, mut depth) = (0_usize, 0.0_f64, 0.0_f64);
-    let ended = go_on(&plan, &mut simulation, &mut writer, &AtomicBool::new(false), |step| {
+    let end = step_to_end(&plan, &mut simulation, &mut writer, &AtomicBool::new(false), |record| {
         steps += 1;
-        (worst, depth) = (worst.max(step.worst()), depth.max(step.infeasibility));
-        if wanted.get(states.len()).is_some_and(|&t| step.t >= t - 0.5 * plan.header.h) {
-            states.push(step.state());
+        let report = &record.report;
+        (worst, depth) = (worst.max(report.certificate.worst()), depth.max(report.infeasibility));
+        if wanted.get(states.len()).is_some_and(|&t| report.t >= t - 0.5 * plan.header.h) {
+            states.push(record.state.clone());
         }
     });
-    writer.sync().map_err(said)?;
-    let failed = match ended {
-        Ended::Failed(error) => Some(error.to_string()),
-        Ended::NotWritten(error) => return Err(said(error)),
-        Ended::Finished | Ended::Interrupted => None,
+    writer.sync().map_err(bad)?;
+    let failed = match end {
+        RunEnd::Failed(error) => Some(error.to_string()),
+        RunEnd::NotWritten(error) => return Err(bad(error)),
+        RunEnd::Finished | RunEnd::Interrupted => None,
     };
     write_file(&out.join(format!("{name}.html")), &view::page(&journal)?)?;
     std::fs::remove_file(&journal).map_err(|error| BadInput::file(&journal, &error))?;
@@ -107,20 +109,20 @@ fn add(file: &Path, out: &Path) -> Result<Entry, BadInput> {
     let bodies = plan.model.body_names();
     let moving = bodies.iter().filter(|n| plan.model.body(n).is_some_and(|b| plan.model.moves(b)));
     let deep =
-        if depth > 0.0 { format!("at most {depth:.0e} m deep") } else { "nothing overlaps".to_string() };
+        if depth > 0.0 { format!("penetration at most {depth:.0e} m") } else { "no penetration".to_string() };
     let facts = format!(
-        "{}, {}, worst certificate {worst:.0e}, {deep}",
+        "{}, {}, worst residual {worst:.0e}, {deep}",
         count(moving.count(), "body", "bodies"),
         count(steps, "step", "steps")
     );
-    Ok(Entry { name, title: plan.title, facts, failed })
+    Ok(GalleryEntry { name, title: plan.title, facts, failed })
 }
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
-fn page(entries: &[Entry]) -> String {
+fn page(entries: &[GalleryEntry]) -> String {
     let mut page = String::from(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -138,9 +140,9 @@ fn page(entries: &[Entry]) -> String {
          @media (prefers-color-scheme: dark) { body { background: #12161b; color: #dfe6ee; } p { color: #93a0ae; } \
          a { background: #1d232b; border-color: #333d48; } .failed { color: #ff6f91; } }\n\
          </style>\n</head>\n<body>\n<h1>Scenes of Stiction</h1>\n\
-         <p>Every picture opens the replay of its scene. Every step of every run is certified.</p>\n<main>\n",
+         <p>Every picture opens the replay of its scene. Each run is listed with the worst residual of its steps.</p>\n<main>\n",
     );
-    for Entry { name, title, facts, failed } in entries {
+    for GalleryEntry { name, title, facts, failed } in entries {
         let failed = failed.as_ref().map_or_else(String::new, |why| {
             format!("<p class=\"failed\">The run ended early: {}</p>", escaped(why))
         });

@@ -1,7 +1,7 @@
 //! The `stiction` command: solve, simulate, verify and show problems of rigid bodies in contact.
 //!
-//! No physics here: commands pose problems, hand them to the libraries and print what comes back. Reports go to
-//! standard output as a whole and without colour; progress and complaints go to standard error.
+//! Contains no physics. Reports go to standard output, complete and without colour. Progress and error messages go to
+//! standard error.
 
 mod check;
 mod compare;
@@ -28,24 +28,23 @@ use stiction_cli::terminal::{
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    solved, and the answer passed its certificate; run: finished;
-       verify: every step holds
-  1    not solved: infeasible, out of budget, unsupported by the solver, or not certified; run: a step could not
-       be made; verify: a step does not hold, or the journal is damaged
+  0    success: every problem solved and certified; run: finished; verify: every step holds
+  1    failure: a problem is infeasible, unsupported by the solver, over its iteration limit or not certified;
+       run: a step failed; verify: a step does not hold, or the journal is damaged
   2    bad input: a file that cannot be read or written, a scene or problem with mistakes, an unknown argument,
-       or something that this program was built without
-  3    verify: nothing fails, but some steps cannot be verified
-  130  run: interrupted; what was made until then is in the journal";
+       or a feature that this program was built without
+  3    verify: no step fails, but some steps cannot be verified
+  130  run: interrupted; all steps made until then are in the journal";
 
-/// Examples and exit codes, below the help of a command.
+/// Examples and exit codes, printed below the help of a command.
 fn with_exit_codes(examples: &str) -> String {
     format!("{examples}\n\n{EXIT_CODES}")
 }
 
-/// Rigid bodies in contact: complementarity problems solved, and every answer certified.
+/// Simulate rigid bodies with joints, hard contact and Coulomb friction; every step has a certificate.
 #[derive(Parser)]
 #[command(name = "stiction", version, after_help = EXIT_CODES)]
-struct Arguments {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
@@ -53,21 +52,21 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     #[command(after_help = EXIT_CODES)]
-    Solve(solve::Arguments),
-    Check(check::Arguments),
-    Run(run::Arguments),
-    Verify(verify::Arguments),
-    Convert(convert::Arguments),
-    View(view::Arguments),
-    Gallery(gallery::Arguments),
-    Compare(compare::Arguments),
+    Solve(solve::SolveArguments),
+    Check(check::CheckArguments),
+    Run(run::RunArguments),
+    Verify(verify::VerifyArguments),
+    Convert(convert::ConvertArguments),
+    View(view::ViewArguments),
+    Gallery(gallery::GalleryArguments),
+    Compare(compare::CompareArguments),
     Demo(demo::DemoArguments),
     Reproduce(reproduce::ReproduceArguments),
-    Completions(completions::Arguments),
+    Completions(completions::CompletionsArguments),
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let outcome = match CommandLine::parse().command {
         Command::Solve(arguments) => solve::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),

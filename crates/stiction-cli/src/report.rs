@@ -1,4 +1,4 @@
-//! Answers in words: aligned tables with units, for people.
+//! Report of `stiction solve`: solution and certificate as aligned tables with units.
 
 use crate::mode::ContactState;
 use crate::solve::Answer;
@@ -8,7 +8,7 @@ use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::solution::Stage;
 use stiction_lcp::{Certificate, Contact, Fallback, FrictionLaw, StepProblem, Work};
 
-/// The answer in words.
+/// Text of an answer.
 pub(crate) fn report(file: &ProblemFile, answer: &Answer) -> String {
     let solved = answer.status == "solved";
     let mut text = String::new();
@@ -32,7 +32,7 @@ pub(crate) fn report(file: &ProblemFile, answer: &Answer) -> String {
         }
         if !work.redundant_joints.is_empty() {
             let rows: Vec<String> = work.redundant_joints.iter().map(ToString::to_string).collect();
-            line("redundant", &format!("joint rows {} follow from the others", rows.join(", ")));
+            line("redundant", &format!("joint rows {} depend linearly on the others", rows.join(", ")));
         }
     }
     if answer.law == Some(FrictionLaw::Convex) {
@@ -44,13 +44,13 @@ pub(crate) fn report(file: &ProblemFile, answer: &Answer) -> String {
     if let Some(certificate) = answer.certificate {
         let whose = if solved { "certificate" } else { "certificate of the best iterate" };
         let _ = writeln!(text, "\n{whose}, recomputed from the problem and z alone");
-        text += &certificate_lines(certificate, Kind::of(&file.problem));
+        text += &certificate_lines(certificate, CertificateKind::of(&file.problem));
     }
     if let Some(states) = &answer.contacts {
         text += &contact_table(states);
     }
     if let (Some(z), Some(w)) = (answer.z, answer.w) {
-        let whose = if solved { "" } else { " of the best iterate, which is no solution" };
+        let whose = if solved { "" } else { " of the best iterate, which is not a solution" };
         text += &unknown_table(&file.problem, z, w, whose);
     }
     if let (AnyProblem::Step(step), Some(v)) = (&file.problem, answer.velocity) {
@@ -60,10 +60,10 @@ pub(crate) fn report(file: &ProblemFile, answer: &Answer) -> String {
         text += &local_table(local.dim, r, u);
     }
     if let Some(proof) = answer.proof {
-        text += "\nproof that no solution exists: a combination y of the rows that nothing can satisfy\n";
+        text += "\nproof that no solution exists: a combination y of the rows that no unknowns satisfy (Farkas)\n";
         text += &sparse_table(&file.problem, &proof.y);
     } else if let Some(ray) = answer.ray {
-        text += "\nthe ray: where z was free to go\n";
+        text += "\nray: direction along which z is unbounded\n";
         text += &sparse_table(&file.problem, ray);
     }
     text
@@ -111,11 +111,11 @@ fn describe(problem: &AnyProblem) -> String {
 pub(crate) fn found_by(work: &Work) -> String {
     let stage = match work.stage {
         Stage::Zero => "z = 0, tried first",
-        Stage::WarmStart => "the warm_start",
+        Stage::WarmStart => "the warm start",
         Stage::Lemke => "Lemke's method",
-        Stage::Newton => "Newton's method, from an answer that was all but one",
+        Stage::Newton => "Newton's method, from an approximate solution",
         Stage::Interior => "the interior point method",
-        Stage::Path => "the central path, followed by its length",
+        Stage::Path => "the central path, followed by arc length",
         Stage::Sweeps => "Gauss–Seidel sweeps and Newton's method",
         Stage::Enumerate => "enumeration of the bases",
         Stage::Convex => "Lemke's method on the convex relaxation",
@@ -143,24 +143,24 @@ pub(crate) fn found_by(work: &Work) -> String {
 
 fn fallback_words(fallback: Fallback) -> &'static str {
     match fallback {
-        Fallback::Loose => "did not reach the tolerance; taken at the loosest one",
-        Fallback::ColdStart => "the basis given led nowhere; begun again from z = 0",
-        Fallback::OtherTolerances => "stalled; run again with other pivot and tie tolerances",
-        Fallback::OtherScaling => "ended short of a solution; run again with the other scaling",
+        Fallback::Loose => "tolerance not reached; accepted at the loosest one",
+        Fallback::ColdStart => "warm start failed; restarted from z = 0",
+        Fallback::OtherTolerances => "stalled; repeated with other pivot and tie tolerances",
+        Fallback::OtherScaling => "no solution found; repeated with the other scaling",
         Fallback::Newton => "not accurate enough; improved by Newton's method",
         Fallback::FixedPoint => "not accurate enough; improved by convex relaxations",
     }
 }
 
-/// What the residuals of a certificate are of.
+/// Kind of problem that a certificate is of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CertificateKind {
     Dense,
     Step,
     Local,
 }
 
-impl Kind {
+impl CertificateKind {
     fn of(problem: &AnyProblem) -> Self {
         match problem {
             AnyProblem::Lcp(_) | AnyProblem::Mlcp(_) => Self::Dense,
@@ -170,47 +170,47 @@ impl Kind {
     }
 }
 
-/// The residuals, one a line, each with what it says.
-pub(crate) fn certificate_lines(certificate: &Certificate, kind: Kind) -> String {
+/// Lines of the residuals, each with its meaning.
+pub(crate) fn certificate_lines(certificate: &Certificate, kind: CertificateKind) -> String {
     let mut text = String::new();
     let mut scale = |label: &str, words: &str| {
         let _ = writeln!(text, "  {label:<22}{:>9}  {words}", significant(certificate.speed));
     };
     match kind {
-        Kind::Step => {
-            scale("scale [m/s]", "V₀: the speed by which the bodies would go wrong if nothing pushed");
+        CertificateKind::Step => {
+            scale("scale [m/s]", "V₀: largest error speed of joints and closing contacts before any impulse");
         }
-        Kind::Local => scale("scale [m/s]", "V₀: the largest speed of q at a contact that closes"),
-        Kind::Dense => scale("scale", "largest entry of q, by which the rest is measured"),
+        CertificateKind::Local => scale("scale [m/s]", "V₀: largest speed of q at a closing contact"),
+        CertificateKind::Dense => scale("scale", "largest entry of q, the scale of the residuals"),
     }
     let mut line = |label: &str, value: f64, words: &str| {
         let _ = writeln!(text, "  {label:<22}{:>9}  {words}", residual(value));
     };
     let Certificate { momentum, joints, natural_map, cone, complementarity, dissipation, .. } = certificate;
-    if kind == Kind::Step {
-        line("momentum", *momentum, "mass × velocity − impulses, against the size of its terms");
-        line("joints", *joints, "speed at which joints come apart / V₀");
+    if kind == CertificateKind::Step {
+        line("momentum", *momentum, "error of mass × velocity = momentum + impulses, relative to its terms");
+        line("joints", *joints, "error speed of joint rows / V₀");
     }
-    if kind == Kind::Dense {
+    if kind == CertificateKind::Dense {
         line("free rows", *joints, "largest |w| where it must be zero");
         line("natural map", *natural_map, "largest |min(z, w)|, z in units of w");
         line("cone", *cone, "largest negative z");
         line("complementarity", *complementarity, "largest |z w|, second order");
     } else {
-        line("natural map", *natural_map, "pushing and opening, or sticking and slipping, at once / V₀");
-        line("cone", *cone, "pulling, or friction above its bound / V₀");
-        line("complementarity", *complementarity, "work done where none can be / V₀², second order");
-        line("maximum dissipation", *dissipation, "friction short of braking the most / V₀², second order");
+        line("natural map", *natural_map, "impulse and opening, or unused friction and slip, at once / V₀");
+        line("cone", *cone, "impulses outside the friction cone / V₀");
+        line("complementarity", *complementarity, "product of impulse and speed / V₀², second order");
+        line("maximum dissipation", *dissipation, "friction work short of the maximum / V₀², second order");
     }
     text
 }
 
-/// A positive number in at most nine characters.
+/// Positive number in at most nine characters.
 fn significant(x: f64) -> String {
     if (1e-2..1e4).contains(&x) { format!("{x:.4}") } else { format!("{x:.2e}") }
 }
 
-/// The contacts, one a line.
+/// Table of contacts.
 fn contact_table(states: &[ContactState]) -> String {
     if states.is_empty() {
         return String::new();
@@ -236,7 +236,7 @@ fn contact_table(states: &[ContactState]) -> String {
     text
 }
 
-/// A number in at most 13 characters; exact zero is `0`.
+/// Number in at most 13 characters; exact zero is `0`.
 fn short(x: f64) -> String {
     if x == 0.0 {
         "0".into()
@@ -247,7 +247,7 @@ fn short(x: f64) -> String {
     }
 }
 
-/// What each unknown of a problem is called.
+/// Names of the unknowns of a problem.
 fn labels(problem: &AnyProblem) -> Vec<String> {
     match problem {
         AnyProblem::Lcp(lcp) => vec![String::new(); lcp.q.len()],
@@ -277,7 +277,7 @@ fn label_contacts(contacts: &[Contact], labels: &mut Vec<String>) {
     }
 }
 
-/// r and u of contacts in local form, one row a line.
+/// Table of impulse r and speed u of contacts in local form.
 fn local_table(dim: usize, r: &[f64], u: &[f64]) -> String {
     let mut text = String::from("\nimpulse and speed of each row\n");
     let _ = writeln!(text, "  {:>4}  {:>15}  {:>15}", "", "r [N s]", "u [m/s]");
@@ -314,7 +314,7 @@ fn velocity_table(step: &StepProblem, v: &[f64]) -> String {
     text
 }
 
-/// The entries of a vector over the unknowns that are not zero.
+/// Table of the nonzero entries of a vector over the unknowns.
 fn sparse_table(problem: &AnyProblem, y: &[f64]) -> String {
     let mut text = String::new();
     for (i, (y, label)) in y.iter().zip(labels(problem)).enumerate().filter(|(_, (y, _))| **y != 0.0) {

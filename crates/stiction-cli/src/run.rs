@@ -1,4 +1,4 @@
-//! `stiction run`: a scene, step by step, into a journal.
+//! `stiction run`: steps a scene to its end time and records every step in a journal.
 
 pub(crate) mod motion;
 pub(crate) mod plan;
@@ -7,17 +7,17 @@ mod progress;
 mod summary;
 
 use crate::{BadInput, Outcome, convert, print, view, write_file};
-use plan::{Output, Overrides, Plan};
-use progress::Progress;
+use plan::{OutputFiles, Overrides, RunPlan};
+use progress::RunProgress;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stiction::{Evidence, Simulation, StepError, StepReport};
-use stiction_journal::{AccuracyRun, Journal, JournalError, Step, Writer};
+use stiction_journal::{FORMAT, Journal, JournalError, JournalWriter, StepRecord};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_scene::Model;
-use summary::Summary;
+use summary::RunSummary;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,27 +27,31 @@ Examples:
   stiction run scenes/pendulum.toml --accuracy 1e-8
   stiction run scenes/dominoes.toml --out run.npz --resume";
 
-/// Run a scene. Every step goes to a journal at once; what kills the program takes nothing but the step under way.
+/// Time left, relative to the step size, below which a run has reached its end: round-off of a sum of many steps.
+/// Sensible from 1e-12 to 1e-3. Smaller adds a last step of round-off size; larger ends a run early.
+const MIN_STEP_RELATIVE: f64 = 1e-9;
+
+/// Run a scene. Every step is written to a journal at once, so that a crash loses at most the step being made.
 #[derive(clap::Args)]
 #[command(after_help = crate::with_exit_codes(EXAMPLES))]
-pub(crate) struct Arguments {
-    /// The scene
+pub(crate) struct RunArguments {
+    /// Scene file
     scene: PathBuf,
     #[command(flatten)]
     overrides: Overrides,
-    /// What the run is written to: .journal, or .npz, .csv, .json or .parquet with a .journal beside it
+    /// Output: .journal, or .npz, .csv, .json or .parquet with a .journal of the same name
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw energy, infeasibility, certificate and motion
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// Write a page that replays the run in any browser, one file that needs no other
+    /// Write a page that replays the run in any browser: one file without dependencies
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// Go on where the journal ends, bit by bit as if the run had never stopped
+    /// Continue from the end of the journal, bit by bit as if the run had not stopped
     #[arg(long)]
     resume: bool,
-    /// Begin anew where there is a journal already
+    /// Overwrite an existing journal
     #[arg(long, conflicts_with = "resume")]
     overwrite: bool,
     /// Print the summary as JSON
@@ -55,8 +59,8 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Why a run ended before its time.
-pub(crate) enum Ended {
+/// Reason why a run ended.
+pub(crate) enum RunEnd {
     Finished,
     Interrupted,
     Failed(Box<StepError>),
@@ -64,9 +68,9 @@ pub(crate) enum Ended {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
-    let plan = Plan::read(&arguments.scene, &arguments.overrides)?;
-    let output = Output::new(arguments.out.as_deref(), &arguments.scene)?;
+pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
+    let plan = RunPlan::read(&arguments.scene, &arguments.overrides)?;
+    let output = OutputFiles::new(arguments.out.as_deref(), &arguments.scene)?;
     for file in output.converted.iter().chain(&arguments.plot).chain(&arguments.html) {
         check_writable(file)?;
     }
@@ -75,163 +79,183 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     }
     let mut simulation =
         Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme);
-    let mut summary = Summary::new(&plan, &simulation.observe());
-    let mut writer = open(&plan, &output.journal, arguments, &mut simulation, &mut summary)?;
+    let mut summary = RunSummary::new(&plan, &simulation.observe());
+    let mut writer = open_journal(&plan, &output.journal, arguments, &mut simulation, &mut summary)?;
     let from = simulation.state().t;
     let interrupted = interruptions()?;
-    let mut progress = Progress::new(plan.start.t, from, plan.header.until, !arguments.json);
+    let mut progress = RunProgress::new(plan.start.t, from, plan.header.until, !arguments.json);
     let began = Instant::now();
-    let ended = go_on(&plan, &mut simulation, &mut writer, interrupted, |step| {
-        summary.add(step, false);
-        progress.show(step);
+    let end = step_to_end(&plan, &mut simulation, &mut writer, interrupted, |record| {
+        summary.add(record, false);
+        progress.show(record);
     });
-    progress.end();
-    summary.wall_time = began.elapsed().as_secs_f64();
-    summary.real_time_factor = summary.simulated(from) / summary.wall_time.max(1e-9);
+    progress.clear();
+    summary.set_wall_time(began.elapsed().as_secs_f64(), from);
     summary.journal = output.journal.display().to_string();
-    // what could not be written before cannot be synced either, and is told below
-    let synced = writer.sync();
-    let ended = match (ended, synced) {
-        (Ended::Finished | Ended::Interrupted, Err(error)) => Ended::NotWritten(error),
-        (ended, _) => ended,
+    let end = match (end, writer.sync()) {
+        (RunEnd::Finished | RunEnd::Interrupted, Err(error)) => RunEnd::NotWritten(error),
+        (end, _) => end,
     };
-    tell(&ended, &output.journal, &mut summary)?;
+    summarize_end(&end, &output.journal, &mut summary)?;
+    write_outputs(&plan, &output, arguments, &mut summary)?;
+    print(&if arguments.json { crate::to_json(&summary)? } else { summary.text() })?;
+    match end {
+        RunEnd::Finished => Ok(Outcome::Solved),
+        RunEnd::Interrupted => Ok(Outcome::Interrupted),
+        RunEnd::Failed(_) => Ok(Outcome::NotSolved),
+        RunEnd::NotWritten(error) => {
+            Err(BadInput(format!("{error}; the run stopped at {} s", summary.end())))
+        }
+    }
+}
+
+/// Converts the journal and draws it, as the command line asks for.
+fn write_outputs(
+    plan: &RunPlan,
+    output: &OutputFiles,
+    arguments: &RunArguments,
+    summary: &mut RunSummary,
+) -> Result<(), BadInput> {
     if let Some(file) = &output.converted {
         let (files, _) = convert::write(&output.journal, file, None)?;
         summary.files.extend(files.iter().map(|file| file.display().to_string()));
     }
     if let Some(file) = &arguments.plot {
-        write_file(file, &plot::draw(&plan, &output.journal)?)?;
+        write_file(file, &plot::draw(plan, &output.journal)?)?;
         summary.files.push(file.display().to_string());
     }
     if let Some(file) = &arguments.html {
         write_file(file, &view::page(&output.journal)?)?;
         summary.files.push(file.display().to_string());
     }
-    print(&if arguments.json { crate::to_json(&summary)? } else { summary.text() })?;
-    match ended {
-        Ended::Finished => Ok(Outcome::Solved),
-        Ended::Interrupted => Ok(Outcome::Interrupted),
-        Ended::Failed(_) => Ok(Outcome::NotSolved),
-        Ended::NotWritten(error) => Err(BadInput(format!("{error}; the run stopped at {} s", summary.end()))),
-    }
+    Ok(())
 }
 
-/// Begins a journal, or goes on with one.
-fn open(
-    plan: &Plan,
+/// Creates the journal; with `--resume`, opens an existing one and restores the simulation from its last step.
+fn open_journal(
+    plan: &RunPlan,
     path: &Path,
-    arguments: &Arguments,
+    arguments: &RunArguments,
     simulation: &mut Simulation<Model>,
-    summary: &mut Summary,
-) -> Result<Writer, BadInput> {
-    let said = |error: JournalError| BadInput(error.to_string());
+    summary: &mut RunSummary,
+) -> Result<JournalWriter, BadInput> {
+    let bad = |error: JournalError| BadInput(error.to_string());
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| BadInput::file(path, &error))?;
     }
     if arguments.resume && path.exists() {
         match Journal::open(path) {
             Ok(journal) => {
-                let why = plan.differs(journal.header());
-                let why = why.or_else(|| {
-                    (journal.start() != &plan.start).then(|| "the scene starts in another state".to_string())
-                });
-                if let Some(why) = why {
-                    return Err(BadInput(format!("{}: cannot go on: {why}", path.display())));
-                }
+                check_resumable(plan, &journal)?;
                 let mut last = None;
-                let writer = Writer::resume(path, |step| {
-                    summary.add(&step, true);
-                    last = Some(step);
+                let writer = JournalWriter::resume(path, |record| {
+                    summary.add(&record, true);
+                    last = Some(record);
                 });
-                let writer = writer.map_err(said)?;
-                if let Some(step) = last {
-                    simulation.restore(step.state());
+                let writer = writer.map_err(bad)?;
+                if let Some(record) = last {
+                    simulation.restore(record.state);
                 }
                 return Ok(writer);
             }
-            // killed before anything was written
+            // the program was killed before the first step was written
             Err(JournalError::Empty(_)) => {
-                return Writer::replace(path, &plan.header, &plan.start).map_err(said);
+                return JournalWriter::replace(path, &plan.header, &plan.start).map_err(bad);
             }
-            Err(error) => return Err(said(error)),
+            Err(error) => return Err(bad(error)),
         }
     }
     if arguments.overwrite {
-        return Writer::replace(path, &plan.header, &plan.start).map_err(said);
+        return JournalWriter::replace(path, &plan.header, &plan.start).map_err(bad);
     }
-    Writer::create(path, &plan.header, &plan.start).map_err(|error| match &error {
+    JournalWriter::create(path, &plan.header, &plan.start).map_err(|error| match &error {
         JournalError::File { error: reason, .. } if reason.kind() == std::io::ErrorKind::AlreadyExists => {
-            let what = "a journal is there already: go on with it by --resume, or begin anew by --overwrite";
-            BadInput(format!("{}: {what}", path.display()))
+            let message = "the journal exists; use --resume to continue it or --overwrite to start again";
+            BadInput(format!("{}: {message}", path.display()))
         }
-        _ => said(error),
+        _ => bad(error),
     })
 }
 
-/// Steps until the end, or until something ends it.
-pub(crate) fn go_on(
-    plan: &Plan,
-    simulation: &mut Simulation<Model>,
-    writer: &mut Writer,
-    interrupted: &AtomicBool,
-    mut each: impl FnMut(&Step),
-) -> Ended {
-    let (h, until) = (plan.header.h, plan.header.until);
-    let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
-    // a rest below this is round-off of the sum of many steps
-    while until - simulation.state().t > 1e-9 * h {
-        if interrupted.load(Ordering::Relaxed) {
-            return Ended::Interrupted;
-        }
-        let rest = until - simulation.state().t;
-        let size = if rest < (1.0 + 1e-9) * h { rest } else { h };
-        let made = match &plan.header.accuracy {
-            None => simulation.step_into(size, &mut report).map(|()| Step::new(simulation.state(), &report)),
-            Some(accuracy) => {
-                let to = if size < h { until } else { simulation.state().t + h };
-                simulation.run_to_accuracy_into(to, accuracy, &mut report).map(|followed| {
-                    report.h = size;
-                    let mut step = Step::new(simulation.state(), &report);
-                    step.followed = Some(AccuracyRun::from(&followed));
-                    step
-                })
-            }
-        };
-        let step = match made {
-            Ok(step) => step,
-            Err(error) => return Ended::Failed(Box::new(error)),
-        };
-        if let Err(error) = writer.add(&step) {
-            return Ended::NotWritten(error);
-        }
-        each(&step);
+/// Checks that a journal is one of this run, so that resuming continues it bit by bit.
+fn check_resumable(plan: &RunPlan, journal: &Journal) -> Result<(), BadInput> {
+    let format = journal.format();
+    let old_format = (format != FORMAT).then(|| {
+        format!(
+            "it has format {format} and this program appends format {FORMAT}; it can still be verified, converted \
+             and viewed, but to run on, start again with --overwrite or another --out"
+        )
+    });
+    let reason = old_format.or_else(|| plan.difference(journal.header())).or_else(|| {
+        (journal.start() != &plan.start).then(|| "the scene starts in a different state".to_string())
+    });
+    match reason {
+        Some(reason) => Err(BadInput(format!("{}: cannot resume: {reason}", journal.path().display()))),
+        None => Ok(()),
     }
-    Ended::Finished
 }
 
-/// Says why a run ended; the problem of a step that failed is saved.
-fn tell(ended: &Ended, journal: &Path, summary: &mut Summary) -> Result<(), BadInput> {
-    match ended {
-        Ended::Finished => {}
-        Ended::Interrupted => {
-            summary.status = "interrupted";
-            summary.message = Some("go on by the same command with --resume".to_string());
+/// Steps to the end time and appends every step to the journal; ends early at an error or an interrupt.
+pub(crate) fn step_to_end(
+    plan: &RunPlan,
+    simulation: &mut Simulation<Model>,
+    writer: &mut JournalWriter,
+    interrupted: &AtomicBool,
+    mut each: impl FnMut(&StepRecord),
+) -> RunEnd {
+    let (h, until) = (plan.header.h, plan.header.until);
+    let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
+    while until - simulation.state().t > MIN_STEP_RELATIVE * h {
+        if interrupted.load(Ordering::Relaxed) {
+            return RunEnd::Interrupted;
         }
-        Ended::NotWritten(error) => {
+        let rest = until - simulation.state().t;
+        let size = if rest < (1.0 + MIN_STEP_RELATIVE) * h { rest } else { h };
+        let made = match &plan.header.accuracy {
+            None => simulation.step_into(size, &mut report).map(|()| None),
+            Some(accuracy) => {
+                let to = if size < h { until } else { simulation.state().t + h };
+                let made = simulation.run_to_accuracy_into(to, accuracy, &mut report);
+                report.h = size;
+                made.map(Some)
+            }
+        };
+        let accuracy = match made {
+            Ok(accuracy) => accuracy,
+            Err(error) => return RunEnd::Failed(Box::new(error)),
+        };
+        let record = StepRecord { state: simulation.state().clone(), report: report.clone(), accuracy };
+        if let Err(error) = writer.append(&record) {
+            return RunEnd::NotWritten(error);
+        }
+        each(&record);
+    }
+    RunEnd::Finished
+}
+
+/// Writes the end of a run into its summary, and the problem of a failed step into a file.
+fn summarize_end(end: &RunEnd, journal: &Path, summary: &mut RunSummary) -> Result<(), BadInput> {
+    match end {
+        RunEnd::Finished => {}
+        RunEnd::Interrupted => {
+            summary.status = "interrupted";
+            summary.message = Some("repeat the command with --resume to continue".to_string());
+        }
+        RunEnd::NotWritten(error) => {
             summary.status = "not written";
             summary.message = Some(error.to_string());
         }
-        Ended::Failed(error) => {
+        RunEnd::Failed(error) => {
             summary.status = "failed";
             let mut message = error.to_string();
             if let StepError::Unsolved { problem, t, .. } = &**error {
                 let path = journal.with_extension("failed.json");
-                let name = Some(format!("{}, the step at {t} s", journal.display()));
+                let name = Some(format!("{}, step at {t} s", journal.display()));
                 let file = ProblemFile { name, ..AnyProblem::Step((**problem).clone()).into() };
                 write_file(&path, &(file.to_json() + "\n"))?;
                 let shown = path.display();
-                let _ = write!(message, "; its problem is in {shown}: stiction solve {shown}");
+                let _ =
+                    write!(message, "; the problem is in {shown}, examine it with: stiction solve {shown}");
                 summary.files.push(path.display().to_string());
             }
             summary.message = Some(message);
@@ -240,7 +264,7 @@ fn tell(ended: &Ended, journal: &Path, summary: &mut Summary) -> Result<(), BadI
     Ok(())
 }
 
-/// Whether a file can be written is told before hours are spent.
+/// Checks that a file can be written, before hours are spent on a run.
 fn check_writable(path: &Path) -> Result<(), BadInput> {
     if path.exists() {
         let opened = std::fs::OpenOptions::new().append(true).open(path);
@@ -250,7 +274,7 @@ fn check_writable(path: &Path) -> Result<(), BadInput> {
     folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| BadInput::file(path, &error))
 }
 
-/// Set by Ctrl-C; a second one ends the program where it is, and the journal is whole all the same.
+/// Flag that Ctrl-C sets. A second Ctrl-C ends the program at once; the journal stays readable.
 fn interruptions() -> Result<&'static AtomicBool, BadInput> {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     ctrlc::set_handler(|| {
@@ -258,6 +282,6 @@ fn interruptions() -> Result<&'static AtomicBool, BadInput> {
             std::process::exit(crate::INTERRUPTED.into());
         }
     })
-    .map_err(|error| BadInput(format!("signals: {error}")))?;
+    .map_err(|error| BadInput(format!("cannot install the handler of Ctrl-C: {error}")))?;
     Ok(&INTERRUPTED)
 }

@@ -1,4 +1,4 @@
-//! `stiction solve`: one problem from a file, answered in words or as JSON.
+//! `stiction solve`: solves one complementarity problem from a file and prints the answer as text or JSON.
 
 use crate::mode::{ContactState, contact_states};
 use crate::report::report;
@@ -18,22 +18,22 @@ use stiction_lcp::{
 /// The file is JSON: {"m": [[…]], "q": […]} for w = M z + q with 0 ≤ z ⊥ w ≥ 0, the same with "free": [rows]
 /// for rows where w = 0 and z has any sign, or {"step": …} for one time step of rigid bodies.
 #[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// The problem; "-" reads standard input
+pub(crate) struct SolveArguments {
+    /// Problem file; "-" reads standard input
     file: PathBuf,
-    /// The method
+    /// Solution method
     #[arg(long, value_enum, default_value = "chain")]
-    solver: Name,
-    /// Largest residual of an answer that counts as solved, dimensionless
+    solver: SolverName,
+    /// Largest dimensionless residual that counts as solved
     #[arg(long, default_value = "1e-8", value_parser = tolerance)]
     tolerance: f64,
     /// Do not scale rows and columns before pivoting (lemke and convex)
     #[arg(long)]
     no_scaling: bool,
-    /// Most rounds of the fixed point
+    /// Iteration limit of the fixed point
     #[arg(long, default_value_t = 100, value_name = "N")]
     rounds: usize,
-    /// Also say whether the friction cone of a step problem is pointed: whether impulses can cancel
+    /// Check whether the friction cone of a step problem is pointed, so that impulses cannot cancel
     #[arg(long)]
     pointed: bool,
     /// Print one JSON object; z and w belong to the best iterate unless status is "solved", and numbers that
@@ -42,46 +42,47 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// Solution method by name.
 #[derive(Clone, Copy, ValueEnum)]
-enum Name {
-    /// The structured methods, any size and friction circles; Lemke's method for what is small or they do not know
+enum SolverName {
+    /// Structured methods, for any size and friction circles; Lemke's method for small and unstructured problems
     Chain,
     /// Lemke's method
     Lemke,
-    /// Every complementary basis, for small problems
+    /// Enumeration of all complementary bases, for small problems
     Enumerate,
-    /// The convex relaxation of a step problem: another law, sliding contacts separate
+    /// Convex relaxation of a step problem: a different friction law, in which sliding contacts separate
     Convex,
-    /// Convex relaxations repeated until Coulomb's law holds, without guarantee
+    /// Fixed point of convex relaxations, which satisfies Coulomb's law; may not converge
     FixedPoint,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x.is_finite() && x > 0.0 => Ok(x),
-        _ => Err("a tolerance is a positive number".into()),
+        _ => Err("must be a positive finite number, such as 1e-8".into()),
     }
 }
 
-impl Arguments {
+impl SolveArguments {
     fn solver(&self) -> Solver {
         let lemke = Lemke { scaling: !self.no_scaling, ..Lemke::default() };
         let method = match self.solver {
-            Name::Chain => Method::Chain(Chain::default()),
-            Name::Lemke => Method::Lemke(lemke),
-            Name::Enumerate => Method::Enumerate(Enumerate::default()),
-            Name::Convex => Method::Convex(lemke),
-            Name::FixedPoint => Method::FixedPoint(self.rounds),
+            SolverName::Chain => Method::Chain(Chain::default()),
+            SolverName::Lemke => Method::Lemke(lemke),
+            SolverName::Enumerate => Method::Enumerate(Enumerate::default()),
+            SolverName::Convex => Method::Convex(lemke),
+            SolverName::FixedPoint => Method::FixedPoint(self.rounds),
         };
         Solver { tolerance: self.tolerance, ..method.into() }
     }
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
+pub(crate) fn run(arguments: &SolveArguments) -> Result<Outcome, BadInput> {
     let solver = arguments.solver();
     let read = read(&arguments.file)
-        .and_then(|text| ProblemFile::from_json(&text).map_err(|e| complaint(&arguments.file, &e)));
+        .and_then(|text| ProblemFile::from_json(&text).map_err(|e| bad_problem(&arguments.file, &e)));
     let file = match read {
         Ok(file) => file,
         Err(error) => {
@@ -93,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     };
     let result = stiction_lcp::solve(&file.problem, &solver, None);
     if let Err(LcpError::Malformed(malformed)) = &result {
-        let error = complaint(&arguments.file, malformed);
+        let error = bad_problem(&arguments.file, malformed);
         if arguments.json {
             print(&json(&Answer::rejected(&error, &solver)))?;
         }
@@ -113,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, BadInput> {
     Ok(outcome)
 }
 
-fn complaint(path: &Path, error: &Malformed) -> BadInput {
+fn bad_problem(path: &Path, error: &Malformed) -> BadInput {
     BadInput(format!("{}: {error}", name(path)))
 }
 
@@ -131,25 +132,26 @@ fn read(path: &Path) -> Result<String, BadInput> {
     read.map_err(|error| BadInput(format!("{}: {error}", name(path))))?;
     String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
-        BadInput(format!("{}: byte {place}: not UTF-8, so not JSON", name(path)))
+        BadInput(format!("{}: byte {place}: not UTF-8; a problem file is JSON in UTF-8", name(path)))
     })
 }
 
-/// The answer as `--json` prints it.
+/// Answer, as `--json` prints it.
 #[derive(Serialize)]
 pub(crate) struct Answer<'a> {
     pub(crate) status: &'static str,
     pub(crate) message: String,
     pub(crate) solver: &'static str,
     pub(crate) tolerance: f64,
-    /// The law that was solved; none for a dense problem.
+    /// Friction law that was solved; `None` for a dense problem.
     pub(crate) law: Option<FrictionLaw>,
     pub(crate) z: Option<&'a [f64]>,
     pub(crate) w: Option<&'a [f64]>,
     pub(crate) velocity: Option<&'a [f64]>,
-    /// Impulse and speed of each row of a problem in local form.
+    /// Impulse of each row of a problem in local form [N s].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) r: Option<Vec<f64>>,
+    /// Speed of each row of a problem in local form [m/s].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) u: Option<&'a [f64]>,
     pub(crate) certificate: Option<&'a Certificate>,
@@ -162,7 +164,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) pointed: Option<PointedAnswer<'a>>,
 }
 
-/// Whether the friction cone is pointed, as `--json` prints it.
+/// Answer to whether the friction cone is pointed, as `--json` prints it.
 #[derive(Serialize)]
 pub(crate) struct PointedAnswer<'a> {
     /// `yes`, `no`, `unknown` or `failed`.
@@ -213,7 +215,7 @@ impl<'a> Answer<'a> {
         let solution = result.as_ref().ok();
         let certificate = solution.map(Solution::certificate).or(best.map(|b| &b.certificate));
         let local = if let AnyProblem::Local(local) = problem { Some(local) } else { None };
-        // contacts in local form are a step's without its bodies
+        // a problem in local form has the contacts of a step problem, and no bodies
         let of_local =
             local.map(|local| StepProblem { contacts: local.contacts(&local.q), ..StepProblem::default() });
         let step = match problem {
@@ -245,7 +247,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Contact modes, for a solved step problem only: the modes of an iterate that is no solution mean nothing.
+/// Contact modes of a solved step problem; an iterate that is not a solution has no modes.
 fn states(step: &StepProblem, result: &Result<Solution, LcpError>) -> Option<Vec<ContactState>> {
     result.as_ref().ok().map(|solution| contact_states(step, solution))
 }
@@ -253,15 +255,16 @@ fn states(step: &StepProblem, result: &Result<Solution, LcpError>) -> Option<Vec
 fn pointed_answer(pointed: &Result<Pointed, LcpError>) -> PointedAnswer<'_> {
     let (answer, message, velocity, impulses) = match pointed {
         Ok(Pointed::Yes { velocity }) => {
-            let message = "pointed: a velocity opens every cone, so impulses cannot cancel";
+            let message = "pointed: some velocity opens every contact, so impulses cannot cancel";
             ("yes", message.into(), Some(velocity.as_slice()), None)
         }
         Ok(Pointed::No { impulses }) => {
-            let message = "not pointed: impulses can cancel, and with penetration there may be no solution";
+            let message =
+                "not pointed: impulses can cancel, so a problem with penetration may have no solution";
             ("no", message.into(), None, Some(impulses.as_slice()))
         }
         Ok(Pointed::Unknown) => {
-            ("unknown", "too close to the boundary of an elliptic cone to tell".into(), None, None)
+            ("unknown", "undecided: too close to the boundary of an elliptic cone".into(), None, None)
         }
         Err(error) => ("failed", error.to_string(), None, None),
     };

@@ -1,4 +1,4 @@
-//! The book: its commands run, its links lead somewhere, and its summary names every chapter.
+//! Tests of the book: its commands run, its links resolve, and its summary lists every chapter.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ fn chapters() -> Vec<(String, String)> {
     chapters
 }
 
-/// The fenced blocks of a text in this language.
+/// Fenced blocks of a language in a text.
 fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("```{language}\n");
     text.split(&fence).skip(1).filter_map(|rest| rest.split("\n```").next()).collect()
 }
 
-/// A folder in which commands of a chapter are run, gone when it ends.
+/// Temporary folder for the commands of a chapter, removed at the end.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -66,8 +66,8 @@ fn commands_run_as_they_are_written() {
                 .current_dir(&folder.0)
                 .output()
                 .expect("the command runs");
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{name}: {line}\n{told}");
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{name}: {line}\n{error}");
             count += 1;
         }
     }
@@ -75,7 +75,7 @@ fn commands_run_as_they_are_written() {
 }
 
 #[test]
-fn mistakes_are_answered_as_the_book_says() {
+fn errors_are_printed_as_the_book_says() {
     let chapters = chapters();
     let text = &chapters.iter().find(|(name, _)| name == "first-scene.md").expect("a first scene").1;
     let scene = blocks(text, "toml")[0].replace("friction", "frictoin");
@@ -84,9 +84,9 @@ fn mistakes_are_answered_as_the_book_says() {
     std::fs::write(folder.0.join("crate.toml"), scene).expect("a scene");
     let mut command = Command::new(env!("CARGO_BIN_EXE_stiction"));
     let output = command.args(["check", "crate.toml"]).current_dir(&folder.0).output().expect("it runs");
-    let told = String::from_utf8_lossy(&output.stdout);
-    let said = blocks(text, "text")[0];
-    assert!(told.contains(said), "{told}\nis not\n{said}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let expected = blocks(text, "text")[0];
+    assert!(printed.contains(expected), "{printed}\ndoes not contain\n{expected}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The built command: what it prints, and the exit codes it promises.
+//! Tests of the built program: output and exit codes.
 
 use serde_json::Value;
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A folder of its own for each test, gone when it ends.
+/// Temporary folder of a test, removed at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -259,7 +259,7 @@ fn unknown_arguments_exit_with_2() {
         &["solve", "-", "--tolerance", "-1"],
         &["solve", "-", "--tolerance", "NaN"],
         &["solve"],
-        &["warm_start"],
+        &["unknown-command"],
         &[],
     ] {
         let output = stiction(arguments);
@@ -328,7 +328,7 @@ fn well_formed(xml: &str) -> Result<(), String> {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_reason_to_panic() {
+fn a_reader_that_closes_the_pipe_causes_no_panic() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_stiction"))
         .args(["solve", "-"])
         .stdin(Stdio::piped())
@@ -389,7 +389,7 @@ fn what_cannot_be_reproduced_exits_with_2() {
 }
 
 #[test]
-fn shells_are_told_every_command() {
+fn completion_scripts_know_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let output = stiction(&["completions", shell]);
         assert_eq!(code(&output), 0, "{}", stderr(&output));

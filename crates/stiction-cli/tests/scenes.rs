@@ -1,4 +1,4 @@
-//! Scene files on the command line: check, its exit codes, and broken files that never panic.
+//! `stiction check`: exit codes, text and JSON; mutated files never cause a panic.
 
 use serde_json::Value;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// A scene of its own for a test.
+/// Writes a scene to a temporary file.
 fn file(name: &str, scene: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let path = folder.join(name);
@@ -25,7 +25,7 @@ const BALL: &str = "format = 1\ndimension = 2\nrun = { duration = 1.0 }\n\
                     bodies = [{ name = \"ball\", density = 1.0, shapes = [{ kind = \"disk\", radius = 0.1 }] }]\n";
 
 #[test]
-fn a_scene_that_is_right_passes() {
+fn a_valid_scene_passes() {
     let out = stiction(&["check", "scenes/arch.toml", "scenes/chain.toml"]);
     assert_eq!(out.status.code(), Some(0));
     let expected = "scenes/arch.toml: 8 bodies, no joints, no errors, no warnings\n\
@@ -35,7 +35,7 @@ fn a_scene_that_is_right_passes() {
 }
 
 #[test]
-fn errors_warnings_and_unreadable_files_have_codes_of_their_own() {
+fn errors_warnings_and_unreadable_files_have_different_exit_codes() {
     let wrong = file("wrong.toml", &BALL.replace("radius", "radios"));
     let out = stiction(&["check", &wrong]);
     assert_eq!(out.status.code(), Some(1));
@@ -53,13 +53,16 @@ fn errors_warnings_and_unreadable_files_have_codes_of_their_own() {
 }
 
 #[test]
-fn files_that_are_no_text_or_have_no_end_are_refused() {
+fn binary_and_endless_files_are_refused() {
     let path = file("binary.toml", "");
     std::fs::write(&path, b"format = 1\n\xff\xfe\n").unwrap();
     let out = stiction(&["check", &path]);
     assert_eq!(out.status.code(), Some(1));
     let printed = text(&out.stdout);
-    assert!(printed.contains("this is not UTF-8") && printed.contains("binary.toml:2:1"), "{printed}");
+    assert!(
+        printed.contains("the bytes here are not UTF-8") && printed.contains("binary.toml:2:1"),
+        "{printed}"
+    );
     #[cfg(unix)]
     {
         let out = stiction(&["check", "/dev/zero"]);

@@ -1,159 +1,187 @@
-//! Reading, record by record.
+//! Reader of journals: header, start state and steps, record by record, in format 3 or 2.
 
-use crate::frame::{self, Damage, HEAD, Kind, MAGIC, START};
-use crate::record::{Header, Step};
-use crate::{FORMAT, JournalError};
+use crate::error::JournalError;
+use crate::format2;
+use crate::frame::{self, Damage, DamageKind, FORMAT, FRAME_BYTES, MAGIC, OLDEST_FORMAT, PREAMBLE_BYTES};
+use crate::record::{JournalHeader, StepRecord};
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use stiction::State;
 
-/// A journal that is read. Iterating gives its steps in their order, up to the first record that is not whole.
+/// Journal open for reading. Iterating gives its steps in order, up to the first damaged record.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: BufReader<File>,
-    header: Header,
+    format: u32,
+    header: JournalHeader,
     start: State,
-    /// Number of the next record, and where it begins.
-    next: u64,
-    offset: u64,
+    records: RecordReader<BufReader<File>>,
     damage: Option<Damage>,
     ended: bool,
 }
 
 impl Journal {
-    /// Opens a journal and reads what it is of and how the run starts.
+    /// Opens a journal and reads its header and start state.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let mut file = BufReader::new(File::open(path).map_err(|e| JournalError::file(path, e))?);
-        let mut first = Vec::new();
-        file.by_ref().take(START).read_to_end(&mut first).map_err(|e| JournalError::file(path, e))?;
-        let whole = frame::preamble();
-        if first.len() < whole.len() && whole.starts_with(&first) {
-            return Err(JournalError::Empty(path.to_path_buf()));
-        }
-        if !first.starts_with(MAGIC) {
-            return Err(JournalError::NotAJournal(path.to_path_buf()));
-        }
-        let found = u32::from_le_bytes([first[16], first[17], first[18], first[19]]);
-        if found != FORMAT {
-            return Err(JournalError::Format { path: path.to_path_buf(), found });
-        }
-        let mut records = Records { file, next: 0, offset: START };
-        let header = records.expect(path)?;
-        let start = records.expect(path)?;
-        let Records { file, next, offset } = records;
-        Ok(Self { path: path.to_path_buf(), file, header, start, next, offset, damage: None, ended: false })
+        let format = read_format(path, &mut file)?;
+        let mut records = RecordReader { file, next: 0, offset: PREAMBLE_BYTES };
+        let (header, start) = if format == FORMAT {
+            (records.expect(path)?, records.expect(path)?)
+        } else {
+            let header = records.expect::<format2::HeaderV2>(path)?;
+            (header.into(), records.expect::<format2::StateV2>(path)?.into())
+        };
+        Ok(Self { path: path.to_path_buf(), format, header, start, records, damage: None, ended: false })
     }
 
-    /// What the run is of.
-    pub fn header(&self) -> &Header {
+    /// Format of the file.
+    pub fn format(&self) -> u32 {
+        self.format
+    }
+
+    /// Header: scene, scheme and settings of the run.
+    pub fn header(&self) -> &JournalHeader {
         &self.header
     }
 
-    /// The state at the start.
+    /// State at the start.
     pub fn start(&self) -> &State {
         &self.start
     }
 
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Why there were no more steps, if not because the file ended.
+    /// Damage that ended the iteration; `None` where the file ended with a complete record.
     pub fn damage(&self) -> Option<Damage> {
         self.damage
     }
 
-    /// Whole records that were read, and where they end in the file.
+    /// Number of complete records that were read, and their end in the file [bytes].
     pub fn end(&self) -> (u64, u64) {
-        (self.next, self.offset)
+        (self.records.next, self.records.offset)
+    }
+
+    fn next_step(&mut self) -> io::Result<ReadRecord<StepRecord>> {
+        if self.format == FORMAT {
+            return self.records.read();
+        }
+        let accuracy = self.header.accuracy;
+        Ok(match self.records.read::<format2::StepV2>()? {
+            ReadRecord::Complete(step) => ReadRecord::Complete(step.into_record(accuracy.as_ref())),
+            ReadRecord::Damaged(damage) => ReadRecord::Damaged(damage),
+            ReadRecord::EndOfFile => ReadRecord::EndOfFile,
+        })
     }
 }
 
 impl Iterator for Journal {
-    type Item = Result<Step, JournalError>;
+    type Item = Result<StepRecord, JournalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
             return None;
         }
-        let Self { file, next, offset, .. } = self;
-        let mut records = Records { file, next: *next, offset: *offset };
-        let read = records.read();
-        (self.next, self.offset) = (records.next, records.offset);
-        match read {
-            Ok(Found::Record(step)) => return Some(Ok(step)),
-            Ok(Found::End) => {}
-            Ok(Found::Damaged(damage)) => self.damage = Some(damage),
-            Err(error) => {
-                self.ended = true;
-                return Some(Err(JournalError::file(&self.path, error)));
+        let error = match self.next_step() {
+            Ok(ReadRecord::Complete(record)) => return Some(Ok(record)),
+            Ok(ReadRecord::EndOfFile) => None,
+            Ok(ReadRecord::Damaged(damage)) => {
+                self.damage = Some(damage);
+                None
             }
-        }
+            Err(error) => Some(Err(JournalError::file(&self.path, error))),
+        };
         self.ended = true;
-        None
+        error
     }
 }
 
-struct Records<F> {
+/// Reads the preamble and returns the format.
+fn read_format(path: &Path, file: &mut impl Read) -> Result<u32, JournalError> {
+    let mut first = Vec::new();
+    file.take(PREAMBLE_BYTES).read_to_end(&mut first).map_err(|e| JournalError::file(path, e))?;
+    let magic = first.len().min(MAGIC.len());
+    if first[..magic] != MAGIC[..magic] {
+        return Err(JournalError::NotAJournal(path.to_path_buf()));
+    }
+    let Some(&[a, b, c, d]) = first.get(MAGIC.len()..) else {
+        return Err(JournalError::Empty(path.to_path_buf()));
+    };
+    let found = u32::from_le_bytes([a, b, c, d]);
+    if (OLDEST_FORMAT..=FORMAT).contains(&found) {
+        Ok(found)
+    } else {
+        Err(JournalError::Format { path: path.to_path_buf(), found })
+    }
+}
+
+/// Sequence of framed records in a file.
+#[derive(Debug)]
+struct RecordReader<F> {
     file: F,
+    /// Number of the next record.
     next: u64,
+    /// Offset of the next record in the file [bytes].
     offset: u64,
 }
 
-enum Found<T> {
-    Record(T),
-    End,
+/// Result of reading one record.
+enum ReadRecord<T> {
+    Complete(T),
     Damaged(Damage),
+    EndOfFile,
 }
 
-impl<F: Read> Records<F> {
+impl<F: Read> RecordReader<F> {
+    /// Reads a record without which the journal is empty.
     fn expect<T: DeserializeOwned>(&mut self, path: &Path) -> Result<T, JournalError> {
         match self.read().map_err(|e| JournalError::file(path, e))? {
-            Found::Record(record) => Ok(record),
-            Found::End | Found::Damaged(Damage { kind: Kind::Torn, .. }) => {
+            ReadRecord::Complete(record) => Ok(record),
+            ReadRecord::EndOfFile | ReadRecord::Damaged(Damage { kind: DamageKind::Torn, .. }) => {
                 Err(JournalError::Empty(path.to_path_buf()))
             }
-            Found::Damaged(damage) => Err(JournalError::Damaged { path: path.to_path_buf(), damage }),
+            ReadRecord::Damaged(damage) => Err(JournalError::Damaged { path: path.to_path_buf(), damage }),
         }
     }
 
-    fn read<T: DeserializeOwned>(&mut self) -> io::Result<Found<T>> {
-        let damaged = |kind| Ok(Found::Damaged(Damage { record: self.next, offset: self.offset, kind }));
-        let mut head = [0; HEAD];
-        let got = fill(&mut self.file, &mut head)?;
+    fn read<T: DeserializeOwned>(&mut self) -> io::Result<ReadRecord<T>> {
+        let damaged = |kind| Ok(ReadRecord::Damaged(Damage { record: self.next, offset: self.offset, kind }));
+        let mut frame = [0; FRAME_BYTES];
+        let got = fill(&mut self.file, &mut frame)?;
         if got == 0 {
-            return Ok(Found::End);
+            return Ok(ReadRecord::EndOfFile);
         }
-        if got < HEAD {
-            return damaged(Kind::Torn);
+        if got < FRAME_BYTES {
+            return damaged(DamageKind::Torn);
         }
-        let Some((length, sum)) = frame::head(self.next, head) else {
-            // after a loss of power a file may end in zeros that nobody wrote
-            let zeros = head.iter().all(|b| *b == 0) && only_zeros(&mut self.file)?;
-            return damaged(if zeros { Kind::Torn } else { Kind::Length });
+        let Some((length, checksum)) = frame::decode(self.next, frame) else {
+            // after a power failure a file may end in zeros that were never written
+            let zeros = frame.iter().all(|b| *b == 0) && only_zeros(&mut self.file)?;
+            return damaged(if zeros { DamageKind::Torn } else { DamageKind::Length });
         };
         let mut payload = Vec::new();
         self.file.by_ref().take(u64::from(length)).read_to_end(&mut payload)?;
         if payload.len() < length as usize {
-            return damaged(Kind::Torn);
+            return damaged(DamageKind::Torn);
         }
-        if crc32fast::hash(&payload) != sum {
-            return damaged(Kind::Contents);
+        if crc32fast::hash(&payload) != checksum {
+            return damaged(DamageKind::Contents);
         }
         let Ok((record, [])) = postcard::take_from_bytes(&payload) else {
-            return damaged(Kind::Meaning);
+            return damaged(DamageKind::Meaning);
         };
         self.next += 1;
-        self.offset += (HEAD + payload.len()) as u64;
-        Ok(Found::Record(record))
+        self.offset += (FRAME_BYTES + payload.len()) as u64;
+        Ok(ReadRecord::Complete(record))
     }
 }
 
-/// Fills `buffer` as far as the file goes.
+/// Fills `buffer` as far as the file reaches and returns the number of bytes.
 fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut got = 0;
     while got < buffer.len() {
@@ -167,6 +195,7 @@ fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(got)
 }
 
+/// `true` when the rest of the file is zeros.
 fn only_zeros(file: &mut impl Read) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {

@@ -1,9 +1,9 @@
-//! Writing: records are only ever added.
+//! Writer of journals: records are appended one by one, so that a crash loses at most the record being written.
 
-use crate::JournalError;
-use crate::frame;
+use crate::error::JournalError;
+use crate::frame::{self, FORMAT};
 use crate::reader::Journal;
-use crate::record::{Header, Step};
+use crate::record::{JournalHeader, StepRecord};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -11,53 +11,57 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stiction::State;
 
-/// How often records are synced to the disk. They are handed to the system one by one, so that what kills the program
-/// takes none of them; what takes the power off takes those of this time.
-const SYNCED: Duration = Duration::from_secs(1);
+/// Longest time between two syncs to the disk. Every record is handed to the operating system at once: a crash of the
+/// program loses none of them, a power failure those of this interval.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A journal that is written.
+/// Journal open for appending.
 #[derive(Debug)]
-pub struct Writer {
+pub struct JournalWriter {
     path: PathBuf,
     file: File,
-    /// Whole records, and where they end in the file.
+    /// Number of complete records.
     records: u64,
+    /// End of the complete records in the file [bytes].
     end: u64,
-    synced: Instant,
+    last_sync: Instant,
     buffer: Vec<u8>,
 }
 
-impl Writer {
-    /// Begins a journal. A file that exists is an error.
-    pub fn create(path: &Path, header: &Header, start: &State) -> Result<Self, JournalError> {
+impl JournalWriter {
+    /// Creates a journal. An existing file is an error.
+    pub fn create(path: &Path, header: &JournalHeader, start: &State) -> Result<Self, JournalError> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|e| JournalError::file(path, e))?;
         Self::begin(file, path, header, start)
     }
 
-    /// Begins a journal in place of whatever is there.
-    pub fn replace(path: &Path, header: &Header, start: &State) -> Result<Self, JournalError> {
+    /// Creates a journal and overwrites an existing file.
+    pub fn replace(path: &Path, header: &JournalHeader, start: &State) -> Result<Self, JournalError> {
         let file = File::create(path).map_err(|e| JournalError::file(path, e))?;
         Self::begin(file, path, header, start)
     }
 
-    fn begin(file: File, path: &Path, header: &Header, start: &State) -> Result<Self, JournalError> {
+    fn begin(file: File, path: &Path, header: &JournalHeader, start: &State) -> Result<Self, JournalError> {
         let (path, buffer) = (path.to_path_buf(), frame::preamble());
-        let mut writer = Self { path, file, records: 0, end: 0, synced: Instant::now(), buffer };
+        let mut writer = Self { path, file, records: 0, end: 0, last_sync: Instant::now(), buffer };
         writer.write(header)?;
         writer.write(start)?;
         writer.sync()?;
         Ok(writer)
     }
 
-    /// Goes on with a journal: reads it to its last whole record, hands every step to `each`, and cuts off the record
-    /// that was not finished. Damage anywhere else is an error, and nothing is cut.
-    pub fn resume(path: &Path, mut each: impl FnMut(Step)) -> Result<Self, JournalError> {
-        // whether it can be written is told before it is read
+    /// Opens a journal for appending: hands every recorded step to `each` and cuts off an incomplete last record.
+    /// Damage anywhere else is an error, and nothing is cut off. A journal of an older format is an error.
+    pub fn resume(path: &Path, mut each: impl FnMut(StepRecord)) -> Result<Self, JournalError> {
+        // opened for writing before hours of records are read
         let mut file = OpenOptions::new().write(true).open(path).map_err(|e| JournalError::file(path, e))?;
         let mut journal = Journal::open(path)?;
-        for step in &mut journal {
-            each(step?);
+        if journal.format() != FORMAT {
+            return Err(JournalError::NotResumable { path: path.to_path_buf(), found: journal.format() });
+        }
+        for record in &mut journal {
+            each(record?);
         }
         let (records, end) = journal.end();
         match journal.damage() {
@@ -69,31 +73,31 @@ impl Writer {
         }
         file.seek(SeekFrom::Start(end)).map_err(|e| JournalError::file(path, e))?;
         let path = path.to_path_buf();
-        Ok(Self { path, file, records, end, synced: Instant::now(), buffer: Vec::new() })
+        Ok(Self { path, file, records, end, last_sync: Instant::now(), buffer: Vec::new() })
     }
 
-    /// Adds a step. On an error the journal ends with the last one that was added.
-    pub fn add(&mut self, step: &Step) -> Result<(), JournalError> {
-        self.write(step)?;
-        if self.synced.elapsed() >= SYNCED { self.sync() } else { Ok(()) }
+    /// Appends a step. On an error the journal ends with the last step that was appended.
+    pub fn append(&mut self, record: &StepRecord) -> Result<(), JournalError> {
+        self.write(record)?;
+        if self.last_sync.elapsed() >= SYNC_INTERVAL { self.sync() } else { Ok(()) }
     }
 
-    /// Hands everything to the disk.
+    /// Syncs all records to the disk.
     pub fn sync(&mut self) -> Result<(), JournalError> {
-        self.synced = Instant::now();
+        self.last_sync = Instant::now();
         match self.file.sync_data() {
-            // pipes and terminals have nothing to sync
+            // pipes and terminals cannot be synced
             Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(self.failed(error)),
             _ => Ok(()),
         }
     }
 
-    /// Steps in the journal.
+    /// Number of steps in the journal.
     pub fn steps(&self) -> u64 {
         self.records.saturating_sub(2)
     }
 
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -106,7 +110,7 @@ impl Writer {
         };
         frame::append(self.records, &payload, &mut self.buffer);
         if let Err(error) = self.file.write_all(&self.buffer) {
-            // half a record would be taken for one that was torn, which it is
+            // leave no part of a record behind; where this fails too, the reader finds a torn record
             let _ = self.file.set_len(self.end);
             let _ = self.file.seek(SeekFrom::Start(self.end));
             self.buffer.clear();

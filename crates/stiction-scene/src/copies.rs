@@ -1,24 +1,24 @@
-//! Entries that stand for several, and names that refer to one of them.
+//! Copied entries and the names of their copies, such as `box[2]`, and references to them.
 
 use crate::diagnostic::Finding;
-use crate::keys::MOST;
+use crate::keys::MAX_ENTRIES;
 use crate::node::Node;
 use crate::read::Reader;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Mul;
 
-/// One of the entries that a table stands for.
+/// Copy of an entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Copied<P> {
-    /// Which one, in each direction it is copied in.
+    /// Index of the copy, one per row of copies.
     pub(crate) index: Vec<usize>,
-    /// From the pose that is written to that of this copy.
+    /// Displacement from the written pose to that of this copy.
     pub(crate) moved: P,
 }
 
 impl<P> Copied<P> {
-    /// `box[2]`, `box[2][3]`, or the name itself where there are no copies.
+    /// Name of the copy: `box[2]`, `box[2][3]`, or the base name where there are no copies.
     pub(crate) fn name(&self, base: &str) -> String {
         let mut name = base.to_string();
         for i in &self.index {
@@ -28,7 +28,7 @@ impl<P> Copied<P> {
     }
 }
 
-/// The entries that a table stands for; `row` gives the motion of each copy in a row.
+/// All copies of an entry; `row` gives the displacement of each copy in a row.
 pub(crate) fn copies<P: Copy + Mul<Output = P>>(
     reader: &Reader,
     still: P,
@@ -39,8 +39,8 @@ pub(crate) fn copies<P: Copy + Mul<Output = P>>(
     let tables = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
     for table in tables.iter().map(|node| reader.at(node)) {
         let motions = row(&table);
-        if all.len() * motions.len() > MOST {
-            let message = format!("{} copies are more than the limit of {MOST}", all.len() * motions.len());
+        if all.len() * motions.len() > MAX_ENTRIES {
+            let message = format!("{} copies exceed the limit of {MAX_ENTRIES}", all.len() * motions.len());
             reader.error(&table.node.span, message);
             return Vec::new();
         }
@@ -57,34 +57,34 @@ pub(crate) fn copies<P: Copy + Mul<Output = P>>(
     all
 }
 
-/// How many copies a table asks for, at most what is allowed.
+/// Number of copies in a row, at most the limit.
 pub(crate) fn count(table: &Reader) -> usize {
-    table.count("count").unwrap_or(1).min(MOST)
+    table.count("count").unwrap_or(1).min(MAX_ENTRIES)
 }
 
-/// The names of bodies, with their numbers in the world.
+/// Names of all bodies, with their numbers in the world.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     numbers: HashMap<String, u32>,
-    /// The copies of a body, by the name that is written.
+    /// Copies of a body, by its base name.
     copies: HashMap<String, Vec<u32>>,
     /// Names in the order of their numbers.
     all: Vec<String>,
 }
 
-/// The body that stands still, without being written.
+/// Name of the fixed world as a body.
 pub(crate) const GROUND: &str = "world";
 
 impl Names {
-    /// Adds the next body; `false` if there is one of this name.
+    /// Adds the next body; `false` if the name exists.
     pub(crate) fn add(&mut self, base: &str, name: String) -> bool {
         let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        let fresh = self.numbers.insert(name.clone(), number).is_none();
+        let new = self.numbers.insert(name.clone(), number).is_none();
         if base != name {
             self.copies.entry(base.to_string()).or_default().push(number);
         }
         self.all.push(name);
-        fresh
+        new
     }
 
     pub(crate) fn all(&self) -> &[String] {
@@ -95,7 +95,7 @@ impl Names {
         self.numbers.get(name).copied()
     }
 
-    /// The body that a text of a copied entry refers to; a complaint if there is none.
+    /// Body that a reference in a copied entry names; reports an error if there is none.
     pub(crate) fn resolve(&self, reader: &Reader, node: &Node, index: &[usize]) -> Option<u32> {
         let text = node.text()?;
         let name = match substituted(text, index) {
@@ -112,7 +112,7 @@ impl Names {
         found
     }
 
-    /// The bodies that a text refers to: one, or all copies of one.
+    /// Bodies that a reference names: one, or all copies of one.
     pub(crate) fn resolve_all(&self, reader: &Reader, node: &Node) -> Vec<u32> {
         let Some(name) = node.text() else { return Vec::new() };
         if let Some(copies) = self.copies.get(name) {
@@ -139,7 +139,7 @@ impl Names {
     }
 }
 
-/// A name with the numbers of the copy in place of i and j: `link[i+1]` is `link[4]` in copy 3.
+/// Substitutes the indices of a copy for i and j: `link[i+1]` is `link[4]` in copy 3.
 fn substituted(text: &str, index: &[usize]) -> Result<String, String> {
     let mut name = String::new();
     let mut rest = text;
@@ -149,13 +149,15 @@ fn substituted(text: &str, index: &[usize]) -> Result<String, String> {
         let letter = ["i", "j"].iter().position(|letter| inside.trim_start().starts_with(letter));
         if let Some(letter) = letter {
             let Some(&own) = index.get(letter) else {
-                let missing = if letter == 0 { "no copies" } else { "one row of copies" };
-                return Err(format!("`[{inside}]` in an entry that has {missing}"));
+                let missing = if letter == 0 { "no copies" } else { "only one row of copies" };
+                return Err(format!("`[{inside}]` refers to an index of an entry with {missing}"));
             };
             let shift = inside.trim_start()[1..].replace(' ', "");
             let shift = if shift.is_empty() { Ok(0) } else { shift.parse::<i64>() };
             let Ok(shift) = shift else {
-                return Err(format!("`[{inside}]` is not a number, i, j, or one of these and a number: i+1"));
+                return Err(format!(
+                    "`[{inside}]` is not an index: write a number, i, j, or a sum such as i+1"
+                ));
             };
             let number = i64::try_from(own).unwrap_or(i64::MAX).saturating_add(shift);
             let _ = write!(name, "[{number}]");

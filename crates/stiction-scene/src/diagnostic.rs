@@ -1,25 +1,25 @@
-//! What is wrong with a scene file, and where.
+//! Diagnostics of a scene file: errors and warnings with file, line, key and suggestion.
 
 use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The scene cannot be run.
     Error,
-    /// The scene can be run, and may not be what was meant.
+    /// The scene can be run, but is likely to contain a mistake.
     Warning,
 }
 
-/// One finding in a scene file.
+/// Error or warning in a scene file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// Name of the file, as it was given.
+    /// Name of the file, as given.
     pub file: String,
     /// Line, from 1.
     pub line: usize,
@@ -27,21 +27,21 @@ pub struct Diagnostic {
     pub column: usize,
     /// Path of the key, such as `bodies[2].mass`; empty for the file as a whole.
     pub key: String,
-    /// What is wrong.
+    /// Message.
     pub message: String,
-    /// What may help.
+    /// Suggestion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// The line of the file.
+    /// Text of the line.
     #[serde(skip)]
     pub text: String,
-    /// How many characters of the line are meant, at least 1.
+    /// Number of characters that are underlined, at least 1.
     #[serde(skip)]
     pub width: usize,
 }
 
-/// Longest part of a line that is shown, in characters: a line of a terminal.
-const SHOWN: usize = 100;
+/// Longest excerpt of a line [characters], so that it fits a terminal.
+const EXCERPT_WIDTH: usize = 100;
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -55,11 +55,12 @@ impl fmt::Display for Diagnostic {
         if !self.key.is_empty() {
             write!(f, " ({})", self.key)?;
         }
-        // of a long line, the part around the place
+        // of a long line, show the part around the finding
         let before = self.column - 1;
-        let skipped = if before + self.width > SHOWN { before.saturating_sub(SHOWN / 2) } else { 0 };
-        let shown: String = self.text.chars().skip(skipped).take(SHOWN).map(printable).collect();
-        let width = self.width.clamp(1, SHOWN.saturating_sub(before - skipped).max(1));
+        let skipped =
+            if before + self.width > EXCERPT_WIDTH { before.saturating_sub(EXCERPT_WIDTH / 2) } else { 0 };
+        let shown: String = self.text.chars().skip(skipped).take(EXCERPT_WIDTH).map(printable).collect();
+        let width = self.width.clamp(1, EXCERPT_WIDTH.saturating_sub(before - skipped).max(1));
         write!(f, "\n{margin} |\n{} | {shown}", self.line)?;
         write!(f, "\n{margin} | {}{}", " ".repeat(before - skipped), "^".repeat(width))?;
         if let Some(suggestion) = &self.suggestion {
@@ -69,7 +70,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Tabs and control characters would move the caret away from its place, or the terminal's.
+/// Replaces tabs and control characters, which would misalign the underline or confuse the terminal.
 fn printable(c: char) -> char {
     match c {
         '\t' => ' ',
@@ -78,7 +79,7 @@ fn printable(c: char) -> char {
     }
 }
 
-/// All findings in a scene file, in the order of their places.
+/// All errors and warnings of a scene file, sorted by line.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
@@ -109,11 +110,11 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// A finding before its line is looked up.
+/// Error or warning before its line is looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) severity: Severity,
-    /// Bytes of the file.
+    /// Byte range in the file.
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
     pub(crate) suggestion: Option<String>,
@@ -128,12 +129,12 @@ impl Finding {
         Self { severity: Severity::Warning, ..Self::error(span, message) }
     }
 
-    /// The same with something that may help.
+    /// Adds a suggestion.
     pub(crate) fn help(self, suggestion: impl Into<String>) -> Self {
         Self { suggestion: Some(suggestion.into()), ..self }
     }
 
-    /// The same with the nearest of the names that exist, if one is near.
+    /// Suggests the most similar existing name, if one is similar enough.
     pub(crate) fn nearest<'a>(self, given: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         match nearest(given, names) {
             Some(name) => self.help(format!("did you mean `{name}`?")),
@@ -141,7 +142,7 @@ impl Finding {
         }
     }
 
-    /// Looks up the line.
+    /// Looks up the line and column.
     pub(crate) fn place(self, file: &str, source: &str, key: String) -> Diagnostic {
         let floor = |mut at: usize| {
             at = at.min(source.len());
@@ -169,7 +170,7 @@ impl Finding {
     }
 }
 
-/// The name nearest to what was given, if it is near enough to have been meant: a third of the letters may differ.
+/// Most similar name, if at most a third of the letters differ, so that it may be a misspelling.
 pub(crate) fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let far = |name: &str| strsim::damerau_levenshtein(given, name);
     let near = names.into_iter().map(|name| (far(name), name)).min()?;

@@ -1,21 +1,21 @@
-//! Formulas: numbers and expressions of time and state.
+//! Formulas: numbers, or expressions of time and state, with derivatives.
 
 use crate::diagnostic::{Finding, nearest};
 use crate::node::Node;
 use exmex::{Differentiate, Express, FlatEx, FloatOpsFactory, MakeOperators, NumberMatcher, Operator};
 use std::fmt;
 
-/// Longest expression [bytes]; parsing and differentiation take time that grows faster than the length.
-const LONGEST: usize = 500;
+/// Length limit of an expression [bytes]: the time to parse and differentiate grows faster than linearly.
+const MAX_EXPRESSION_BYTES: usize = 500;
 
-/// Most parentheses that are open at a time.
-const DEEPEST: usize = 30;
+/// Nesting limit of parentheses, because the parser is recursive.
+const MAX_PARENTHESES: usize = 30;
 
-/// The functions and constants of expressions: those of exmex, with `pi` and `step`.
+/// Functions and constants of expressions: those of exmex, `pi` and `step`.
 #[derive(Debug, Clone)]
-pub(crate) struct Words;
+pub(crate) struct ExpressionOperators;
 
-impl MakeOperators<f64> for Words {
+impl MakeOperators<f64> for ExpressionOperators {
     fn make<'a>() -> Vec<Operator<'a, f64>> {
         let mut words = FloatOpsFactory::<f64>::make();
         words.push(Operator::make_constant("pi", std::f64::consts::PI));
@@ -24,16 +24,16 @@ impl MakeOperators<f64> for Words {
     }
 }
 
-pub(crate) type Expression = FlatEx<f64, Words, NumberMatcher>;
+pub(crate) type Expression = FlatEx<f64, ExpressionOperators, NumberMatcher>;
 
-/// A number or an expression of some variables.
+/// Number or expression of some variables.
 #[derive(Clone)]
 pub(crate) enum Formula {
     Number(f64),
     Expression {
         expression: Box<Expression>,
-        /// For each variable of the expression its place among the variables that are allowed.
-        places: Vec<usize>,
+        /// Index of each variable of the expression among the allowed variables.
+        indices: Vec<usize>,
     },
 }
 
@@ -47,16 +47,16 @@ impl fmt::Debug for Formula {
 }
 
 impl Formula {
-    /// Reads a number or an expression of these variables; nothing for what is neither, which the check reports.
+    /// Reads a number or an expression of these variables; `None` for other values, which `validate` reports.
     pub(crate) fn new(node: &Node, variables: &[&str]) -> Result<Option<Self>, Box<Finding>> {
         if let Some(x) = node.number() {
             return Ok(Some(Self::Number(x)));
         }
         let Some(text) = node.text() else { return Ok(None) };
         let error = |what: String| Box::new(Finding::error(&node.span, what));
-        if text.len() > LONGEST {
+        if text.len() > MAX_EXPRESSION_BYTES {
             return Err(error(format!(
-                "an expression must have at most {LONGEST} bytes, not {}",
+                "an expression must have at most {MAX_EXPRESSION_BYTES} bytes, not {}",
                 text.len()
             )));
         }
@@ -67,60 +67,64 @@ impl Formula {
                 ')' => open = open.saturating_sub(1),
                 _ => {}
             }
-            if open > DEEPEST {
-                return Err(error(format!("more than {DEEPEST} parentheses are open at a time")));
+            if open > MAX_PARENTHESES {
+                return Err(error(format!(
+                    "parentheses are nested deeper than the limit of {MAX_PARENTHESES}"
+                )));
             }
         }
         let expression: Expression = Expression::parse(text)
-            .map_err(|e| error(format!("no expression: {}", e.to_string().replace('\n', " "))))?;
-        let mut places = Vec::new();
+            .map_err(|e| error(format!("not an expression: {}", e.to_string().replace('\n', " "))))?;
+        let mut indices = Vec::new();
         for name in expression.var_names() {
-            let Some(place) = variables.iter().position(|variable| variable == name) else {
-                let words = Words::make();
+            let Some(index) = variables.iter().position(|variable| variable == name) else {
+                let words = ExpressionOperators::make();
                 let known: Vec<&str> =
                     variables.iter().copied().chain(words.iter().map(Operator::repr)).collect();
-                let finding = Finding::error(&node.span, format!("`{name}` is no variable here"));
+                let finding = Finding::error(&node.span, format!("unknown variable `{name}`"));
                 return Err(Box::new(match nearest(name, known) {
                     Some(word) => finding.help(format!("did you mean `{word}`?")),
                     None => finding.help(format!("variables: {}", variables.join(", "))),
                 }));
             };
-            places.push(place);
+            indices.push(index);
         }
-        Ok(Some(Self::Expression { expression: Box::new(expression), places }))
+        Ok(Some(Self::Expression { expression: Box::new(expression), indices }))
     }
 
-    /// `true` when it depends on this variable.
-    pub(crate) fn uses(&self, place: usize) -> bool {
-        matches!(self, Self::Expression { places, .. } if places.contains(&place))
+    /// `true` when it depends on the variable with this index.
+    pub(crate) fn uses(&self, index: usize) -> bool {
+        matches!(self, Self::Expression { indices, .. } if indices.contains(&index))
     }
 
-    /// Its value; not a number where the expression has none.
+    /// Value; NaN where the expression is undefined.
     pub(crate) fn at(&self, variables: &[f64]) -> f64 {
         match self {
             Self::Number(x) => *x,
-            Self::Expression { expression, places } => {
-                // at most as many as there are variables
+            Self::Expression { expression, indices } => {
+                // expressions have at most eleven variables
                 let mut values = [0.0; 16];
-                for (value, &place) in values.iter_mut().zip(places) {
-                    *value = variables.get(place).copied().unwrap_or(f64::NAN);
+                for (value, &index) in values.iter_mut().zip(indices) {
+                    *value = variables.get(index).copied().unwrap_or(f64::NAN);
                 }
-                expression.eval(&values[..places.len().min(16)]).unwrap_or(f64::NAN)
+                expression.eval(&values[..indices.len().min(16)]).unwrap_or(f64::NAN)
             }
         }
     }
 
-    /// Its derivative by its first variable.
+    /// Derivative by its first variable.
     pub(crate) fn derivative(&self, node: &Node) -> Result<Self, Box<Finding>> {
         match self {
             Self::Number(_) => Ok(Self::Number(0.0)),
-            Self::Expression { places, .. } if places.is_empty() => Ok(Self::Number(0.0)),
-            Self::Expression { expression, places } => {
+            Self::Expression { indices, .. } if indices.is_empty() => Ok(Self::Number(0.0)),
+            Self::Expression { expression, indices } => {
                 let derivative = expression.as_ref().clone().partial(0).map_err(|e| {
-                    let message = format!("no derivative by t, which a velocity is: {e}").replace('\n', " ");
+                    let message =
+                        format!("the expression cannot be differentiated by t, so it has no velocity: {e}")
+                            .replace('\n', " ");
                     Box::new(Finding::error(&node.span, message))
                 })?;
-                Ok(Self::Expression { expression: Box::new(derivative), places: places.clone() })
+                Ok(Self::Expression { expression: Box::new(derivative), indices: indices.clone() })
             }
         }
     }

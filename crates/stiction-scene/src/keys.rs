@@ -1,32 +1,32 @@
-//! The one description of the file format: every key with its kind, its range, its unit and what it means.
+//! Keys of the scene format: every key with its type, range, unit and description.
 //!
-//! The check of a file and the JSON Schema are both made from it.
+//! Files are checked against this description, and the JSON Schema is generated from it.
 
 mod bodies;
 mod joints;
-mod moment;
 mod run;
+mod state;
 
 use bodies::{BODY, MATERIAL};
 use joints::{FORCE, JOINT, PAIR, RAIL, SPRING};
-use moment::STATE;
 use run::{RECORD, RUN, WORLD};
+use state::STATE;
 
 pub(crate) use run::SCHEMES;
 
 /// Version of the format that this program reads.
 pub(crate) const FORMAT: i64 = 1;
 
-/// Most entries of a list, and most bodies with all their copies: a check looks at pairs.
-pub(crate) const MOST: usize = 20_000;
+/// Largest number of entries of a list, and of bodies with all copies. The check of overlaps is quadratic in it.
+pub(crate) const MAX_ENTRIES: usize = 20_000;
 
-/// The same as an integer of a file.
-const MOST_COPIES: i64 = 20_000;
+/// Largest number of copies of an entry: [`MAX_ENTRIES`] as an integer of a file.
+const MAX_COPIES: i64 = 20_000;
 
-/// Largest number in size. The inertia of a shape goes with the fifth power of its size: what is larger overflows.
-pub(crate) const LARGEST: f64 = 1e30;
+/// Largest magnitude of a number. The inertia of a shape grows with the fifth power of its size, and overflows above.
+pub(crate) const MAX_MAGNITUDE: f64 = 1e30;
 
-/// Plane or space.
+/// Dimension of a scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dimension {
     Plane,
@@ -34,7 +34,7 @@ pub(crate) enum Dimension {
 }
 
 impl Dimension {
-    /// Numbers of a vector.
+    /// Number of components of a vector.
     pub(crate) fn count(self) -> usize {
         match self {
             Self::Plane => 2,
@@ -43,82 +43,82 @@ impl Dimension {
     }
 }
 
-/// What a value may be.
+/// Type of a value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
-    Number(Range),
+pub(crate) enum ValueKind {
+    Number(NumberRange),
     Integer(i64, i64),
     Flag,
     Text,
-    /// A name that others refer to.
+    /// Name that other entries refer to.
     Name,
-    /// One of these words, each with what it means.
-    Choice(&'static [Word]),
-    /// A number, or an expression.
+    /// One of several words.
+    Choice(&'static [ChoiceWord]),
+    /// Number or expression.
     Formula,
-    /// As many as the world has dimensions.
-    Vector(&'static Kind),
-    /// One in the plane, three in space: what turns.
-    Turn(&'static Kind),
-    /// As many as this.
-    Fixed(usize, &'static Kind),
-    /// Between none and [`MOST`].
-    List(&'static Kind),
+    /// One value per dimension of the world.
+    Vector(&'static ValueKind),
+    /// Rotational quantity: one value in the plane, three in space.
+    Rotation(&'static ValueKind),
+    /// Fixed number of values.
+    Fixed(usize, &'static ValueKind),
+    /// List of at most [`MAX_ENTRIES`] values.
+    List(&'static ValueKind),
     Table(&'static Table),
-    /// Tables under names of the user's.
+    /// Tables under names that the user chooses.
     Map(&'static Table),
-    /// A table whose key `kind` says which of these it is.
-    Tagged(&'static [Variant]),
-    /// One or the other.
-    Either(&'static Kind, &'static Kind),
+    /// Table whose key `kind` selects one of these.
+    Tagged(&'static [TaggedTable]),
+    /// Value of one type or another.
+    Either(&'static ValueKind, &'static ValueKind),
 }
 
-/// A word of a [`Kind::Choice`].
+/// Word of a [`ValueKind::Choice`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Word {
+pub(crate) struct ChoiceWord {
     pub(crate) name: &'static str,
     pub(crate) only: Option<Dimension>,
     pub(crate) doc: &'static str,
 }
 
-/// A table of a [`Kind::Tagged`].
+/// Table of a [`ValueKind::Tagged`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Variant {
+pub(crate) struct TaggedTable {
     pub(crate) word: &'static str,
     pub(crate) only: Option<Dimension>,
     pub(crate) table: &'static Table,
 }
 
-/// The numbers that are allowed; all finite, unless it says so.
+/// Range of allowed numbers; finite unless `infinite` is set.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Range {
+pub(crate) struct NumberRange {
     pub(crate) min: f64,
-    /// The least number is not allowed itself.
+    /// `true` where `min` itself is not allowed.
     pub(crate) above: bool,
     pub(crate) max: f64,
     pub(crate) infinite: bool,
 }
 
-pub(crate) const ANY: Range =
-    Range { min: f64::NEG_INFINITY, above: false, max: f64::INFINITY, infinite: false };
-pub(crate) const POSITIVE: Range = Range { min: 0.0, above: true, ..ANY };
-pub(crate) const NOT_NEGATIVE: Range = Range { min: 0.0, ..ANY };
-pub(crate) const UNIT: Range = Range { min: 0.0, max: 1.0, ..ANY };
+pub(crate) const ANY: NumberRange =
+    NumberRange { min: f64::NEG_INFINITY, above: false, max: f64::INFINITY, infinite: false };
+pub(crate) const POSITIVE: NumberRange = NumberRange { min: 0.0, above: true, ..ANY };
+pub(crate) const NOT_NEGATIVE: NumberRange = NumberRange { min: 0.0, ..ANY };
+pub(crate) const UNIT: NumberRange = NumberRange { min: 0.0, max: 1.0, ..ANY };
 
-/// The keys of a table.
+/// Keys of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
     pub(crate) fields: &'static [Field],
-    /// Keys that it shares with other tables.
+    /// Keys shared with other tables.
     pub(crate) shared: &'static [&'static [Field]],
-    /// Of each of these at most one may be given.
+    /// Groups of keys that exclude each other.
     pub(crate) one_of: &'static [&'static [&'static str]],
 }
 
 impl Table {
-    /// The keys in this dimension.
+    /// Keys available in a dimension.
     pub(crate) fn fields(&self, dimension: Dimension) -> impl Iterator<Item = &'static Field> {
         self.all().filter(move |field| field.only.is_none_or(|only| only == dimension))
     }
@@ -128,24 +128,24 @@ impl Table {
     }
 }
 
-/// A key.
+/// Key of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
     pub(crate) key: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) needed: bool,
+    pub(crate) kind: ValueKind,
+    pub(crate) required: bool,
     pub(crate) only: Option<Dimension>,
     pub(crate) doc: &'static str,
 }
 
-/// A key that may be left out.
-const fn may(key: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field { key, kind, needed: false, only: None, doc }
+/// Optional key.
+const fn optional(key: &'static str, kind: ValueKind, doc: &'static str) -> Field {
+    Field { key, kind, required: false, only: None, doc }
 }
 
-/// A key that may not.
-const fn must(key: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field { needed: true, ..may(key, kind, doc) }
+/// Required key.
+const fn required(key: &'static str, kind: ValueKind, doc: &'static str) -> Field {
+    Field { required: true, ..optional(key, kind, doc) }
 }
 
 impl Field {
@@ -158,99 +158,108 @@ impl Field {
     }
 }
 
-const fn word(name: &'static str, doc: &'static str) -> Word {
-    Word { name, only: None, doc }
+const fn word(name: &'static str, doc: &'static str) -> ChoiceWord {
+    ChoiceWord { name, only: None, doc }
 }
 
-const NUMBER: Kind = Kind::Number(ANY);
-const AT_LEAST_0: Kind = Kind::Number(NOT_NEGATIVE);
-const ABOVE_0: Kind = Kind::Number(POSITIVE);
-const VECTOR: Kind = Kind::Vector(&NUMBER);
+const NUMBER: ValueKind = ValueKind::Number(ANY);
+const AT_LEAST_0: ValueKind = ValueKind::Number(NOT_NEGATIVE);
+const ABOVE_0: ValueKind = ValueKind::Number(POSITIVE);
+const VECTOR: ValueKind = ValueKind::Vector(&NUMBER);
 
 /// Pose keys of bodies, shapes and frames.
 const POSE: &[Field] = &[
-    may("position", VECTOR, "Where it is [m]. Default: the origin."),
-    may("angle", NUMBER, "How it is turned, counter-clockwise [rad]. Default 0.").plane(),
-    may("angle_deg", NUMBER, "How it is turned, counter-clockwise [°].").plane(),
-    may("quat_wxyz", Kind::Fixed(4, &NUMBER), "How it is turned: a unit quaternion, w first.").space(),
-    may(
+    optional("position", VECTOR, "Position of its origin [m]. Default: the origin."),
+    optional("angle", NUMBER, "Orientation, counter-clockwise [rad]. Default 0.").plane(),
+    optional("angle_deg", NUMBER, "Orientation, counter-clockwise [°].").plane(),
+    optional("quat_wxyz", ValueKind::Fixed(4, &NUMBER), "Orientation as a unit quaternion, w first.").space(),
+    optional(
         "rotation_vector",
-        Kind::Fixed(3, &NUMBER),
-        "How it is turned: along the axis, as long as the angle [rad].",
+        ValueKind::Fixed(3, &NUMBER),
+        "Orientation as a rotation vector: the axis times the angle [rad].",
     )
     .space(),
-    may(
+    optional(
         "rpy_deg",
-        Kind::Fixed(3, &NUMBER),
-        "How it is turned: by roll, pitch and yaw about the fixed axes x, y and z, in this order [°].",
+        ValueKind::Fixed(3, &NUMBER),
+        "Orientation by roll, pitch and yaw about the fixed axes x, y and z, in this order [°].",
     )
     .space(),
 ];
 
-/// At most one way to turn.
-const TURNS: &[&str] = &["angle", "angle_deg", "quat_wxyz", "rotation_vector", "rpy_deg"];
+/// Keys of an orientation, which exclude each other.
+pub(crate) const ORIENTATION_KEYS: &[&str] =
+    &["angle", "angle_deg", "quat_wxyz", "rotation_vector", "rpy_deg"];
 
-/// Copies in a row.
+/// Copies of an entry in a row.
 const COPIES: Table = Table {
     name: "copies",
-    doc: "The same again, several times, each moved on from the one before. Their names are name[0], name[1], … \
-          and a name that another copied entry refers to may hold the number: link[i], link[i+1].",
+    doc: "Copies of this entry, each displaced from the one before. Their names are name[0], name[1], … Another \
+          copied entry may refer to them by its own index: link[i], link[i+1].",
     fields: &[
-        must("count", Kind::Integer(1, MOST_COPIES), "How many there are, with the first."),
-        may("offset", VECTOR, "How far each is from the one before [m]. Default 0."),
-        may(
+        required("count", ValueKind::Integer(1, MAX_COPIES), "Number of copies, including the first."),
+        optional("offset", VECTOR, "Displacement from one copy to the next [m]. Default 0."),
+        optional(
             "turn",
-            Kind::Turn(&NUMBER),
-            "How far each is turned against the one before [rad]; in space a rotation vector.",
+            ValueKind::Rotation(&NUMBER),
+            "Rotation from one copy to the next [rad]; in space a rotation vector.",
         ),
-        may(
+        optional(
             "turn_deg",
-            Kind::Turn(&NUMBER),
-            "How far each is turned against the one before [°]; in space a rotation vector.",
+            ValueKind::Rotation(&NUMBER),
+            "Rotation from one copy to the next [°]; in space a rotation vector.",
         ),
-        may("about", VECTOR, "The point they are turned about [m]. Default: the origin of the world."),
+        optional("about", VECTOR, "Centre of that rotation [m]. Default: the origin of the world."),
     ],
     shared: &[],
     one_of: &[&["turn", "turn_deg"]],
 };
 
-const COPIED: Field = may(
+const COPIED: Field = optional(
     "copies",
-    Kind::Either(&Kind::Table(&COPIES), &Kind::Fixed(2, &Kind::Table(&COPIES))),
-    "The same again, several times; two of them make a grid, name[i][j].",
+    ValueKind::Either(&ValueKind::Table(&COPIES), &ValueKind::Fixed(2, &ValueKind::Table(&COPIES))),
+    "Copies of this entry in a row; two tables make a grid, name[i][j].",
 );
 
-/// Everything.
+/// Keys of a scene file.
 pub(crate) const SCENE: Table = Table {
     name: "scene",
-    doc: "A scene of Stiction. Units are SI: m, kg, s, N, rad; angles in degrees only where the key ends in _deg.",
+    doc: "Scene of Stiction. Units are SI: m, kg, s, N, rad. Angles are in degrees only where the key ends in _deg.",
     fields: &[
-        must("format", Kind::Integer(FORMAT, FORMAT), "Version of the format: 1."),
-        must("dimension", Kind::Integer(2, 3), "2: bodies in the plane. 3: bodies in space."),
-        may("title", Kind::Text, "What the scene is called."),
-        may("description", Kind::Text, "What it shows."),
-        may("world", Kind::Table(&WORLD), "What holds everywhere."),
-        must("run", Kind::Table(&RUN), "How the scene is run."),
-        may("record", Kind::Table(&RECORD), "What is kept of a run."),
-        may(
+        required("format", ValueKind::Integer(FORMAT, FORMAT), "Version of the format: 1."),
+        required("dimension", ValueKind::Integer(2, 3), "2: bodies in the plane. 3: bodies in space."),
+        optional("title", ValueKind::Text, "Title of the scene."),
+        optional("description", ValueKind::Text, "Description of the scene."),
+        optional("world", ValueKind::Table(&WORLD), "Settings of the whole world."),
+        required("run", ValueKind::Table(&RUN), "Settings of the run."),
+        optional("record", ValueKind::Table(&RECORD), "Settings of the recording."),
+        optional(
             "materials",
-            Kind::Map(&MATERIAL),
-            "Materials by their names. Shapes that name none are of the material `default`.",
+            ValueKind::Map(&MATERIAL),
+            "Materials by name. A shape without a material has the material `default`.",
         ),
-        must("bodies", Kind::List(&Kind::Table(&BODY)), "The bodies."),
-        may("joints", Kind::List(&Kind::Table(&JOINT)), "The joints."),
-        may("springs", Kind::List(&Kind::Table(&SPRING)), "Springs and dampers between two bodies."),
-        may("rails", Kind::List(&Kind::Table(&RAIL)), "Springs and dampers along an axis of the world."),
-        may("forces", Kind::List(&Kind::Table(&FORCE)), "Forces besides gravity and springs."),
-        may(
+        required("bodies", ValueKind::List(&ValueKind::Table(&BODY)), "Bodies."),
+        optional("joints", ValueKind::List(&ValueKind::Table(&JOINT)), "Joints."),
+        optional(
+            "springs",
+            ValueKind::List(&ValueKind::Table(&SPRING)),
+            "Springs and dampers between two bodies.",
+        ),
+        optional(
+            "rails",
+            ValueKind::List(&ValueKind::Table(&RAIL)),
+            "Springs and dampers along an axis of the world.",
+        ),
+        optional("forces", ValueKind::List(&ValueKind::Table(&FORCE)), "Forces besides gravity and springs."),
+        optional(
             "pairs",
-            Kind::List(&Kind::Table(&PAIR)),
-            "Pairs of bodies or materials that meet in a way of their own, or not at all.",
+            ValueKind::List(&ValueKind::Table(&PAIR)),
+            "Pairs of bodies or materials with contact properties of their own, or without contact.",
         ),
-        may(
+        optional(
             "state",
-            Kind::Table(&STATE),
-            "The moment the run starts at, in place of the one that the bodies describe.",
+            ValueKind::Table(&STATE),
+            "Start state of the run, instead of the one that the bodies describe.",
         ),
     ],
     shared: &[],

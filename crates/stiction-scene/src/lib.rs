@@ -1,11 +1,11 @@
-//! Scene files: a world, how it is run and what is kept, as TOML.
+//! Scene files: bodies, joints, forces, scheme and recording of a run, in TOML.
 //!
-//! [`Scene::from_toml`] reads a file and reports all its mistakes at once, each with its line and what may help;
-//! [`Scene::build`] makes a model, a state and a scheme of it that a [`stiction::Simulation`] steps.
+//! [`Scene::from_toml`] reads a file and lists all its errors at once, each with its line and a suggestion.
+//! [`Scene::build`] builds the model, start state and scheme for a [`stiction::Simulation`].
 //!
 //! ```
 //! use stiction::Simulation;
-//! use stiction_scene::{Built, Scene};
+//! use stiction_scene::{BuiltScene, Scene};
 //!
 //! let text = r#"
 //!     format = 1
@@ -24,7 +24,7 @@
 //!     shapes = [{ kind = "disk", radius = 0.1 }]
 //! "#;
 //! let scene = Scene::from_toml(text, "ball.toml")?;
-//! let Built { model, state, scheme, h, duration, .. } = scene.build()?;
+//! let BuiltScene { model, state, scheme, h, duration, .. } = scene.build()?;
 //! let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
 //! simulation.record(duration, h, |_, _, _| ())?;
 //! let ball = simulation.system().body("ball").unwrap_or_default();
@@ -40,7 +40,6 @@ mod expression;
 mod keys;
 mod lint;
 mod model;
-mod moment;
 mod motor;
 mod node;
 mod place;
@@ -50,18 +49,19 @@ mod run;
 mod scene;
 mod schema;
 mod spatial;
+mod start_state;
 mod surface;
 mod track;
 mod validate;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use model::{Drawn, Model, Pose, ShapeRef};
-pub use node::MOST_BYTES;
-pub use run::{Record, scheme_named, scheme_names};
-pub use scene::{Built, Scene};
+pub use node::MAX_FILE_BYTES;
+pub use run::{RecordSettings, scheme_named, scheme_names};
+pub use scene::{BuiltScene, Scene};
 pub use schema::schema;
 
-// the chapters of the book are doc tests
+// compiles the chapter of the book as a doc test
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/library.md")]
 struct Library;

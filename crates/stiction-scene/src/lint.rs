@@ -1,47 +1,48 @@
-//! What is allowed and may not be what was meant.
+//! Warnings about likely mistakes in a valid scene: overlap, mass ratios, redundant joints, step sizes.
 
 use crate::diagnostic::{Diagnostic, Finding};
 use crate::model::Model;
 use crate::node::Node;
-use crate::scene::{Built, Scene};
+use crate::scene::{BuiltScene, Scene};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use stiction::{ContactQuery, ContactRow, Forces, JointRow, Level, RowKind, SearchCache, State, System};
 use stiction_lcp::{Body, Condensed, Contact, Joint, OffsetRow, Pointed, StepProblem};
 
-/// Ratio of the masses of two bodies above which an answer loses digits: the certificate of a stack with 10⁴ on top
-/// has four digits less to spare.
-const MASS_RATIO: f64 = 1e4;
+/// Mass ratio above which solutions lose digits. With a ratio of 10⁴ the certificate of a stack has four digits less of
+/// margin. Smaller warns of scenes that solve well; larger is silent where forces are visibly wrong.
+const MAX_MASS_RATIO: f64 = 1e4;
 
-/// Overlap and gaps below this part of the smallest body are round-off of what is written.
-const TOUCH: f64 = 1e-9;
+/// Overlap, gap or joint error that counts as zero, relative to the smallest body; the round-off of decimal numbers in
+/// the file. Sensible from 1e-12 to 1e-6: smaller warns of bodies that just touch, larger misses real overlap.
+const TOUCH_RELATIVE: f64 = 1e-9;
 
-/// Distance from the origin, in sizes of the smallest body, from which on gaps have fewer than eight digits.
-const FAR: f64 = 1e8;
+/// Distance from the origin, relative to the smallest body, above which gaps have fewer than eight digits.
+const FAR_RELATIVE: f64 = 1e8;
 
-/// Most contacts and joint rows for which the cone and the rank are looked at: a dense problem of this size takes a
-/// second.
-const MOST_ROWS: usize = 400;
+/// Largest number of contacts and joint rows for which rank and friction cone are checked. A dense problem of this size
+/// takes a second.
+const MAX_DENSE_ROWS: usize = 400;
 
-/// Steps from which on a run takes hours: a step of a single body takes microseconds.
-const MOST_STEPS: f64 = 1e9;
+/// Number of steps above which a run takes hours, because a step of a single body takes microseconds.
+const MAX_STEPS: f64 = 1e9;
 
 impl Scene {
-    /// Warnings: what is allowed and may not be what was meant. The errors of [`Scene::build`] are not among them.
+    /// Warnings about likely mistakes, without the errors of [`Scene::build`].
     ///
-    /// Redundant joints and friction cones that are not pointed are looked for at the start, in scenes with up to 400
-    /// joint rows and contacts that touch there.
+    /// Redundant joints and friction cones that are not pointed are checked at the start, in scenes with up to 400 joint
+    /// rows and closed contacts.
     pub fn lint(&self) -> Vec<Diagnostic> {
-        let mut found = self.idle.clone();
+        let mut found = self.warnings.clone();
         self.lint_run(&mut found);
         if let Ok(built) = self.build() {
-            let Built { model, state, h, .. } = &built;
-            let look = Look { scene: self, model, state, h: *h };
-            look.bodies(&mut found);
-            let (contacts, joints) = look.rows();
-            look.overlaps(&contacts, &mut found);
-            look.joints(&joints, &mut found);
-            look.problem(&joints, &contacts, &mut found);
+            let BuiltScene { model, state, h, .. } = &built;
+            let start = StartCheck { scene: self, model, state, h: *h };
+            start.bodies(&mut found);
+            let (contacts, joints) = start.rows();
+            start.overlaps(&contacts, &mut found);
+            start.joints(&joints, &mut found);
+            start.problem(&joints, &contacts, &mut found);
         }
         self.placed(found).0
     }
@@ -53,28 +54,28 @@ impl Scene {
         };
         let run = &self.run;
         if run.duration == 0.0 {
-            found.push(Finding::warning(&span("duration"), "a run of 0 s makes no step"));
+            found.push(Finding::warning(&span("duration"), "a duration of 0 s makes no step"));
         } else if run.h > run.duration && run.accuracy.is_none() {
-            let message = format!("the step of {} s is longer than the run of {} s", run.h, run.duration);
+            let message = format!("the step size of {} s exceeds the duration of {} s", run.h, run.duration);
             found.push(Finding::warning(&span("step"), message));
         }
         let shortest = run.accuracy.map_or(run.h, |accuracy| accuracy.largest_step);
-        if run.duration / shortest > MOST_STEPS {
+        if run.duration / shortest > MAX_STEPS {
             let key = if run.accuracy.is_some() { "accuracy" } else { "step" };
-            let message = format!("the run takes {:.1e} steps or more", run.duration / shortest);
+            let message = format!("the run takes at least {:.1e} steps", run.duration / shortest);
             found.push(Finding::warning(&span(key), message));
         }
         if run.accuracy.is_some() && !matches!(run.scheme.level, Level::Trapezoidal(_)) {
-            let message = "with an accuracy steps are of second order, whatever the scheme";
+            let message = "a run to an accuracy needs a scheme of second order; this one is ignored";
             found.push(Finding::warning(&span("scheme"), message).help("use \"accurate\" or \"pagt06\""));
         }
         if run.accuracy.is_some_and(|accuracy| !(1e-10..=1e-2).contains(&accuracy.tolerance)) {
-            let message = "accuracies from 1e-10 to 1e-2 make sense; below, round-off of events shows";
+            let message = "accuracy outside the sensible range 1e-10 to 1e-2; below it, round-off dominates the event functions";
             found.push(Finding::warning(&span("accuracy"), message));
         }
         if !(1e-12..=1e-6).contains(&run.scheme.solver.tolerance) {
             let message = format!(
-                "a tolerance of {}: below 1e-12 true solutions are refused, above 1e-6 resting bodies creep",
+                "tolerance {} outside the sensible range: below 1e-12 correct solutions are refused, above 1e-6 resting bodies creep",
                 run.scheme.solver.tolerance
             );
             found.push(Finding::warning(&span("scheme"), message));
@@ -83,22 +84,25 @@ impl Scene {
         if let (Some(entry), Some(every)) = (record, run.record.every)
             && every > run.duration
         {
-            let message = format!("a sample every {every} s of a run of {} s is none", run.duration);
+            let message = format!(
+                "a sample every {every} s exceeds the duration of {} s: nothing is recorded after the start",
+                run.duration
+            );
             found.push(Finding::warning(&entry.node.span, message));
         }
     }
 }
 
-/// A scene at its start.
-struct Look<'a> {
+/// Checks of a scene at its start.
+struct StartCheck<'a> {
     scene: &'a Scene,
     model: &'a Model,
     state: &'a State,
     h: f64,
 }
 
-impl Look<'_> {
-    /// The place of a body's key, or of its name.
+impl StartCheck<'_> {
+    /// Span of a key of a body, or of its name.
     fn body(&self, name: &str, keys: &[&str]) -> Range<usize> {
         place(self.scene.places.body_table(&self.scene.root, name), keys)
     }
@@ -118,7 +122,7 @@ impl Look<'_> {
         let moving: Vec<u32> = (0..).take(names.len()).filter(|&body| model.moves(body)).collect();
         if moving.is_empty() {
             let bodies = self.scene.root.get("bodies").map_or(0..0, |entry| entry.span.clone());
-            found.push(Finding::warning(&bodies, "no body moves by itself"));
+            found.push(Finding::warning(&bodies, "no body can move: all are fixed or kinematic"));
             return;
         }
         let name = |body: u32| names[body as usize];
@@ -126,10 +130,10 @@ impl Look<'_> {
         let by_mass = |a: &usize, b: &usize| masses[*a].total_cmp(&masses[*b]);
         let (least, most) = ((0..masses.len()).min_by(by_mass), (0..masses.len()).max_by(by_mass));
         if let (Some(least), Some(most)) = (least, most)
-            && masses[most] > MASS_RATIO * masses[least]
+            && masses[most] > MAX_MASS_RATIO * masses[least]
         {
             let message = format!(
-                "`{}` weighs {:.3e} kg, {:.1e} times as much as `{}`: answers lose as many digits",
+                "`{}` has a mass of {:.3e} kg, {:.1e} times that of `{}`: solutions lose as many digits",
                 name(moving[most]),
                 masses[most],
                 masses[most] / masses[least],
@@ -143,16 +147,18 @@ impl Look<'_> {
         for &body in &moving {
             let own = model.velocities(body).and_then(|range| forces.k.get(range)).unwrap_or(&[]);
             if !own.iter().all(|k| k.is_finite()) {
-                let message =
-                    format!("the force on `{}` is not finite at the start: no step can be made", name(body));
+                let message = format!(
+                    "the force on `{}` is not finite at the start: the first step will fail",
+                    name(body)
+                );
                 found.push(Finding::warning(&self.body(name(body), &["name"]), message));
             }
             let far = model
                 .centre(state, body)
                 .map_or(0.0, |c| c.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
-            if far > FAR * size {
+            if far > FAR_RELATIVE * size {
                 let message = format!(
-                    "it is {far:.1e} m from the origin, beside bodies of {size:.1e} m: gaps lose digits"
+                    "{far:.1e} m from the origin, with bodies of {size:.1e} m: gaps lose digits to round-off"
                 );
                 found.push(Finding::warning(&self.body(name(body), &["position"]), message));
             }
@@ -168,7 +174,7 @@ impl Look<'_> {
         if speed * self.h > size {
             let run = self.scene.root.get("run");
             let message = format!(
-                "in one step of {} s a surface moves {:.2e} m, more than the size of the smallest body, {size:.2e} m",
+                "in a step of {} s a surface moves {:.2e} m, more than the size of the smallest body, {size:.2e} m",
                 self.h,
                 speed * self.h
             );
@@ -189,11 +195,11 @@ impl Look<'_> {
         })
     }
 
-    /// Contacts that touch at the start, and all joint rows.
+    /// Closed contacts at the start, and all joint rows.
     fn rows(&self) -> (Vec<ContactRow>, Vec<JointRow>) {
         let (model, state) = (self.model, self.state);
         let (mut contacts, mut joints) = (Vec::new(), Vec::new());
-        let near = ContactQuery::within(TOUCH * model.size());
+        let near = ContactQuery::within(TOUCH_RELATIVE * model.size());
         model.contacts(state.t, &state.q, &near, &mut SearchCache::default(), &mut contacts);
         model.joints(state.t, &state.q, &mut joints);
         (contacts, joints)
@@ -201,7 +207,7 @@ impl Look<'_> {
 
     fn overlaps(&self, contacts: &[ContactRow], found: &mut Vec<Finding>) {
         let mut depths: BTreeMap<[u32; 2], f64> = BTreeMap::new();
-        for contact in contacts.iter().filter(|contact| contact.gap < -TOUCH * self.model.size()) {
+        for contact in contacts.iter().filter(|contact| contact.gap < -TOUCH_RELATIVE * self.model.size()) {
             let depth = depths.entry(contact.bodies).or_insert(0.0);
             *depth = depth.max(-contact.gap);
         }
@@ -212,11 +218,11 @@ impl Look<'_> {
         }
     }
 
-    /// Joints that do not hold at the start, where they are or as fast as they go.
+    /// Joints whose positions or velocities are inconsistent at the start.
     fn joints(&self, joints: &[JointRow], found: &mut Vec<Finding>) {
         let names = self.model.joint_names();
         let starts = starts(self.model);
-        // where nothing moves yet, what gravity makes of a step
+        // at rest, the speed that gravity causes in a step
         let fastest = self.model.surface_speed(self.state.t, &self.state.q, &self.state.v);
         let speed_scale = fastest.max(self.model.gravity() * self.h);
         let mut worst: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
@@ -229,26 +235,26 @@ impl Look<'_> {
         }
         for (joint, (apart, speed)) in worst {
             let name = names.get(joint as usize).copied().unwrap_or("");
-            if apart > TOUCH * self.model.size() {
-                let message = format!("joint `{name}` is {apart:.3e} m from holding at the start");
+            if apart > TOUCH_RELATIVE * self.model.size() {
+                let message = format!("joint `{name}` has an error of {apart:.3e} m at the start");
                 found.push(Finding::warning(
                     &self.joint(name, &["length", "frame_a", "at", "bodies"]),
                     message,
                 ));
             }
-            if speed > TOUCH * speed_scale {
+            if speed > TOUCH_RELATIVE * speed_scale {
                 let message =
-                    format!("the velocities of its bodies pull joint `{name}` apart at {speed:.3e} m/s");
+                    format!("the velocities of its bodies violate joint `{name}` by {speed:.3e} m/s");
                 found.push(Finding::warning(&self.joint(name, &["bodies"]), message));
             }
         }
     }
 
-    /// Joints that follow from others, and contacts whose impulses can cancel.
+    /// Redundant joints, and contacts whose impulses can cancel.
     fn problem(&self, joints: &[JointRow], contacts: &[ContactRow], found: &mut Vec<Finding>) {
         let rigid: Vec<&JointRow> =
             joints.iter().filter(|row| matches!(row.kind, RowKind::Rigid(c) if c == 0.0)).collect();
-        if rigid.len() + contacts.len() > MOST_ROWS {
+        if rigid.len() + contacts.len() > MAX_DENSE_ROWS {
             return;
         }
         let mut problem = StepProblem::default();
@@ -270,7 +276,7 @@ impl Look<'_> {
                 let name = names.get(joint as usize).copied().unwrap_or("");
                 let all = rigid.iter().filter(|row| row.joint == joint).count();
                 let message = format!(
-                    "{rows} of the {all} rows of joint `{name}` follow from other joints: its reaction is not unique"
+                    "{rows} of the {all} rows of joint `{name}` are redundant with other joints: its reaction force is not unique"
                 );
                 found.push(Finding::warning(&self.joint(name, &["kind"]), message));
             }
@@ -291,13 +297,13 @@ impl Look<'_> {
         }
         if let Ok(Pointed::No { impulses }) = problem.pointed() {
             let layout = problem.layout();
-            // the contact that pushes most stands for all
+            // report the contact with the largest impulse
             let push = |i: usize| impulses.get(layout.contact[i]).copied().unwrap_or(0.0);
             let most = (0..contacts.len()).max_by(|a, b| push(*a).total_cmp(&push(*b))).unwrap_or(0);
             let [a, b] = self.names(contacts[most].bodies);
             let message = format!(
                 "the friction cone is not pointed: impulses at `{a}` and `{b}` and other contacts can cancel, \
-                 so that bodies may be wedged and forces are not unique"
+                 so bodies may jam and contact forces are not unique"
             );
             found.push(Finding::warning(&self.body(b, &["name"]), message));
         }
@@ -311,7 +317,7 @@ fn starts(model: &Model) -> Vec<usize> {
     starts
 }
 
-/// The place of the first of these keys that a table has, or of the table.
+/// Span of the first of these keys that a table has, or of the table.
 fn place(table: Option<&Node>, keys: &[&str]) -> Range<usize> {
     let Some(table) = table else { return 0..0 };
     let key = keys.iter().chain(&["name"]).find_map(|key| table.get(key));

@@ -1,17 +1,17 @@
-//! A TOML file as a tree in which everything knows its place.
+//! TOML file as a tree whose keys and values have their byte ranges, for `validate` and the reader.
 
 use crate::diagnostic::Finding;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Largest scene file [bytes]: a polyhedron of a thousand vertices is 100 kB.
-pub const MOST_BYTES: usize = 8 << 20;
+/// Size limit of a scene file [bytes]. For comparison, a polyhedron with a thousand vertices takes 100 kB.
+pub const MAX_FILE_BYTES: usize = 8 << 20;
 
-/// Deepest nesting of tables and lists that the TOML parser goes to.
-pub(crate) const MOST_NESTING: usize = 80;
+/// Nesting limit of the TOML parser, for tables and lists.
+pub(crate) const MAX_NESTING: usize = 80;
 
-/// A value and its place.
+/// Value with its byte range.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
@@ -26,26 +26,26 @@ pub(crate) enum Value {
     Integer(i64),
     Number(f64),
     Flag(bool),
-    /// A date, or a number that no float or integer holds.
+    /// Date, or number that does not fit a float or an integer; described for messages.
     Other(&'static str),
 }
 
-/// A key with its value.
+/// Key with its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    /// Place of the key.
+    /// Byte range of the key.
     pub(crate) span: Range<usize>,
     pub(crate) node: Node,
 }
 
 impl Node {
-    /// Reads a file. What could be read comes back beside what could not.
+    /// Parses a file. Returns the part that parses, and the errors.
     pub(crate) fn parse(source: &str) -> (Self, Vec<Finding>) {
         let mut found = Vec::new();
-        if source.len() > MOST_BYTES {
+        if source.len() > MAX_FILE_BYTES {
             let message = format!(
-                "the file has {} bytes, more than the limit of {MOST_BYTES} bytes for a scene",
+                "the file has {} bytes, more than the limit of {MAX_FILE_BYTES} bytes for a scene",
                 source.len()
             );
             found.push(Finding::error(&(0..0), message));
@@ -58,7 +58,7 @@ impl Node {
             if message.contains("recurs") {
                 found.push(Finding::error(
                     &span,
-                    format!("nested deeper than the limit of {MOST_NESTING} tables and lists"),
+                    format!("nested deeper than the limit of {MAX_NESTING} tables and lists"),
                 ));
             } else {
                 found.push(Finding::error(&span, format!("not TOML: {}", message.trim())));
@@ -76,7 +76,7 @@ impl Node {
                 node: Self::of(value),
             })
             .collect();
-        // the order of the file
+        // sort by position in the file
         entries.sort_by_key(|entry| entry.span.start);
         Value::Table(entries)
     }
@@ -88,7 +88,7 @@ impl Node {
             DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
                 .map_or(Value::Other("an integer of more than 64 bits"), Value::Integer),
             DeValue::Float(number) => match number.as_str().parse::<f64>() {
-                // only `inf` is meant to be infinite
+                // a literal such as 1e999 overflows; only `inf` is infinite on purpose
                 Ok(x) if x.is_finite() || number.as_str().contains(['i', 'n']) => Value::Number(x),
                 _ => Value::Other("a number beyond 1.8e308"),
             },
@@ -100,7 +100,7 @@ impl Node {
         Self { span, value }
     }
 
-    /// What it is, in words.
+    /// Type of the value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
             Value::Table(_) => "a table",
@@ -125,7 +125,7 @@ impl Node {
         if let Value::List(items) = &self.value { items } else { &[] }
     }
 
-    /// A number, also one written as an integer.
+    /// Number, also if written as an integer.
     pub(crate) fn number(&self) -> Option<f64> {
         match self.value {
             Value::Number(x) => Some(x),
@@ -142,7 +142,7 @@ impl Node {
         if let Value::Text(text) = &self.value { Some(text) } else { None }
     }
 
-    /// The path of the key or value at this place: `bodies[2].mass`.
+    /// Path of the key or value with this byte range, such as `bodies[2].mass`.
     pub(crate) fn path_of(&self, span: &Range<usize>) -> Option<String> {
         let inner = match &self.value {
             Value::Table(entries) => entries.iter().find_map(|entry| {
@@ -160,7 +160,7 @@ impl Node {
             }),
             _ => None,
         };
-        // a list of tables has the place of its first table, which is meant
+        // a list of tables has the byte range of its first table: prefer the inner path
         inner.or_else(|| (self.span == *span).then(String::new))
     }
 }

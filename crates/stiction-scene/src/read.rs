@@ -1,4 +1,5 @@
-//! Values of a checked file. What is not as described is passed over here: the check has reported it.
+//! Reader of values from a checked file, for the modules that build the world and the run. Values of a wrong type read
+//! as absent, because `validate` has already reported them.
 
 use crate::diagnostic::Finding;
 use crate::expression::Formula;
@@ -7,11 +8,11 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// What is found while a file is read.
+/// Findings and used keys, collected while a file is read.
 #[derive(Debug)]
 pub(crate) struct Context {
     found: RefCell<Vec<Finding>>,
-    /// Places of the keys that were asked for.
+    /// Byte offsets of the keys that were read.
     used: RefCell<HashSet<usize>>,
 }
 
@@ -24,31 +25,33 @@ impl Context {
         self.found.borrow_mut().push(finding);
     }
 
-    /// What was found, and a warning for each key that nothing asked for.
+    /// Findings, and a warning for each key that was not read.
     pub(crate) fn findings(self, root: &Node) -> (Vec<Finding>, Vec<Finding>) {
-        let mut idle = Vec::new();
-        unused(root, &self.used.into_inner(), &mut idle);
-        (self.found.into_inner(), idle)
+        let mut warnings = Vec::new();
+        unused(root, &self.used.into_inner(), &mut warnings);
+        (self.found.into_inner(), warnings)
     }
 }
 
-fn unused(node: &Node, used: &HashSet<usize>, idle: &mut Vec<Finding>) {
+/// Warns of every key that was not read.
+fn unused(node: &Node, used: &HashSet<usize>, warnings: &mut Vec<Finding>) {
     match &node.value {
         Value::Table(entries) => {
             for entry in entries {
                 if used.contains(&entry.span.start) {
-                    unused(&entry.node, used, idle);
+                    unused(&entry.node, used, warnings);
                 } else {
-                    idle.push(Finding::warning(&entry.span, format!("`{}` has no effect here", entry.key)));
+                    let message = format!("`{}` has no effect here", entry.key);
+                    warnings.push(Finding::warning(&entry.span, message));
                 }
             }
         }
-        Value::List(items) => items.iter().for_each(|item| unused(item, used, idle)),
+        Value::List(items) => items.iter().for_each(|item| unused(item, used, warnings)),
         _ => {}
     }
 }
 
-/// A table of the file.
+/// Reader of one table of the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub(crate) context: &'a Context,
@@ -70,17 +73,17 @@ impl<'a> Reader<'a> {
         self.entry(key).map(|entry| &entry.node)
     }
 
-    /// Place of a value, or of the whole table where it is not given.
+    /// Span of a value, or of the table where the key is missing.
     pub(crate) fn span(&self, key: &str) -> Range<usize> {
         self.node.get(key).map_or_else(|| self.node.span.clone(), |entry| entry.node.span.clone())
     }
 
-    /// Another table.
+    /// Reader of another table.
     pub(crate) fn at(&self, node: &'a Node) -> Self {
         Self { context: self.context, node }
     }
 
-    /// A table within this one.
+    /// Reader of a table within this one.
     pub(crate) fn table(&self, key: &str) -> Option<Self> {
         let node = self.get(key)?;
         matches!(node.value, Value::Table(_)).then(|| self.at(node))
@@ -90,7 +93,7 @@ impl<'a> Reader<'a> {
         self.get(key).map_or(&[], Node::items)
     }
 
-    /// Tables in a list.
+    /// Readers of the tables in a list.
     pub(crate) fn tables(&self, key: &str) -> impl Iterator<Item = Self> + use<'a> {
         let reader = *self;
         self.list(key).iter().map(move |node| reader.at(node))
@@ -120,13 +123,13 @@ impl<'a> Reader<'a> {
         numbers(self.get(key)?)
     }
 
-    /// Radians, from a key in radians or one in degrees.
+    /// Angle [rad], from a key in radians or one in degrees.
     pub(crate) fn angle(&self, key: &str) -> Option<f64> {
         let degrees = || self.number(&format!("{key}_deg")).map(f64::to_radians);
         self.number(key).or_else(degrees)
     }
 
-    /// An expression of some variables.
+    /// Number or expression of some variables.
     pub(crate) fn formula(&self, node: &Node, variables: &[&str]) -> Option<Formula> {
         match Formula::new(node, variables) {
             Ok(formula) => formula,
@@ -142,7 +145,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// As many numbers as this.
+/// List of exactly N numbers.
 pub(crate) fn numbers<const N: usize>(node: &Node) -> Option<[f64; N]> {
     let items = node.items();
     let all: Option<Vec<f64>> = items.iter().map(Node::number).collect();

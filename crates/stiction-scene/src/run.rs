@@ -1,4 +1,4 @@
-//! How a scene is run and what is kept of it.
+//! Run settings of a scene: scheme, step size or accuracy, duration and recording.
 
 use crate::keys::SCHEMES;
 use crate::read::Reader;
@@ -9,44 +9,44 @@ use stiction::{
 };
 use stiction_lcp::{Chain, FrictionLaw, Lemke, Method};
 
-/// Step size where a file names none [s].
-const STEP: f64 = 0.01;
+/// Default step size [s].
+const DEFAULT_STEP: f64 = 0.01;
 
-/// α of Baumgarte's stabilization where a file names none [1/s].
-const ALPHA: f64 = 10.0;
+/// Default α of Baumgarte's stabilization [1/s]: a position error decays within 1/α. Stable for α h below 2.
+const DEFAULT_ALPHA: f64 = 10.0;
 
-/// Passes of post-stabilization of `cp03`: as many as the default scheme has.
-const PASSES: usize = 6;
+/// Post-stabilization passes of `cp03`, as many as in the default scheme.
+const CP03_PASSES: usize = 6;
 
-/// How a scene is run.
+/// Run settings of a scene.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Run {
+pub(crate) struct RunSettings {
     pub(crate) duration: f64,
     pub(crate) h: f64,
     pub(crate) scheme: Scheme,
     pub(crate) accuracy: Option<Accuracy>,
-    pub(crate) record: Record,
+    pub(crate) record: RecordSettings,
 }
 
-/// What is kept of a run.
+/// Recording settings of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// Time between two samples [s]; every step if there is none.
+pub struct RecordSettings {
+    /// Time between two samples [s]; `None` records every step.
     pub every: Option<f64>,
-    /// Names of the bodies that are kept.
+    /// Names of the recorded bodies.
     pub bodies: Vec<String>,
-    /// Names of the joints that are kept.
+    /// Names of the recorded joints.
     pub joints: Vec<String>,
-    /// Contacts with their impulses are kept.
+    /// `true` to record contacts and their impulses.
     pub contacts: bool,
 }
 
-/// The names that [`scheme_named`] knows.
+/// Names of all schemes of [`scheme_named`].
 pub fn scheme_names() -> impl Iterator<Item = &'static str> {
     SCHEMES.iter().map(|word| word.name)
 }
 
-/// The scheme of a name as in a scene file.
+/// Scheme with a name, as in a scene file.
 pub fn scheme_named(name: &str) -> Option<Scheme> {
     Some(match name {
         "default" => Scheme::default(),
@@ -55,20 +55,20 @@ pub fn scheme_named(name: &str) -> Option<Scheme> {
         "ah04" => Scheme::ah04(),
         "st00" => Scheme::st00(),
         "st00-nonlinear" => Scheme::st00_nonlinear(),
-        "cp03" => Scheme::ap97().post_stabilized(PASSES),
-        "baumgarte" => Scheme::baumgarte(ALPHA),
+        "cp03" => Scheme::ap97().post_stabilized(CP03_PASSES),
+        "baumgarte" => Scheme::baumgarte(DEFAULT_ALPHA),
         "pagt06" => Scheme::pagt06(),
         _ => return None,
     })
 }
 
-impl Run {
+impl RunSettings {
     pub(crate) fn new(root: &Reader, bodies: &[String], joints: &[String]) -> Self {
         let run = root.table("run");
         let number = |key: &str| run.and_then(|run| run.number(key));
         Self {
             duration: number("duration").unwrap_or(0.0),
-            h: number("step").unwrap_or(STEP),
+            h: number("step").unwrap_or(DEFAULT_STEP),
             scheme: run.map_or_else(Scheme::default, |run| scheme(&run)),
             accuracy: run.as_ref().and_then(accuracy),
             record: record(root, bodies, joints),
@@ -76,9 +76,9 @@ impl Run {
     }
 }
 
-fn record(root: &Reader, bodies: &[String], joints: &[String]) -> Record {
+fn record(root: &Reader, bodies: &[String], joints: &[String]) -> RecordSettings {
     let table = root.table("record");
-    let names = |key: &str, what: &str, known: &[String]| {
+    let names = |key: &str, noun: &str, known: &[String]| {
         let Some(table) = table.filter(|table| table.has(key)) else { return known.to_vec() };
         let mut kept = Vec::new();
         for node in table.list(key) {
@@ -88,14 +88,14 @@ fn record(root: &Reader, bodies: &[String], joints: &[String]) -> Record {
             if found.is_empty() {
                 let shown: String = text.chars().take(100).collect();
                 let finding =
-                    crate::diagnostic::Finding::error(&node.span, format!("there is no {what} `{shown}`"));
+                    crate::diagnostic::Finding::error(&node.span, format!("there is no {noun} `{shown}`"));
                 root.context.add(finding.nearest(text, known.iter().map(String::as_str)));
             }
             kept.extend(found);
         }
         kept
     };
-    Record {
+    RecordSettings {
         every: table.and_then(|table| table.number("every")),
         bodies: names("bodies", "body", bodies),
         joints: names("joints", "joint", joints),
@@ -105,28 +105,28 @@ fn record(root: &Reader, bodies: &[String], joints: &[String]) -> Record {
 
 fn accuracy(run: &Reader) -> Option<Accuracy> {
     let Some(table) = run.table("accuracy") else { return run.number("accuracy").map(Accuracy::of) };
-    let usual = Accuracy::of(table.number("tolerance")?);
+    let default = Accuracy::of(table.number("tolerance")?);
     let method = match table.text("method") {
         Some("trapezoidal") => AccurateMethod::Trapezoidal,
         Some("dormand-prince") => AccurateMethod::DormandPrince,
         Some("dormand-prince-eight") => AccurateMethod::DormandPrinceEight,
-        _ => usual.method,
+        _ => default.method,
     };
     Some(Accuracy {
         method,
-        first_step: table.number("first_step").unwrap_or(usual.first_step),
-        largest_step: table.number("largest_step").unwrap_or(usual.largest_step),
-        event_limit: table.count("event_limit").unwrap_or(usual.event_limit),
-        step_limit: table.count("step_limit").unwrap_or(usual.step_limit),
-        ..usual
+        first_step: table.number("first_step").unwrap_or(default.first_step),
+        largest_step: table.number("largest_step").unwrap_or(default.largest_step),
+        event_limit: table.count("event_limit").unwrap_or(default.event_limit),
+        step_limit: table.count("step_limit").unwrap_or(default.step_limit),
+        ..default
     })
 }
 
 fn scheme(run: &Reader) -> Scheme {
     let Some(table) = run.table("scheme") else {
-        // steps that follow an accuracy are those of the accurate scheme
-        let usual = if run.has("accuracy") { "accurate" } else { "default" };
-        return scheme_named(run.text("scheme").unwrap_or(usual)).unwrap_or_default();
+        // a run to an accuracy uses the accurate scheme
+        let default = if run.has("accuracy") { "accurate" } else { "default" };
+        return scheme_named(run.text("scheme").unwrap_or(default)).unwrap_or_default();
     };
     let mut scheme = table.text("name").and_then(scheme_named).unwrap_or_default();
     let number = |key: &str, to: &mut f64| *to = table.number(key).unwrap_or(*to);
@@ -161,7 +161,7 @@ fn scheme(run: &Reader) -> Scheme {
             number("gamma", gamma);
             flag("everywhere", everywhere);
             if *gamma > 1.0 {
-                table.error(&table.span("gamma"), format!("{gamma} must be at most 1"));
+                table.error(&table.span("gamma"), format!("gamma must be at most 1, found {gamma}"));
             }
         }
         Level::Baumgarte { alpha } => number("alpha", alpha),

@@ -1,4 +1,4 @@
-//! A scene: read, checked, and built.
+//! Scene: a file that has been read and checked, and builds the model and settings of a run.
 
 use crate::crowd::{self, Crowd};
 use crate::diagnostic::{Diagnostics, Finding, Severity};
@@ -7,11 +7,11 @@ use crate::model::Model;
 use crate::node::Node;
 use crate::place::Places;
 use crate::read::{Context, Reader};
-use crate::run::{Record, Run};
-use crate::{moment, planar, spatial, validate};
+use crate::run::{RecordSettings, RunSettings};
+use crate::{planar, spatial, start_state, validate};
 use stiction::{Accuracy, Mistakes, Scheme, State};
 
-/// A scene file that has been read.
+/// Scene file without errors.
 #[derive(Debug, Clone)]
 pub struct Scene {
     name: String,
@@ -19,10 +19,11 @@ pub struct Scene {
     pub(crate) root: Node,
     pub(crate) world: World,
     pub(crate) places: Places,
-    pub(crate) run: Run,
-    moment: Option<State>,
-    /// What has no effect.
-    pub(crate) idle: Vec<Finding>,
+    pub(crate) run: RunSettings,
+    /// Start state that the file gives, instead of the one that the bodies describe.
+    start: Option<State>,
+    /// Warnings found while the file was read: keys without effect.
+    pub(crate) warnings: Vec<Finding>,
     title: Option<String>,
     description: Option<String>,
 }
@@ -33,30 +34,30 @@ pub(crate) enum World {
     Spatial(stiction::spatial::World),
 }
 
-/// All that a run needs.
+/// Model, start state and settings of a run.
 #[derive(Debug, Clone)]
-pub struct Built {
-    /// The model.
+pub struct BuiltScene {
+    /// Model.
     pub model: Model,
-    /// The state of the start.
+    /// State at the start.
     pub state: State,
-    /// How steps are made.
+    /// Time-stepping scheme.
     pub scheme: Scheme,
     /// Step size [s].
     pub h: f64,
-    /// How accurate steps are, in place of a step size.
+    /// Error tolerance of a run to an accuracy, instead of a step size.
     pub accuracy: Option<Accuracy>,
-    /// How long the run takes, from the time of the state on [s].
+    /// Duration from the time of the start state [s].
     pub duration: f64,
-    /// What is kept of it.
-    pub record: Record,
+    /// Recording settings.
+    pub record: RecordSettings,
 }
 
 impl Scene {
-    /// Reads a scene; all mistakes at once. `name` is what messages call the file.
+    /// Reads a scene from text, or returns all errors. `name` names the file in messages.
     pub fn from_toml(text: &str, name: &str) -> Result<Self, Diagnostics> {
         let (root, mut found) = Node::parse(text);
-        // what a broken file misses says nothing
+        // missing keys of a file that does not parse are not reported
         if !found.is_empty() {
             return Err(place(name, text, &root, found));
         }
@@ -79,34 +80,34 @@ impl Scene {
                 (World::Spatial(world), names, places)
             }
         };
-        let run = Run::new(&reader, names.all(), places.joint_names());
-        let moment = moment::read(&reader);
-        let (found, mut idle) = context.findings(&root);
-        let (errors, warnings): (Vec<_>, _) =
+        let run = RunSettings::new(&reader, names.all(), places.joint_names());
+        let start = start_state::read(&reader);
+        let (found, mut warnings) = context.findings(&root);
+        let (errors, others): (Vec<_>, _) =
             found.into_iter().partition(|finding| finding.severity == Severity::Error);
         if !errors.is_empty() {
             return Err(place(name, text, &root, errors));
         }
-        idle.extend(warnings);
+        warnings.extend(others);
         let (name, source) = (name.to_string(), text.to_string());
-        Ok(Self { name, source, root, world, places, run, moment, idle, title, description })
+        Ok(Self { name, source, root, world, places, run, start, warnings, title, description })
     }
 
-    /// The same from the bytes of a file, which may be no text.
+    /// Reads a scene from the bytes of a file, which may not be text.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, Diagnostics> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::from_toml(text, name),
             Err(error) => {
                 let at = error.valid_up_to();
                 let text = String::from_utf8_lossy(bytes);
-                let finding = Finding::error(&(at..at), "not TOML: this is not UTF-8");
+                let finding = Finding::error(&(at..at), "not TOML: the bytes here are not UTF-8");
                 Err(Diagnostics(vec![finding.place(name, &text, String::new())]))
             }
         }
     }
 
-    /// Checks the world and lays it out.
-    pub fn build(&self) -> Result<Built, Diagnostics> {
+    /// Checks the world and builds the model.
+    pub fn build(&self) -> Result<BuiltScene, Diagnostics> {
         let crowd = match &self.world {
             World::Planar(world) => crowd::planar(world),
             World::Spatial(world) => crowd::spatial(world),
@@ -122,61 +123,61 @@ impl Scene {
             World::Spatial(world) => world.clone().build().map(Model::Spatial),
         };
         let model = model.map_err(|mistakes| self.mistakes(&mistakes))?;
-        let Run { duration, h, scheme, accuracy, record } = self.run.clone();
-        let state = match &self.moment {
+        let RunSettings { duration, h, scheme, accuracy, record } = self.run.clone();
+        let state = match &self.start {
             None => model.state(),
-            Some(moment) => {
-                if let Some((key, what)) = moment::mistake(&model, moment) {
+            Some(start) => {
+                if let Some((key, what)) = start_state::mistake(&model, start) {
                     let table = self.root.get("state").map(|entry| &entry.node);
                     let place = table.and_then(|node| node.get(key)).map(|entry| entry.node.span.clone());
                     return Err(self.placed(vec![Finding::error(&place.unwrap_or_default(), what)]));
                 }
-                moment.clone()
+                start.clone()
             }
         };
-        Ok(Built { model, state, scheme, h, accuracy, duration, record })
+        Ok(BuiltScene { model, state, scheme, h, accuracy, duration, record })
     }
 
     fn mistakes(&self, mistakes: &Mistakes) -> Diagnostics {
         self.placed(self.places.findings(&self.root, &mistakes.0))
     }
 
-    /// Findings with their lines.
+    /// Looks up the lines of findings.
     pub(crate) fn placed(&self, found: Vec<Finding>) -> Diagnostics {
         place(&self.name, &self.source, &self.root, found)
     }
 
-    /// Name of the file, as it was given.
+    /// Name of the file, as given.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The text it was read from.
+    /// Text of the file.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// What the scene is called.
+    /// Title of the scene.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
 
-    /// What it shows.
+    /// Description of the scene.
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()
     }
 }
 
-/// Findings that are listed; more are counted. A copied entry with a mistake may have one in each copy.
-const MOST_FINDINGS: usize = 100;
+/// Number of findings listed; more are counted. An error in a copied entry may occur in each copy.
+const MAX_FINDINGS: usize = 100;
 
-/// Looks up the lines of findings, and puts them in the order of the file.
+/// Looks up the lines of findings and sorts them by line.
 fn place(name: &str, source: &str, root: &Node, mut found: Vec<Finding>) -> Diagnostics {
     found.sort_by_key(|finding| (finding.span.start, finding.severity));
     found.dedup();
-    if found.len() > MOST_FINDINGS {
-        let more = found.len() - MOST_FINDINGS;
-        found.truncate(MOST_FINDINGS);
+    if found.len() > MAX_FINDINGS {
+        let more = found.len() - MAX_FINDINGS;
+        found.truncate(MAX_FINDINGS);
         if let Some(last) = found.last().cloned() {
             found.push(Finding {
                 message: format!("and {more} more findings after this one"),

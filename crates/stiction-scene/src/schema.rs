@@ -1,13 +1,15 @@
-//! The JSON Schema of the format, from the same description that files are checked by.
+//! JSON Schema of the scene format, generated from the keys that files are checked against.
 
-use crate::keys::{Dimension, FORMAT, Kind, MOST, Range, SCENE, Table, Variant, Word};
+use crate::keys::{
+    ChoiceWord, Dimension, FORMAT, MAX_ENTRIES, NumberRange, SCENE, Table, TaggedTable, ValueKind,
+};
 use serde_json::{Map, Value, json};
 
-/// The JSON Schema of scene files, as the program publishes it.
+/// JSON Schema of scene files.
 pub fn schema() -> String {
     let mut definitions = Map::new();
     for dimension in [Dimension::Plane, Dimension::Space] {
-        Writer { dimension, definitions: &mut definitions }.define(&SCENE, None);
+        SchemaWriter { dimension, definitions: &mut definitions }.define(&SCENE, None);
     }
     let whole = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -20,17 +22,17 @@ pub fn schema() -> String {
         "else": { "$ref": "#/$defs/scene_2d" },
         "$defs": definitions,
     });
-    // a value without keys that are no text can be written
+    // cannot fail: all keys are strings
     serde_json::to_string_pretty(&whole).unwrap_or_default() + "\n"
 }
 
-struct Writer<'a> {
+struct SchemaWriter<'a> {
     dimension: Dimension,
     definitions: &'a mut Map<String, Value>,
 }
 
-impl Writer<'_> {
-    /// A reference to a table, which is defined where it is first met.
+impl SchemaWriter<'_> {
+    /// Reference to a table, which is defined on first use.
     fn define(&mut self, table: &'static Table, tag: Option<&str>) -> Value {
         let ending = match self.dimension {
             Dimension::Plane => "2d",
@@ -38,7 +40,7 @@ impl Writer<'_> {
         };
         let name = format!("{}_{ending}", table.name);
         if !self.definitions.contains_key(&name) {
-            // a place is kept for it before its parts are met
+            // reserve the entry before the tables inside are defined, to keep the order
             self.definitions.insert(name.clone(), Value::Null);
             let definition = self.table(table, tag);
             self.definitions.insert(name.clone(), definition);
@@ -58,7 +60,7 @@ impl Writer<'_> {
             let words = words(&field.kind, self.dimension);
             value["description"] = format!("{}{words}", field.doc).into();
             properties.insert(field.key.into(), value);
-            if field.needed {
+            if field.required {
                 required.push(field.key);
             }
         }
@@ -85,51 +87,51 @@ impl Writer<'_> {
         out
     }
 
-    fn kind(&mut self, kind: &'static Kind) -> Value {
+    fn kind(&mut self, kind: &'static ValueKind) -> Value {
         match kind {
-            Kind::Number(range) => number(*range),
-            Kind::Integer(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
-            Kind::Flag => json!({ "type": "boolean" }),
-            Kind::Text => json!({ "type": "string" }),
-            Kind::Name => {
+            ValueKind::Number(range) => number(*range),
+            ValueKind::Integer(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
+            ValueKind::Flag => json!({ "type": "boolean" }),
+            ValueKind::Text => json!({ "type": "string" }),
+            ValueKind::Name => {
                 json!({ "type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[^\\[\\]]*$" })
             }
-            Kind::Choice(words) => {
+            ValueKind::Choice(words) => {
                 let here = words.iter().filter(|w| w.only.is_none_or(|only| only == self.dimension));
                 json!({ "enum": here.map(|w| w.name).collect::<Vec<_>>() })
             }
-            Kind::Formula => json!({ "type": ["number", "string"] }),
-            Kind::Vector(kind) => self.list(kind, Some(self.dimension.count())),
-            Kind::Turn(kind) => match self.dimension {
+            ValueKind::Formula => json!({ "type": ["number", "string"] }),
+            ValueKind::Vector(kind) => self.list(kind, Some(self.dimension.count())),
+            ValueKind::Rotation(kind) => match self.dimension {
                 Dimension::Plane => self.kind(kind),
                 Dimension::Space => self.list(kind, Some(3)),
             },
-            Kind::Fixed(count, kind) => self.list(kind, Some(*count)),
-            Kind::List(kind) => self.list(kind, None),
-            Kind::Table(table) => self.define(table, None),
-            Kind::Map(table) => {
+            ValueKind::Fixed(count, kind) => self.list(kind, Some(*count)),
+            ValueKind::List(kind) => self.list(kind, None),
+            ValueKind::Table(table) => self.define(table, None),
+            ValueKind::Map(table) => {
                 json!({ "type": "object", "additionalProperties": self.define(table, None) })
             }
-            Kind::Tagged(variants) => {
-                let here = |v: &&Variant| v.only.is_none_or(|only| only == self.dimension);
+            ValueKind::Tagged(variants) => {
+                let here = |v: &&TaggedTable| v.only.is_none_or(|only| only == self.dimension);
                 let here: Vec<_> = variants.iter().filter(here).collect();
                 let tables: Vec<_> = here.iter().map(|v| self.define(v.table, Some(v.word))).collect();
                 json!({ "oneOf": tables })
             }
-            Kind::Either(one, other) => json!({ "anyOf": [self.kind(one), self.kind(other)] }),
+            ValueKind::Either(one, other) => json!({ "anyOf": [self.kind(one), self.kind(other)] }),
         }
     }
 
-    fn list(&mut self, kind: &'static Kind, count: Option<usize>) -> Value {
+    fn list(&mut self, kind: &'static ValueKind, count: Option<usize>) -> Value {
         let items = self.kind(kind);
         match count {
             Some(count) => json!({ "type": "array", "items": items, "minItems": count, "maxItems": count }),
-            None => json!({ "type": "array", "items": items, "maxItems": MOST }),
+            None => json!({ "type": "array", "items": items, "maxItems": MAX_ENTRIES }),
         }
     }
 }
 
-fn number(range: Range) -> Value {
+fn number(range: NumberRange) -> Value {
     let mut out = json!({ "type": "number" });
     if range.min.is_finite() {
         out[if range.above { "exclusiveMinimum" } else { "minimum" }] = range.min.into();
@@ -140,14 +142,14 @@ fn number(range: Range) -> Value {
     out
 }
 
-/// What the words of a choice mean, to stand behind its description.
-fn words(kind: &'static Kind, dimension: Dimension) -> String {
-    let of = |words: &'static [Word]| {
+/// Meanings of the words of a choice, appended to its description.
+fn words(kind: &'static ValueKind, dimension: Dimension) -> String {
+    let of = |words: &'static [ChoiceWord]| {
         let here = words.iter().filter(|w| w.only.is_none_or(|only| only == dimension));
         here.fold(String::new(), |all, w| format!("{all}\n{}: {}", w.name, w.doc))
     };
     match kind {
-        Kind::Choice(words) | Kind::Either(Kind::Choice(words), _) => of(words),
+        ValueKind::Choice(words) | ValueKind::Either(ValueKind::Choice(words), _) => of(words),
         _ => String::new(),
     }
 }

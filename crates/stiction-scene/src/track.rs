@@ -1,14 +1,14 @@
-//! Prescribed motion: formulas of time with their derivatives.
+//! Prescribed motion: functions of time with their derivatives, from the expressions of a path.
 
 use crate::expression::Formula;
 use crate::read::Reader;
 
-/// A function of time and its derivative.
+/// Function of time and its derivative.
 #[derive(Debug, Clone)]
 pub(crate) struct Track {
     value: Formula,
     rate: Formula,
-    /// What both are multiplied by.
+    /// Factor on both, for example from degrees to radians.
     unit: f64,
 }
 
@@ -28,18 +28,18 @@ impl Track {
         }
     }
 
-    /// Its value at a time.
+    /// Value at time t.
     pub(crate) fn at(&self, t: f64) -> f64 {
         self.unit * self.value.at(&[t])
     }
 
-    /// Its derivative at a time.
+    /// Derivative at time t.
     pub(crate) fn rate(&self, t: f64) -> f64 {
         self.unit * self.rate.at(&[t])
     }
 }
 
-/// How far a path goes along each axis [m].
+/// Displacement of a path along each axis [m].
 pub(crate) fn places<const N: usize>(path: Option<&Reader>) -> [Track; N] {
     let mut tracks = std::array::from_fn(|_| Track::still());
     if let Some(path) = path {
@@ -50,7 +50,7 @@ pub(crate) fn places<const N: usize>(path: Option<&Reader>) -> [Track; N] {
     tracks
 }
 
-/// How far a path turns [rad].
+/// Rotation angle of a path [rad].
 pub(crate) fn angle(path: Option<&Reader>) -> Track {
     let one = |key: &str, unit: f64| {
         let path = path?;

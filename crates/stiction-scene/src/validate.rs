@@ -1,17 +1,19 @@
-//! A file against the description of its keys: all mistakes at once.
+//! Validation of a file against the keys of the format; collects all errors.
 
 use crate::diagnostic::Finding;
-use crate::keys::{Dimension, Field, Kind, LARGEST, MOST, Range, SCENE, Table, Variant};
+use crate::keys::{
+    ChoiceWord, Dimension, Field, MAX_ENTRIES, MAX_MAGNITUDE, NumberRange, ORIENTATION_KEYS, SCENE, Table,
+    TaggedTable, ValueKind,
+};
 use crate::node::{Node, Value};
 
-/// Longest name [bytes].
-const LONGEST_NAME: usize = 100;
+/// Length limit of a name [bytes].
+const MAX_NAME_BYTES: usize = 100;
 
-/// The dimension that a file names; one that names none is guessed by its first vector, for the sake of the other
-/// messages.
+/// Dimension of a file. Where the key is missing, the length of the first vector decides, so that other messages fit.
 pub(crate) fn dimension(root: &Node) -> Dimension {
     let named = root.get("dimension").and_then(|entry| entry.node.number());
-    let warm_start = || {
+    let inferred = || {
         let gravity = root.get("world").and_then(|world| world.node.get("gravity"));
         let position = || {
             let bodies = root.get("bodies")?.node.items();
@@ -19,20 +21,20 @@ pub(crate) fn dimension(root: &Node) -> Dimension {
         };
         gravity.or_else(position).map(|vector| vector.node.items().len() as f64)
     };
-    if named.or_else(warm_start) == Some(3.0) { Dimension::Space } else { Dimension::Plane }
+    if named.or_else(inferred) == Some(3.0) { Dimension::Space } else { Dimension::Plane }
 }
 
-/// Looks at every key of a file.
+/// Checks every key of a file.
 pub(crate) fn validate(root: &Node, dimension: Dimension, found: &mut Vec<Finding>) {
-    Check { dimension, found }.table(root, &SCENE, None);
+    Validator { dimension, found }.table(root, &SCENE, None);
 }
 
-struct Check<'a> {
+struct Validator<'a> {
     dimension: Dimension,
     found: &'a mut Vec<Finding>,
 }
 
-impl Check<'_> {
+impl Validator<'_> {
     fn add(&mut self, finding: Finding) {
         self.found.push(finding);
     }
@@ -41,7 +43,7 @@ impl Check<'_> {
         self.add(Finding::error(&node.span, format!("expected {what}, found {}", node.kind())));
     }
 
-    /// The keys of a table, besides the one that says which table it is.
+    /// Checks the keys of a table, except the tag that selects it.
     fn table(&mut self, node: &Node, table: &'static Table, tag: Option<&str>) {
         let Value::Table(entries) = &node.value else { return self.expected(node, "a table") };
         for entry in entries.iter().filter(|entry| tag != Some(&entry.key)) {
@@ -50,7 +52,7 @@ impl Check<'_> {
                 None => self.unknown(entry, table, tag),
             }
         }
-        for field in table.fields(self.dimension).filter(|field| field.needed) {
+        for field in table.fields(self.dimension).filter(|field| field.required) {
             if node.get(field.key).is_none() {
                 let message = format!("missing key `{}`: {}", field.key, first_sentence(field.doc));
                 self.add(Finding::error(&node.span, message));
@@ -67,17 +69,17 @@ impl Check<'_> {
 
     fn unknown(&mut self, entry: &crate::node::Entry, table: &'static Table, tag: Option<&str>) {
         let key = &entry.key;
-        let shown: String = key.chars().take(LONGEST_NAME).collect();
+        let shown: String = key.chars().take(MAX_NAME_BYTES).collect();
         let finding = Finding::error(&entry.span, format!("unknown key `{shown}`"));
         let elsewhere = table.all().find(|field| field.key == key);
         let known = || table.fields(self.dimension).map(|field| field.key).chain(tag);
         let finding = match elsewhere {
             Some(_) => {
                 let here = if self.dimension == Dimension::Plane { "plane" } else { "space" };
-                let turns = |f: &&'static Field| f.doc.starts_with("How it is turned");
+                let turns = |f: &&'static Field| ORIENTATION_KEYS.contains(&f.key);
                 let instead: Vec<_> =
                     table.fields(self.dimension).filter(turns).map(|f| format!("`{}`", f.key)).collect();
-                let finding = Finding::error(&entry.span, format!("there is no `{shown}` in the {here}"));
+                let finding = Finding::error(&entry.span, format!("`{shown}` does not exist in the {here}"));
                 if elsewhere.is_some_and(|field| turns(&field)) {
                     finding.help(format!("use {}", instead.join(" or ")))
                 } else {
@@ -94,89 +96,59 @@ impl Check<'_> {
         self.add(finding);
     }
 
-    fn value(&mut self, node: &Node, kind: &'static Kind) {
+    fn value(&mut self, node: &Node, kind: &'static ValueKind) {
         match kind {
-            Kind::Number(range) => self.number(node, *range),
-            Kind::Integer(min, max) => match node.value {
-                Value::Integer(i) if (*min..=*max).contains(&i) => {}
-                Value::Integer(i) if min == max => {
-                    self.add(Finding::error(&node.span, format!("{i} must be {min}")));
-                }
-                Value::Integer(i) => {
-                    let message = format!("{i} must lie between {min} and {max}");
-                    self.add(Finding::error(&node.span, message));
-                }
-                _ => self.expected(node, "an integer"),
-            },
-            Kind::Flag => {
+            ValueKind::Number(range) => self.number(node, *range),
+            ValueKind::Integer(min, max) => self.integer(node, *min, *max),
+            ValueKind::Flag => {
                 if !matches!(node.value, Value::Flag(_)) {
                     self.expected(node, "true or false");
                 }
             }
-            Kind::Text => {
+            ValueKind::Text => {
                 if node.text().is_none() {
                     self.expected(node, "a text");
                 }
             }
-            Kind::Name => match node.text() {
-                Some(name) => {
-                    if let Some(what) = name_mistake(name) {
-                        self.add(Finding::error(&node.span, what));
-                    }
-                }
+            ValueKind::Name => match node.text() {
+                Some(name) => self.name(name, &node.span),
                 None => self.expected(node, "a name"),
             },
-            Kind::Choice(words) => {
-                let here = || words.iter().filter(|w| w.only.is_none_or(|only| only == self.dimension));
-                match node.text() {
-                    Some(text) if here().any(|word| word.name == text) => {}
-                    Some(text) => {
-                        let shown: String = text.chars().take(LONGEST_NAME).collect();
-                        let all: Vec<_> = here().map(|word| word.name).collect();
-                        let finding =
-                            Finding::error(&node.span, format!("`{shown}` is none of {}", all.join(", ")));
-                        let finding = finding.nearest(text, all);
-                        self.add(finding);
-                    }
-                    None => self.expected(node, "a text"),
-                }
-            }
-            Kind::Formula => {
-                // what a text says is looked at when it is read
+            ValueKind::Choice(words) => self.choice(node, words),
+            ValueKind::Formula => {
+                // expressions are parsed by the reader
                 if node.text().is_none() {
                     if node.number().is_none() {
-                        self.expected(node, "a number or an expression as a text");
+                        self.expected(node, "a number or an expression in quotes");
                     } else {
                         self.number(node, crate::keys::ANY);
                     }
                 }
             }
-            Kind::Vector(kind) => self.list(node, kind, Some(self.dimension.count())),
-            Kind::Turn(kind) => match self.dimension {
+            ValueKind::Vector(kind) => self.list(node, kind, Some(self.dimension.count())),
+            ValueKind::Rotation(kind) => match self.dimension {
                 Dimension::Plane => self.value(node, kind),
                 Dimension::Space => self.list(node, kind, Some(3)),
             },
-            Kind::Fixed(count, kind) => self.list(node, kind, Some(*count)),
-            Kind::List(kind) => self.list(node, kind, None),
-            Kind::Table(table) => self.table(node, table, None),
-            Kind::Map(table) => match &node.value {
+            ValueKind::Fixed(count, kind) => self.list(node, kind, Some(*count)),
+            ValueKind::List(kind) => self.list(node, kind, None),
+            ValueKind::Table(table) => self.table(node, table, None),
+            ValueKind::Map(table) => match &node.value {
                 Value::Table(entries) => {
                     for entry in entries {
-                        if let Some(what) = name_mistake(&entry.key) {
-                            self.add(Finding::error(&entry.span, what));
-                        }
+                        self.name(&entry.key, &entry.span);
                         self.table(&entry.node, table, None);
                     }
                 }
                 _ => self.expected(node, "a table"),
             },
-            Kind::Tagged(variants) => self.tagged(node, variants),
-            Kind::Either(one, other) => {
+            ValueKind::Tagged(variants) => self.tagged(node, variants),
+            ValueKind::Either(one, other) => {
                 let table = matches!(node.value, Value::Table(_));
                 let list = matches!(node.value, Value::List(_));
-                let fits = |kind: &Kind| match kind {
-                    Kind::Table(_) => table,
-                    Kind::Fixed(..) => list,
+                let fits = |kind: &ValueKind| match kind {
+                    ValueKind::Table(_) => table,
+                    ValueKind::Fixed(..) => list,
                     _ => !table && !list,
                 };
                 self.value(node, if fits(one) || !fits(other) { one } else { other });
@@ -184,14 +156,52 @@ impl Check<'_> {
         }
     }
 
-    fn number(&mut self, node: &Node, range: Range) {
+    fn integer(&mut self, node: &Node, min: i64, max: i64) {
+        let Value::Integer(i) = node.value else { return self.expected(node, "an integer") };
+        if (min..=max).contains(&i) {
+            return;
+        }
+        let message = if min == max {
+            format!("{i} must be {min}")
+        } else {
+            format!("{i} must lie between {min} and {max}")
+        };
+        self.add(Finding::error(&node.span, message));
+    }
+
+    fn name(&mut self, name: &str, span: &std::ops::Range<usize>) {
+        if let Some(message) = name_mistake(name) {
+            self.add(Finding::error(span, message));
+        }
+    }
+
+    fn choice(&mut self, node: &Node, words: &'static [ChoiceWord]) {
+        let here = words.iter().filter(|w| w.only.is_none_or(|only| only == self.dimension));
+        let names: Vec<_> = here.map(|word| word.name).collect();
+        match node.text() {
+            Some(text) if names.contains(&text) => {}
+            Some(text) => self.not_one_of(node, text, names),
+            None => self.expected(node, "a text"),
+        }
+    }
+
+    /// Reports a word that is not one of the allowed ones.
+    fn not_one_of(&mut self, node: &Node, word: &str, allowed: Vec<&'static str>) {
+        let shown: String = word.chars().take(MAX_NAME_BYTES).collect();
+        let message = format!("`{shown}` is not one of {}", allowed.join(", "));
+        self.add(Finding::error(&node.span, message).nearest(word, allowed));
+    }
+
+    fn number(&mut self, node: &Node, range: NumberRange) {
         let Some(x) = node.number() else { return self.expected(node, "a number") };
         if x.is_nan() || !(x.is_finite() || range.infinite) {
             return self.add(Finding::error(&node.span, format!("{x} must be finite")));
         }
-        if x.is_finite() && x.abs() > LARGEST {
-            return self
-                .add(Finding::error(&node.span, format!("{x:e} is larger than the limit of {LARGEST:e}")));
+        if x.is_finite() && x.abs() > MAX_MAGNITUDE {
+            return self.add(Finding::error(
+                &node.span,
+                format!("{x:e} exceeds the limit of {MAX_MAGNITUDE:e} in magnitude"),
+            ));
         }
         if range.above && x <= range.min {
             self.add(Finding::error(&node.span, format!("{x} must be greater than {}", range.min)));
@@ -202,7 +212,7 @@ impl Check<'_> {
         }
     }
 
-    fn list(&mut self, node: &Node, kind: &'static Kind, count: Option<usize>) {
+    fn list(&mut self, node: &Node, kind: &'static ValueKind, count: Option<usize>) {
         let Value::List(items) = &node.value else {
             return match count {
                 Some(count) => self.expected(node, &format!("a list of {count}")),
@@ -215,14 +225,14 @@ impl Check<'_> {
             let message = format!("expected a list of {count}, found {}", items.len());
             return self.add(Finding::error(&node.span, message));
         }
-        if items.len() > MOST {
-            let message = format!("{} entries are more than the limit of {MOST}", items.len());
+        if items.len() > MAX_ENTRIES {
+            let message = format!("{} entries exceed the limit of {MAX_ENTRIES}", items.len());
             return self.add(Finding::error(&node.span, message));
         }
         items.iter().for_each(|item| self.value(item, kind));
     }
 
-    fn tagged(&mut self, node: &Node, variants: &'static [Variant]) {
+    fn tagged(&mut self, node: &Node, variants: &'static [TaggedTable]) {
         let Value::Table(_) = &node.value else { return self.expected(node, "a table") };
         let here = || variants.iter().filter(|v| v.only.is_none_or(|only| only == self.dimension));
         let words: Vec<_> = here().map(|variant| variant.word).collect();
@@ -234,21 +244,19 @@ impl Check<'_> {
         if let Some(variant) = here().find(|variant| variant.word == text) {
             self.table(node, variant.table, Some("kind"));
         } else {
-            let shown: String = text.chars().take(LONGEST_NAME).collect();
-            let message = format!("`{shown}` is none of {}", words.join(", "));
-            self.add(Finding::error(&kind.node.span, message).nearest(text, words));
+            self.not_one_of(&kind.node, text, words);
         }
     }
 }
 
-/// What is wrong with a name, if anything.
+/// Error in a name, if any.
 fn name_mistake(name: &str) -> Option<&'static str> {
     if name.trim().is_empty() {
         Some("a name must not be empty")
-    } else if name.len() > LONGEST_NAME {
+    } else if name.len() > MAX_NAME_BYTES {
         Some("a name must have at most 100 bytes")
     } else if name.chars().any(|c| c.is_control() || "[]".contains(c)) {
-        Some("a name must hold no brackets, which number copies, and no control characters")
+        Some("a name must not contain control characters or brackets, which are the indices of copies")
     } else {
         None
     }

@@ -2,14 +2,14 @@
 //! `cargo run --release -p stiction-view --example record -- scene.toml run.html`
 
 use stiction::{Simulation, StepReport};
-use stiction_scene::{Built, Scene};
+use stiction_scene::{BuiltScene, Scene};
 use stiction_view::Tape;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [scene, out] = arguments.as_slice() else { return Err("a scene file and a page are needed".into()) };
+    let [scene, out] = arguments.as_slice() else { return Err("usage: record SCENE.toml PAGE.html".into()) };
     let file = Scene::from_toml(&std::fs::read_to_string(scene)?, scene)?;
-    let Built { model, state, scheme, h, duration, .. } = file.build()?;
+    let BuiltScene { model, state, scheme, h, duration, .. } = file.build()?;
     let until = state.t + duration;
     let mut tape = Tape::new(&model, file.title().unwrap_or(scene), &state);
     let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);

@@ -1,24 +1,24 @@
-//! One moment of a run as the page is told it: bytes, the same in a recorded run and in a live one.
+//! Frame of a run as bytes for the page, from a state and its step report; the same live and recorded.
 //!
-//! All numbers are little-endian, and as exact as a picture needs: 32 bits, but for the time.
+//! Numbers are little-endian with 32 bits, except the time.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 4, 4 | revision of the description, number of the step |
 //! | 8, 4 | time, step size [s] |
 //! | 4, 4 | kinetic, potential energy [J] |
-//! | 4, 4 | infeasibility [m], worst residual of the certificate: the largest since the frame before |
-//! | 4, 4, 4 | bodies that are not fixed, contacts, nothing yet |
+//! | 4, 4 | infeasibility [m], worst residual of the certificate: largest since the last frame |
+//! | 4, 4, 4 | number of bodies that are not fixed, number of contacts, reserved |
 //! | 12 or 28 each | poses: x, y, angle; in space x, y, z and the quaternion i, j, k, w |
-//! | 48 or 60 each | contacts: the two bodies (2 bytes each), mode, point, normal, friction impulse, then normal impulse, bound of friction [N s], gap [m], slip [m/s] |
+//! | 48 or 60 each | contacts: the two bodies (2 bytes each), mode, point, normal, friction impulse, then normal impulse, friction bound [N s], gap [m], slip [m/s] |
 
 use crate::describe::Description;
 use stiction::{ContactReport, Mode, State, StepReport};
 use stiction_scene::Model;
 
-/// What a frame says of a step besides the state: numbers of its report.
+/// Numbers of a step report that a frame shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Seen<'a> {
+pub struct FrameReport<'a> {
     /// Number of the step; 0 at the start.
     pub step: u32,
     /// Size of the step [s].
@@ -27,16 +27,16 @@ pub struct Seen<'a> {
     pub kinetic: f64,
     /// Potential energy [J].
     pub potential: f64,
-    /// I(q) [m].
+    /// Infeasibility I(q) [m].
     pub infeasibility: f64,
-    /// The worst residual.
+    /// Worst residual of the certificate.
     pub certificate: f64,
-    /// The contacts.
+    /// Contacts.
     pub contacts: &'a [ContactReport],
 }
 
-impl<'a> Seen<'a> {
-    /// What a step reports.
+impl<'a> FrameReport<'a> {
+    /// Numbers of a step report.
     pub fn of(step: u32, report: &'a StepReport) -> Self {
         Self {
             step,
@@ -50,18 +50,19 @@ impl<'a> Seen<'a> {
     }
 }
 
-struct Bytes(Vec<u8>);
+/// Bytes of a frame under construction.
+struct FrameBytes(Vec<u8>);
 
-impl Bytes {
+impl FrameBytes {
     fn count(&mut self, n: usize) {
         self.0.extend(u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
     }
 
-    fn place(&mut self, n: usize) {
+    fn index(&mut self, n: usize) {
         self.0.extend(u16::try_from(n).unwrap_or(u16::MAX).to_le_bytes());
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "as exact as a picture needs")]
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits are enough for a picture")]
     fn number(&mut self, x: f64) {
         self.0.extend((x as f32).to_le_bytes());
     }
@@ -71,22 +72,22 @@ impl Bytes {
     }
 }
 
-/// The bytes of a frame.
-pub fn frame(model: &Model, description: &Description, state: &State, seen: &Seen) -> Vec<u8> {
+/// Encodes a frame.
+pub fn frame(model: &Model, description: &Description, state: &State, report: &FrameReport) -> Vec<u8> {
     let moving: Vec<u32> =
         description.bodies.iter().filter(|body| body.motion != "fixed").map(|body| body.number).collect();
-    // contacts of bodies that are not drawn are not either
-    let places = |contact: &ContactReport| {
+    // contacts of bodies that are not drawn are left out
+    let indices = |contact: &ContactReport| {
         let [a, b] = contact.bodies.map(|number| description.place(number));
         Some([a?, b?])
     };
-    let contacts: Vec<_> = seen.contacts.iter().filter_map(|c| Some((c, places(c)?))).collect();
+    let contacts: Vec<_> = report.contacts.iter().filter_map(|c| Some((c, indices(c)?))).collect();
 
-    let mut out = Bytes(Vec::with_capacity(48 + 28 * moving.len() + 60 * contacts.len()));
+    let mut out = FrameBytes(Vec::with_capacity(48 + 28 * moving.len() + 60 * contacts.len()));
     out.count(description.revision as usize);
-    out.count(seen.step as usize);
+    out.count(report.step as usize);
     out.0.extend(state.t.to_le_bytes());
-    out.numbers(&[seen.h, seen.kinetic, seen.potential, seen.infeasibility, seen.certificate]);
+    out.numbers(&[report.h, report.kinetic, report.potential, report.infeasibility, report.certificate]);
     out.count(moving.len());
     out.count(contacts.len());
     out.count(0);
@@ -100,8 +101,8 @@ pub fn frame(model: &Model, description: &Description, state: &State, seen: &See
     }
     let d = model.dimension();
     for (contact, [a, b]) in contacts {
-        out.place(a);
-        out.place(b);
+        out.index(a);
+        out.index(b);
         out.count(match contact.mode {
             Mode::Open => 0,
             Mode::Stick => 1,

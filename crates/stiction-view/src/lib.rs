@@ -1,7 +1,7 @@
-//! The page: simulations in a browser, live or recorded. It draws what reports say; no physics happens in it.
+//! Browser view of simulations, live or recorded. It draws states and step reports and contains no physics.
 //!
-//! A [`Tape`] keeps a run and makes one self-contained HTML file of it. A [`Session`] is a live simulation that takes
-//! commands, and [`Server`] shows it to a browser on the same machine.
+//! A [`Tape`] collects a run and writes it as one self-contained HTML file. A [`Session`] is a live simulation that
+//! executes commands, and a [`Server`] shows it to a browser on the same machine.
 
 mod describe;
 mod frame;
@@ -12,8 +12,8 @@ mod stand_in;
 mod tape;
 
 pub use describe::{Body, Description, Form, Joint, Pose, Shape, Spring};
-pub use frame::{Seen, frame};
+pub use frame::{FrameReport, frame};
 pub use page::{NoPage, has_page, replay};
 pub use server::{Server, ServerError};
-pub use session::{Answer, Command, Complaint, Dropped, Session, Status};
+pub use session::{Command, CommandError, CommandReply, DroppedShape, Session, SessionStatus};
 pub use tape::Tape;

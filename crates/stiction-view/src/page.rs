@@ -1,29 +1,30 @@
-//! The page with a run in it, or with a scene that is live.
+//! HTML page with a recorded run or a live scene inserted.
 
 use crate::describe::Description;
 use data_encoding::BASE64;
 
-/// The page as `make viewer` built it; empty where it did not.
+/// Page as `make viewer` built it; empty where it was not built.
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 
-/// Where a run goes into it.
-const PLACE: &str = "<!-- run -->";
+/// Marker in the page that is replaced by the run.
+const RUN_MARKER: &str = "<!-- run -->";
 
-/// The program was built without the page.
+/// Error of a program that was built without the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this program was built without its page, which npm builds: run `make viewer`, then build the program again"
+    "this program was built without its page: run `make viewer` (it needs npm), then build the program again"
 )]
 pub struct NoPage;
 
-/// `true` when the page is in the program.
+/// `true` when the program was built with the page.
 pub fn has_page() -> bool {
-    PAGE.contains(PLACE)
+    PAGE.contains(RUN_MARKER)
 }
 
-fn filled(descriptions: &[&Description], frames: Option<&str>) -> Result<String, NoPage> {
-    let (before, after) = PAGE.split_once(PLACE).ok_or(NoPage)?;
-    // what a name holds must not end the script
+/// Inserts descriptions and frames into the page.
+fn fill(descriptions: &[&Description], frames: Option<&str>) -> Result<String, NoPage> {
+    let (before, after) = PAGE.split_once(RUN_MARKER).ok_or(NoPage)?;
+    // escaped, so that a name cannot end the script element
     let description = serde_json::to_string(descriptions).unwrap_or_default().replace('<', "\\u003c");
     let mut page = String::with_capacity(PAGE.len() + description.len() + frames.map_or(0, str::len) + 200);
     page.push_str(before);
@@ -39,14 +40,14 @@ fn filled(descriptions: &[&Description], frames: Option<&str>) -> Result<String,
     Ok(page)
 }
 
-/// A page that replays frames, one file that needs no other.
+/// Self-contained page that replays frames.
 pub fn replay(descriptions: &[&Description], frames: &[u8]) -> Result<String, NoPage> {
-    // the level at which compressing takes about as long as writing
+    // level 6: higher levels take longer than writing the file
     let packed = miniz_oxide::deflate::compress_to_vec_zlib(frames, 6);
-    filled(descriptions, Some(&BASE64.encode(&packed)))
+    fill(descriptions, Some(&BASE64.encode(&packed)))
 }
 
-/// The page of a live simulation.
+/// Page of a live session.
 pub(crate) fn live(description: &Description) -> Result<String, NoPage> {
-    filled(&[description], None)
+    fill(&[description], None)
 }

@@ -1,15 +1,14 @@
-//! Shows a live simulation or a recorded run to a browser on the same machine.
+//! Web server that shows a live session or a recorded run to a browser on the same machine.
 //!
-//! It listens on the loopback interface alone. A page of another site that has the browser talk to it is refused: the
-//! `Host` it was asked by must be this machine (which names that were rebound to it are not), and the `Origin` of a
-//! request, where there is one, must be its own. Messages are short, and what is not a command is answered in words.
-//! The simulation runs in a thread of its own: pages come and go.
+//! It listens on the loopback interface only. Requests of other sites are refused: the `Host` must be this machine, which
+//! stops DNS rebinding, and the `Origin`, if given, must be the server's own. The simulation has a thread of its own, so
+//! pages may come and go.
 
 mod http;
 mod live;
 
 use crate::session::Session;
-use live::Shared;
+use live::LiveServer;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -17,58 +16,60 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Most connections at a time.
-const CONNECTIONS: usize = 32;
-/// How long a page may take to ask, and to take what it is sent.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Largest number of simultaneous connections.
+const MAX_CONNECTIONS: usize = 32;
+/// Time limit for a page to send a request and to accept a reply.
+const SOCKET_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A port that cannot be used.
+/// Error of a port that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("port {port} of 127.0.0.1: {error}")]
+#[error(
+    "cannot listen on port {port} of 127.0.0.1: {error}; choose another with --port, or 0 for a free one"
+)]
 pub struct ServerError {
-    /// Which.
+    /// Port.
     pub port: u16,
-    /// Why.
+    /// Reason.
     pub error: io::Error,
 }
 
-/// What is shown.
-enum Content {
-    Live(Arc<Shared>),
+/// Content of the server.
+enum ServerContent {
+    Live(Arc<LiveServer>),
     Page(String),
 }
 
-/// A server that listens.
+/// Server that listens on a port.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    content: Arc<Content>,
+    content: Arc<ServerContent>,
 }
 
 impl Server {
-    /// Shows a live simulation; port 0 takes any that is free. The simulation runs until the program ends.
+    /// Serves a live session; port 0 chooses a free one. The session ends with the program.
     pub fn live(session: Session, port: u16) -> Result<Self, ServerError> {
-        Self::bind(Content::Live(Shared::start(session)), port)
+        Self::bind(ServerContent::Live(LiveServer::start(session)), port)
     }
 
-    /// Shows a recorded run: the page of a [`Tape`](crate::Tape).
+    /// Serves a recorded run: the page of a [`Tape`](crate::Tape).
     pub fn recorded(page: String, port: u16) -> Result<Self, ServerError> {
-        Self::bind(Content::Page(page), port)
+        Self::bind(ServerContent::Page(page), port)
     }
 
-    fn bind(content: Content, port: u16) -> Result<Self, ServerError> {
+    fn bind(content: ServerContent, port: u16) -> Result<Self, ServerError> {
         let failed = |error| ServerError { port, error };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Self { listener, address, content: Arc::new(content) })
     }
 
-    /// Where it listens.
+    /// Address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What to open in a browser.
+    /// Address to open in a browser.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
@@ -77,14 +78,14 @@ impl Server {
     pub fn run(&self) {
         let count = Arc::new(AtomicUsize::new(0));
         for stream in self.listener.incoming().flatten() {
-            // one too many is closed by being dropped
-            if count.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
+            // a connection above the limit is closed by dropping it
+            if count.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
                 count.fetch_sub(1, Ordering::SeqCst);
                 continue;
             }
             let (content, port, open) = (self.content.clone(), self.address.port(), count.clone());
             let served = thread::Builder::new().spawn(move || {
-                // a browser that has gone away ends its own connection and nothing else
+                // an error ends this connection only
                 let _ = serve(stream, &content, port);
                 open.fetch_sub(1, Ordering::SeqCst);
             });
@@ -95,9 +96,9 @@ impl Server {
     }
 }
 
-fn serve(mut stream: TcpStream, content: &Content, port: u16) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+fn serve(mut stream: TcpStream, content: &ServerContent, port: u16) -> io::Result<()> {
+    stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
+    stream.set_write_timeout(Some(SOCKET_TIMEOUT))?;
     stream.set_nodelay(true)?;
     let request = match http::Request::read(&mut stream)? {
         Ok(request) => request,
@@ -107,19 +108,22 @@ fn serve(mut stream: TcpStream, content: &Content, port: u16) -> io::Result<()> 
         return http::refuse(&mut stream, refusal);
     }
     match (request.path.as_str(), content) {
-        ("/", Content::Page(page)) => http::page(&mut stream, page),
-        ("/", Content::Live(shared)) => match shared.page() {
+        ("/", ServerContent::Page(page)) => http::page(&mut stream, page),
+        ("/", ServerContent::Live(shared)) => match shared.page() {
             Ok(page) => http::page(&mut stream, &page),
             Err(error) => http::refuse(&mut stream, http::Refusal::new(500, error.to_string())),
         },
-        ("/live", Content::Live(shared)) => match request.accept() {
+        ("/live", ServerContent::Live(shared)) => match request.accept() {
             Ok(accept) => {
                 http::upgrade(&mut stream, &accept)?;
-                live::talk(stream, request.rest, shared);
+                live::serve_page(stream, request.rest, shared);
                 Ok(())
             }
             Err(refusal) => http::refuse(&mut stream, refusal),
         },
-        (path, _) => http::refuse(&mut stream, http::Refusal::new(404, format!("there is no {path} here"))),
+        (path, _) => http::refuse(
+            &mut stream,
+            http::Refusal::new(404, format!("{path} does not exist; open / instead")),
+        ),
     }
 }

@@ -1,19 +1,19 @@
-//! A run as it is kept for a page: as many frames as a screen shows, and no more than a file should hold.
+//! Tape: frames of a run for a page, at the rate of a screen and within a size limit.
 
 use crate::describe::Description;
-use crate::frame::{Seen, frame};
+use crate::frame::{FrameReport, frame};
 use crate::page::{NoPage, replay};
 use stiction::{Simulation, State, StepReport};
 use stiction_scene::Model;
 
-/// Time between two frames [s]: a screen shows 60 in a second.
-const INTERVAL: f64 = 1.0 / 60.0;
-/// Most frames; beyond it every other one is let go and frames are kept half as often.
-const MOST: usize = 6000;
-/// Most bytes of frames, before they are compressed.
-const BYTES: usize = 64 << 20;
+/// Initial time between two frames [s]: the refresh rate of a screen.
+const FRAME_INTERVAL: f64 = 1.0 / 60.0;
+/// Frame limit. Above it, every other frame is dropped and the interval doubled.
+const MAX_FRAMES: usize = 6000;
+/// Size limit of all frames before compression [bytes].
+const MAX_TAPE_BYTES: usize = 64 << 20;
 
-/// A run as it is kept for a page.
+/// Frames of a run for a page.
 #[derive(Debug, Clone)]
 pub struct Tape {
     description: Description,
@@ -22,25 +22,26 @@ pub struct Tape {
     interval: f64,
     next: f64,
     steps: u32,
-    /// The worst of the steps that have no frame of their own.
+    /// Largest infeasibility since the last frame [m].
     infeasibility: f64,
+    /// Worst residual of a certificate since the last frame.
     certificate: f64,
-    /// The last step, if it has no frame yet.
+    /// Frame of the last step, if it is not due yet.
     last: Option<Vec<u8>>,
 }
 
 impl Tape {
-    /// A tape that begins with a state.
+    /// Tape with the start state as its first frame.
     pub fn new(model: &Model, name: &str, start: &State) -> Self {
         let description = Description::new(model, name, 0, None);
         let observed = Simulation::from_state(model.clone(), start.clone()).observe();
-        let first = frame(model, &description, start, &Seen::of(0, &observed));
+        let first = frame(model, &description, start, &FrameReport::of(0, &observed));
         Self {
             description,
             bytes: first.len(),
             frames: vec![first],
-            interval: INTERVAL,
-            next: start.t + INTERVAL,
+            interval: FRAME_INTERVAL,
+            next: start.t + FRAME_INTERVAL,
             steps: 0,
             infeasibility: 0.0,
             certificate: 0.0,
@@ -48,15 +49,15 @@ impl Tape {
         }
     }
 
-    /// Adds a step that led to a state.
+    /// Adds a step and the state after it.
     pub fn add(&mut self, model: &Model, state: &State, report: &StepReport) {
         self.steps = self.steps.saturating_add(1);
-        let mut seen = Seen::of(self.steps, report);
-        self.infeasibility = self.infeasibility.max(seen.infeasibility);
-        self.certificate = self.certificate.max(seen.certificate);
-        (seen.infeasibility, seen.certificate) = (self.infeasibility, self.certificate);
-        let bytes = frame(model, &self.description, state, &seen);
-        // a step that ends a rounding early counts
+        let mut frame_report = FrameReport::of(self.steps, report);
+        self.infeasibility = self.infeasibility.max(frame_report.infeasibility);
+        self.certificate = self.certificate.max(frame_report.certificate);
+        (frame_report.infeasibility, frame_report.certificate) = (self.infeasibility, self.certificate);
+        let bytes = frame(model, &self.description, state, &frame_report);
+        // tolerance for a step that ends early by round-off
         if state.t < self.next - 1e-6 * self.interval {
             self.last = Some(bytes);
             return;
@@ -72,7 +73,7 @@ impl Tape {
         self.last = None;
         self.bytes += bytes.len();
         self.frames.push(bytes);
-        if self.frames.len() > MOST || self.bytes > BYTES {
+        if self.frames.len() > MAX_FRAMES || self.bytes > MAX_TAPE_BYTES {
             let mut even = false;
             self.frames.retain(|_| {
                 even = !even;
@@ -83,12 +84,12 @@ impl Tape {
         }
     }
 
-    /// Frames kept.
+    /// Number of frames.
     pub fn frames(&self) -> usize {
         self.frames.len() + usize::from(self.last.is_some())
     }
 
-    /// The page that replays the run.
+    /// Page that replays the run.
     pub fn page(&self) -> Result<String, NoPage> {
         let mut bytes = Vec::with_capacity(self.bytes);
         self.frames.iter().chain(&self.last).for_each(|frame| bytes.extend_from_slice(frame));

@@ -1,4 +1,4 @@
-//! The server answers its own page alone, and survives whatever is sent.
+//! Server: it answers only its own page and survives malformed messages.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -35,7 +35,7 @@ fn connect(address: SocketAddr) -> WebSocket<TcpStream> {
     client_with_config(format!("ws://{address}/live"), stream, None).unwrap().0
 }
 
-/// The next message that has this word.
+/// Next message that contains a word.
 fn wait(socket: &mut WebSocket<TcpStream>, word: &str) -> String {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(20) {
@@ -48,7 +48,7 @@ fn wait(socket: &mut WebSocket<TcpStream>, word: &str) -> String {
     panic!("no message with {word}");
 }
 
-/// What is answered to the head of a request.
+/// First line of the reply to a request.
 fn ask(address: SocketAddr, head: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -76,17 +76,17 @@ fn a_page_of_another_site_is_refused() {
 }
 
 #[test]
-fn a_message_that_is_too_long_closes_its_connection_alone() {
+fn a_message_that_is_too_long_closes_only_its_connection() {
     let address = start();
     let mut socket = connect(address);
     wait(&mut socket, "status");
     socket.send(Message::text(" ".repeat(100_000))).unwrap();
     let ended = (0..10_000).any(|_| socket.read().is_err());
-    assert!(ended, "it was taken");
+    assert!(ended, "the connection was not closed");
     wait(&mut connect(address), "status");
 }
 
-/// A message that is no command: noise, a command cut or mangled, or one with numbers that make no sense.
+/// Malformed message: random bytes, a truncated or changed command, or one with values out of range.
 fn malformed(random: &mut ChaCha8Rng) -> Message {
     const COMMANDS: [&str; 6] = [
         r#"{"command":"play"}"#,
@@ -133,7 +133,7 @@ fn a_hundred_thousand_malformed_messages_are_survived() {
                     for _ in 0..50 {
                         socket.send(malformed(&mut random)).unwrap();
                     }
-                    // its answer comes after those to all messages before it
+                    // the reply comes after those to all earlier messages
                     let mark = batch.to_le_bytes().to_vec();
                     socket.send(Message::Ping(mark.clone().into())).unwrap();
                     while !matches!(socket.read().unwrap(), Message::Pong(answer) if answer[..] == mark[..]) {
@@ -143,20 +143,20 @@ fn a_hundred_thousand_malformed_messages_are_survived() {
         })
         .collect();
     workers.into_iter().for_each(|worker| worker.join().unwrap());
-    // bytes that are no frames at all
+    // bytes that are not WebSocket frames
     let mut broken = connect(address);
     broken.get_mut().write_all(&[0xff; 5000]).unwrap();
-    // it still does what it is told
+    // the server still executes commands
     let mut socket = connect(address);
     wait(&mut socket, "status");
     socket.send(Message::text(r#"{"command":"friction","value":0.25}"#)).unwrap();
     wait(&mut socket, r#""friction":0.25"#);
     socket.send(Message::text(r#"{"command":"nonsense"}"#)).unwrap();
-    wait(&mut socket, "the message is no command");
+    wait(&mut socket, "not a command");
 }
 
 #[test]
-fn closing_the_page_ends_nothing() {
+fn closing_the_page_does_not_stop_the_simulation() {
     let address = start();
     let mut socket = connect(address);
     socket.send(Message::text(r#"{"command":"play"}"#)).unwrap();
@@ -173,5 +173,5 @@ fn closing_the_page_ends_nothing() {
             }
         }
     }
-    panic!("the simulation stands still");
+    panic!("the simulation has stopped");
 }

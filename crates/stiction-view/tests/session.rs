@@ -1,8 +1,8 @@
-//! A live simulation obeys, refuses in words, and goes back.
+//! Live session: commands are executed or refused with a message, and undo restores states.
 
 use std::time::Duration;
 use stiction_scene::Scene;
-use stiction_view::{Answer, Command, Session};
+use stiction_view::{Command, CommandReply, Session};
 
 const TOWER: &str = r#"
     format = 1
@@ -33,14 +33,14 @@ fn command(text: &str) -> Command {
     Command::read(text).unwrap()
 }
 
-/// Runs for this much simulated time [s].
+/// Runs for a simulated time [s].
 fn run(session: &mut Session, time: f64) {
-    session.obey(&command(r#"{"command":"play"}"#)).unwrap();
+    session.execute(&command(r#"{"command":"play"}"#)).unwrap();
     let end = session.state().t + time;
     while session.state().t < end - 1e-9 {
         session.advance(0.01, Duration::from_secs(10)).unwrap();
     }
-    session.obey(&command(r#"{"command":"pause"}"#)).unwrap();
+    session.execute(&command(r#"{"command":"pause"}"#)).unwrap();
 }
 
 fn place(session: &Session, name: &str) -> [f64; 3] {
@@ -49,7 +49,7 @@ fn place(session: &Session, name: &str) -> [f64; 3] {
 }
 
 #[test]
-fn a_body_that_is_held_follows_the_cursor() {
+fn a_grabbed_body_follows_the_cursor() {
     for (text, name, index, grip, target) in [
         (TOWER, "box[2]", 3, "[0.0, 0.55]", "[0.3, 0.7]"),
         (PILE, "ball", 1, "[0.0, 0.0, 0.1]", "[0.4, 0.3, 0.5]"),
@@ -57,15 +57,15 @@ fn a_body_that_is_held_follows_the_cursor() {
         let mut session = session(text);
         let shown = &session.description().bodies;
         let index = shown.iter().position(|b| b.name == name).unwrap_or(index);
-        session.obey(&command(&format!(r#"{{"command":"grab","body":{index},"point":{grip}}}"#))).unwrap();
+        session.execute(&command(&format!(r#"{{"command":"grab","body":{index},"point":{grip}}}"#))).unwrap();
         let before = place(&session, name);
-        session.obey(&command(&format!(r#"{{"command":"move","target":{target}}}"#))).unwrap();
+        session.execute(&command(&format!(r#"{{"command":"move","target":{target}}}"#))).unwrap();
         run(&mut session, 1.5);
         let held = place(&session, name);
         let moved = (0..3).map(|i| (held[i] - before[i]).powi(2)).sum::<f64>().sqrt();
         assert!(moved > 0.25, "{name} moved by {moved} m");
-        // let go, it falls to where something holds it
-        session.obey(&command(r#"{"command":"release"}"#)).unwrap();
+        // after its release it falls
+        session.execute(&command(r#"{"command":"release"}"#)).unwrap();
         run(&mut session, 1.0);
         let d = session.model().dimension();
         assert!(place(&session, name)[d - 1] < held[d - 1] - 0.1);
@@ -73,31 +73,31 @@ fn a_body_that_is_held_follows_the_cursor() {
 }
 
 #[test]
-fn undo_goes_back_bit_by_bit_and_reset_to_the_start() {
+fn undo_restores_a_state_bit_by_bit_and_reset_the_start() {
     let mut session = session(TOWER);
-    session.obey(&command(r#"{"command":"friction","value":0.2}"#)).unwrap();
+    session.execute(&command(r#"{"command":"friction","value":0.2}"#)).unwrap();
     run(&mut session, 0.2);
     let (then, settings) = (session.state().clone(), session.status());
     run(&mut session, 0.1);
     let after = session.state().clone();
-    session.obey(&command(r#"{"command":"drop","shape":"ball","at":[0.05,2.0],"size":0.1}"#)).unwrap();
-    session.obey(&command(r#"{"command":"step_size","value":0.002}"#)).unwrap();
+    session.execute(&command(r#"{"command":"drop","shape":"ball","at":[0.05,2.0],"size":0.1}"#)).unwrap();
+    session.execute(&command(r#"{"command":"step_size","value":0.002}"#)).unwrap();
     assert!(session.description().bodies.iter().any(|body| body.name == "dropped ball 1"));
     run(&mut session, 0.3);
     let undo = format!(r#"{{"command":"undo","time":{}}}"#, then.t);
-    session.obey(&command(&undo)).unwrap();
+    session.execute(&command(&undo)).unwrap();
     assert_eq!(session.state(), &then);
     assert_eq!((session.status().h, session.status().friction), (settings.h, Some(0.2)));
     run(&mut session, 0.1);
     assert_eq!(session.state(), &after, "the same again");
-    session.obey(&command(r#"{"command":"reset"}"#)).unwrap();
+    session.execute(&command(r#"{"command":"reset"}"#)).unwrap();
     assert_eq!(session.state().t, 0.0);
     assert_eq!(session.status().friction, Some(0.5));
-    assert!(session.obey(&command(r#"{"command":"undo","time":-1.0}"#)).is_err());
+    assert!(session.execute(&command(r#"{"command":"undo","time":-1.0}"#)).is_err());
 }
 
 #[test]
-fn settings_are_taken_or_refused_in_words() {
+fn settings_are_accepted_or_refused_with_a_message() {
     let mut session = session(TOWER);
     for (text, words) in [
         (r#"{"command":"friction","value":-1}"#, "must be finite and not negative"),
@@ -105,15 +105,15 @@ fn settings_are_taken_or_refused_in_words() {
         (r#"{"command":"step_size","value":0}"#, "the step size [s] must be"),
         (r#"{"command":"speed","value":-3}"#, "the speed must be above 0"),
         (r#"{"command":"gamma","value":1.5}"#, "γ must be"),
-        (r#"{"command":"scheme","name":"magic"}"#, "there is no scheme of that name"),
+        (r#"{"command":"scheme","name":"magic"}"#, "unknown scheme `magic`"),
         (r#"{"command":"grab","body":99,"point":[0,0]}"#, "there is no body 99"),
-        (r#"{"command":"grab","body":0,"point":[0,0]}"#, "ground cannot be pushed"),
-        (r#"{"command":"grab","body":1,"point":[0,0,0]}"#, "a place has 2 finite numbers"),
+        (r#"{"command":"grab","body":0,"point":[0,0]}"#, "ground does not move and cannot be pulled"),
+        (r#"{"command":"grab","body":1,"point":[0,0,0]}"#, "expected a point of 2 finite numbers"),
         (r#"{"command":"drop","shape":"box","at":[0,1],"size":1e9}"#, "the size [m] must be"),
     ] {
         let before = (session.state().clone(), session.status());
-        let complaint = session.obey(&command(text)).unwrap_err().to_string();
-        assert!(complaint.contains(words), "{text}: {complaint}");
+        let error = session.execute(&command(text)).unwrap_err().to_string();
+        assert!(error.contains(words), "{text}: {error}");
         assert_eq!((session.state().clone(), session.status()), before, "{text} changed something");
     }
     for text in [
@@ -127,18 +127,18 @@ fn settings_are_taken_or_refused_in_words() {
     ] {
         assert!(Command::read(text).is_err(), "{text}");
     }
-    session.obey(&command(r#"{"command":"scheme","name":"ah04"}"#)).unwrap();
-    session.obey(&command(r#"{"command":"gamma","value":0.5}"#)).unwrap();
+    session.execute(&command(r#"{"command":"scheme","name":"ah04"}"#)).unwrap();
+    session.execute(&command(r#"{"command":"gamma","value":0.5}"#)).unwrap();
     assert_eq!(session.status().gamma, Some(0.5));
-    assert_eq!(session.obey(&command(r#"{"command":"stabilize","on":false}"#)), Ok(Answer::Done));
+    assert_eq!(session.execute(&command(r#"{"command":"stabilize","on":false}"#)), Ok(CommandReply::Done));
     assert_eq!(session.status().gamma, None);
 }
 
 #[test]
-fn what_is_dropped_finds_room() {
+fn dropped_bodies_find_room() {
     let mut session = session(PILE);
     for _ in 0..4 {
-        session.obey(&command(r#"{"command":"drop","shape":"box","at":[0,0,0.1],"size":0.1}"#)).unwrap();
+        session.execute(&command(r#"{"command":"drop","shape":"box","at":[0,0,0.1],"size":0.1}"#)).unwrap();
     }
     let names: Vec<_> = session.description().bodies.iter().map(|b| b.name.clone()).collect();
     assert!(names.contains(&"dropped box 4".to_string()), "{names:?}");
@@ -150,7 +150,7 @@ fn what_is_dropped_finds_room() {
 }
 
 #[test]
-fn what_is_saved_goes_on_as_the_run_would() {
+fn a_saved_scene_continues_like_the_run() {
     for (text, at) in [(TOWER, "[0.05,1.0]"), (PILE, "[0.05,0.0,0.6]")] {
         let mut first = session(text);
         for command in [
@@ -160,10 +160,10 @@ fn what_is_saved_goes_on_as_the_run_would() {
             r#"{"command":"gamma","value":0.5}"#.to_string(),
             r#"{"command":"step_size","value":0.005}"#.to_string(),
         ] {
-            first.obey(&Command::read(&command).unwrap()).unwrap();
+            first.execute(&Command::read(&command).unwrap()).unwrap();
         }
         run(&mut first, 0.2);
-        let Ok(Answer::Scene(text)) = first.obey(&command(r#"{"command":"save"}"#)) else {
+        let Ok(CommandReply::Scene(text)) = first.execute(&command(r#"{"command":"save"}"#)) else {
             panic!("no scene")
         };
         let mut second = session(&text);
@@ -171,7 +171,7 @@ fn what_is_saved_goes_on_as_the_run_would() {
         assert_eq!(second.status().h, 0.005);
         assert_eq!(second.status().friction, Some(0.3));
         assert_eq!(second.status().gamma, Some(0.5));
-        // what schemes remember from step to step is not written down: the same to the tolerance of the solver
+        // the warm start is not saved: equal to the tolerance of the solver
         run(&mut first, 0.2);
         run(&mut second, 0.2);
         for (a, b) in first.state().q.iter().zip(&second.state().q) {
@@ -181,21 +181,22 @@ fn what_is_saved_goes_on_as_the_run_would() {
 }
 
 #[test]
-fn a_moment_that_does_not_fit_its_scene_is_refused_with_its_line() {
+fn a_start_state_that_does_not_fit_its_scene_is_refused_with_its_line() {
     let wrong = |q: &str, v: &str| {
         let text = format!("{PILE}\nstate = {{ time = 1.0, coordinates = {q}, velocities = {v} }}\n");
         Scene::from_toml(&text, "test.toml").unwrap().build().unwrap_err().to_string()
     };
     let still = "[0, 0, 0, 0, 0, 0]";
     assert!(
-        wrong("[0, 0, 1]", still).contains("the bodies have 7 coordinates, not 3"),
+        wrong("[0, 0, 1]", still).contains("expected 7 coordinates for the bodies of this scene, found 3"),
         "{}",
         wrong("[0, 0, 1]", still)
     );
-    assert!(wrong("[0, 0, 1, 1, 0, 0, 0]", "[0]").contains("the bodies have 6 velocities, not 1"));
+    assert!(wrong("[0, 0, 1, 1, 0, 0, 0]", "[0]").contains("expected 6 velocities"));
     let turned = wrong("[0, 0, 1, 2, 0, 0, 0]", still);
     assert!(
-        turned.contains("the quaternion of `ball` has the norm 2, not 1") && turned.contains("test.toml:10"),
+        turned.contains("the quaternion of `ball` must have norm 1, found 2")
+            && turned.contains("test.toml:10"),
         "{turned}"
     );
 }

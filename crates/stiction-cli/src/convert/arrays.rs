@@ -1,54 +1,54 @@
-//! A run as arrays: one per quantity, samples first.
+//! Arrays of a run: one per quantity, samples first, collected step by step for the writers of the formats.
 
-use crate::run::plan::Plan;
+use crate::run::plan::RunPlan;
 use serde_json::{Map, Value, json};
-use stiction::{Mode, Simulation, State};
-use stiction_journal::Step;
-use stiction_scene::{Model, Record};
+use stiction::{ContactReport, Mode, Simulation, State, StepReport};
+use stiction_lcp::Certificate;
+use stiction_scene::{Model, RecordSettings};
 
-/// What the numbers of a quantity stand for, for formats that tell them apart.
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "Parquet alone tells them apart"))]
-pub(super) enum Kind {
+/// Type of the numbers of a quantity, for formats with typed columns.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has typed columns"))]
+pub(super) enum ColumnType {
     Real,
     Whole,
-    /// A number stands for the word in its place.
+    /// Names, by their index.
     Word(Vec<String>),
 }
 
-/// One quantity.
-pub(super) struct Array {
+/// Quantity with its values at all samples.
+pub(super) struct Quantity {
     pub(super) name: &'static str,
-    /// What it is measured in, and what it is.
+    /// Unit and meaning.
     pub(super) unit: &'static str,
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "Parquet alone tells them apart"))]
-    pub(super) kind: Kind,
-    /// After the first dimension.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has typed columns"))]
+    pub(super) column_type: ColumnType,
+    /// Dimensions of one sample.
     shape: Vec<usize>,
-    /// What to call each number of a sample in a table, after the name.
+    /// Suffix of the column name for each number of a sample.
     pub(super) labels: Vec<String>,
     pub(super) data: Vec<f64>,
 }
 
-impl Array {
+impl Quantity {
     fn new(name: &'static str, unit: &'static str, shape: Vec<usize>, labels: Vec<String>) -> Self {
-        Self { name, unit, kind: Kind::Real, shape, labels, data: Vec::new() }
+        Self { name, unit, column_type: ColumnType::Real, shape, labels, data: Vec::new() }
     }
 
-    fn of(self, kind: Kind) -> Self {
-        Self { kind, ..self }
+    fn of(self, column_type: ColumnType) -> Self {
+        Self { column_type, ..self }
     }
 
-    /// One number per sample.
+    /// Scalar per sample.
     fn scalar(name: &'static str, unit: &'static str) -> Self {
         Self::new(name, unit, Vec::new(), vec![String::new()])
     }
 
-    /// A vector per sample.
+    /// Vector per sample.
     fn vector(name: &'static str, unit: &'static str, axes: &[&str]) -> Self {
         Self::new(name, unit, vec![axes.len()], axes.iter().map(|a| format!(".{a}")).collect())
     }
 
-    /// The same of each of several things, by name.
+    /// Scalar or vector per sample for each of several named things.
     fn each(name: &'static str, unit: &'static str, things: &[String], axes: &[&str]) -> Self {
         if axes.is_empty() {
             let labels = things.iter().map(|thing| format!(".{thing}")).collect();
@@ -63,7 +63,7 @@ impl Array {
         self.labels.len()
     }
 
-    /// Number of samples; 0 of what there is none of.
+    /// Number of samples.
     pub(super) fn len(&self) -> usize {
         self.data.len().checked_div(self.width()).unwrap_or(0)
     }
@@ -74,28 +74,29 @@ impl Array {
     }
 }
 
-/// A run as arrays.
-pub(super) struct Arrays {
+/// All quantities of a run.
+pub(super) struct RunArrays {
     model: Model,
-    record: Record,
+    record: RecordSettings,
     bodies: Vec<Option<u32>>,
     joints: Vec<Option<u32>>,
-    /// When the next sample is due [s].
+    /// Time of the next sample [s].
     due: f64,
     samples: usize,
-    /// One entry per sample.
-    pub(super) sampled: Vec<Array>,
-    /// One entry per contact, and per joint row, of a sample.
-    pub(super) contacts: Vec<Array>,
-    pub(super) rows: Vec<Array>,
+    /// Quantities with one entry per sample.
+    pub(super) sampled: Vec<Quantity>,
+    /// Quantities with one entry per contact of a sample.
+    pub(super) contacts: Vec<Quantity>,
+    /// Quantities with one entry per joint row of a sample.
+    pub(super) rows: Vec<Quantity>,
     pub(super) metadata: Value,
 }
 
 const SPACE: [&str; 3] = ["x", "y", "z"];
 
-/// What is said of the residuals, in the order of the journal.
+/// Names and units of the residuals of a certificate.
 const RESIDUALS: [(&str, &str); 7] = [
-    ("certificate_speed", "m/s, what the others are measured by"),
+    ("certificate_speed", "m/s, the speed by which the others are scaled"),
     ("certificate_momentum", "1"),
     ("certificate_joints", "1"),
     ("certificate_natural_map", "1"),
@@ -104,55 +105,55 @@ const RESIDUALS: [(&str, &str); 7] = [
     ("certificate_dissipation", "1"),
 ];
 
-impl Arrays {
-    /// Of a run, with its start as the first sample.
-    pub(super) fn new(plan: &Plan) -> Self {
-        let Plan { model, record, start, header, .. } = plan;
+impl RunArrays {
+    /// Arrays of a run, with its start as the first sample.
+    pub(super) fn new(plan: &RunPlan) -> Self {
+        let RunPlan { model, record, start, header, .. } = plan;
         let (bodies, joints) = (&record.bodies, &record.joints);
         let mut sampled = vec![
-            Array::scalar("time", "s"),
-            Array::scalar("step_size", "s"),
-            Array::each("body_position", "m, of the frame", bodies, &SPACE),
-            Array::each("body_quat_wxyz", "unit quaternion, w first", bodies, &["w", "x", "y", "z"]),
-            Array::each("body_velocity", "m/s, of the centre of mass", bodies, &SPACE),
-            Array::each("body_angular_velocity", "rad/s, in the world", bodies, &SPACE),
+            Quantity::scalar("time", "s"),
+            Quantity::scalar("step_size", "s"),
+            Quantity::each("body_position", "m, of the frame", bodies, &SPACE),
+            Quantity::each("body_quat_wxyz", "unit quaternion, w first", bodies, &["w", "x", "y", "z"]),
+            Quantity::each("body_velocity", "m/s, of the centre of mass", bodies, &SPACE),
+            Quantity::each("body_angular_velocity", "rad/s, in the world", bodies, &SPACE),
         ];
         if model.dimension() == 2 {
-            sampled.push(Array::each("body_angle", "rad, counting turns", bodies, &[]));
+            sampled.push(Quantity::each("body_angle", "rad, counting turns", bodies, &[]));
         }
         let count = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>();
         sampled.extend([
-            Array::each("joint_coordinate", "rad or m; not a number for joints without", joints, &[]),
-            Array::each("coordinates", "q, as the scheme has them", &count(start.q.len()), &[]),
-            Array::each("velocities", "v, as the scheme has them", &count(start.v.len()), &[]),
-            Array::scalar("kinetic_energy", "J"),
-            Array::scalar("potential_energy", "J"),
-            Array::vector("linear_momentum", "N s", &SPACE),
-            Array::vector("angular_momentum", "N m s, about the origin", &SPACE),
-            Array::scalar("infeasibility", "m, the largest penetration or joint error"),
+            Quantity::each("joint_coordinate", "rad or m; NaN for joints without a coordinate", joints, &[]),
+            Quantity::each("coordinates", "q, as the scheme has them", &count(start.q.len()), &[]),
+            Quantity::each("velocities", "v, as the scheme has them", &count(start.v.len()), &[]),
+            Quantity::scalar("kinetic_energy", "J"),
+            Quantity::scalar("potential_energy", "J"),
+            Quantity::vector("linear_momentum", "N s", &SPACE),
+            Quantity::vector("angular_momentum", "N m s, about the origin", &SPACE),
+            Quantity::scalar("infeasibility", "m, the largest penetration or joint error"),
         ]);
-        sampled.extend(RESIDUALS.map(|(name, unit)| Array::scalar(name, unit)));
-        sampled.push(Array::scalar("problems", "complementarity problems solved").of(Kind::Whole));
-        let words = |words: &[&str]| Kind::Word(words.iter().map(ToString::to_string).collect());
+        sampled.extend(RESIDUALS.map(|(name, unit)| Quantity::scalar(name, unit)));
+        sampled.push(Quantity::scalar("problems", "complementarity problems solved").of(ColumnType::Whole));
+        let words = |words: &[&str]| ColumnType::Word(words.iter().map(ToString::to_string).collect());
         let contacts = vec![
-            Array::scalar("contact_sample", "number of the sample, from 0").of(Kind::Whole),
-            Array::vector("contact_shapes", "numbers of the shapes", &["a", "b"]).of(Kind::Whole),
-            Array::scalar("contact_feature", "number of the near point of the two").of(Kind::Whole),
-            Array::vector("contact_bodies", "numbers of the bodies", &["a", "b"])
+            Quantity::scalar("contact_sample", "number of the sample, from 0").of(ColumnType::Whole),
+            Quantity::vector("contact_shapes", "numbers of the shapes", &["a", "b"]).of(ColumnType::Whole),
+            Quantity::scalar("contact_feature", "number of the near point of the two").of(ColumnType::Whole),
+            Quantity::vector("contact_bodies", "numbers of the bodies", &["a", "b"])
                 .of(words(&model.body_names())),
-            Array::vector("contact_point", "m", &SPACE),
-            Array::vector("contact_normal", "unit, from the first body to the second", &SPACE),
-            Array::scalar("contact_gap", "m, where rows were taken"),
-            Array::scalar("contact_friction_coefficient", "1"),
-            Array::scalar("contact_normal_impulse", "N s, on the second body"),
-            Array::vector("contact_friction_impulse", "N s, on the second body", &SPACE),
-            Array::vector("contact_slip", "m/s, of the second body against the first", &SPACE),
-            Array::scalar("contact_mode", "0 open, 1 stick, 2 slip").of(words(&["open", "stick", "slip"])),
+            Quantity::vector("contact_point", "m", &SPACE),
+            Quantity::vector("contact_normal", "unit, from the first body to the second", &SPACE),
+            Quantity::scalar("contact_gap", "m, where rows were taken"),
+            Quantity::scalar("contact_friction_coefficient", "1"),
+            Quantity::scalar("contact_normal_impulse", "N s, on the second body"),
+            Quantity::vector("contact_friction_impulse", "N s, on the second body", &SPACE),
+            Quantity::vector("contact_slip", "m/s, of the second body against the first", &SPACE),
+            Quantity::scalar("contact_mode", "0 open, 1 stick, 2 slip").of(words(&["open", "stick", "slip"])),
         ];
         let rows = vec![
-            Array::scalar("joint_row_sample", "number of the sample, from 0").of(Kind::Whole),
-            Array::scalar("joint_row_joint", "number of the joint").of(words(&model.joint_names())),
-            Array::scalar("joint_row_impulse", "N s"),
+            Quantity::scalar("joint_row_sample", "number of the sample, from 0").of(ColumnType::Whole),
+            Quantity::scalar("joint_row_joint", "number of the joint").of(words(&model.joint_names())),
+            Quantity::scalar("joint_row_impulse", "N s"),
         ];
         let mut arrays = Self {
             bodies: bodies.iter().map(|name| model.body(name)).collect(),
@@ -179,37 +180,35 @@ impl Arrays {
         };
         let observed =
             Simulation::from_state(model.clone(), start.clone()).with_scheme(plan.scheme).observe();
-        let mut first = Step::new(start, &observed);
-        // nothing was solved yet
-        first.certificate = [f64::NAN; 7];
-        arrays.add(&first);
+        arrays.add_sample(start, &observed, None);
         arrays
     }
 
-    /// After a step; those between two samples are left out.
-    pub(super) fn add(&mut self, step: &Step) {
+    /// Adds a step, unless it lies between two samples.
+    pub(super) fn add(&mut self, state: &State, report: &StepReport) {
         if let Some(every) = self.record.every {
-            // round-off of the sum of many steps
-            if step.t < self.due - 1e-9 * every {
+            // tolerance for the round-off of a sum of many steps
+            if report.t < self.due - 1e-9 * every {
                 return;
             }
-            while self.due <= step.t + 1e-9 * every {
+        }
+        self.add_sample(state, report, Some(&report.certificate));
+    }
+
+    /// Adds a sample; without a certificate where nothing was solved.
+    fn add_sample(&mut self, state: &State, report: &StepReport, certificate: Option<&Certificate>) {
+        if let Some(every) = self.record.every {
+            while self.due <= report.t + 1e-9 * every {
                 self.due += every;
             }
         }
-        let state = step.state();
-        let mut values = self.figures(step, &state).into_iter();
+        let mut values = self.sample(state, report, certificate).into_iter();
         for array in &mut self.sampled {
             array.data.extend(values.next().unwrap_or_default());
         }
         let sample = self.samples as f64;
         if self.record.contacts {
-            for c in &step.contacts {
-                let mode = match c.mode {
-                    Mode::Open => 0.0,
-                    Mode::Stick => 1.0,
-                    Mode::Slip => 2.0,
-                };
+            for c in &report.contacts {
                 let values: [&[f64]; 12] = [
                     &[sample],
                     &[f64::from(c.id.pair.a), f64::from(c.id.pair.b)],
@@ -222,27 +221,27 @@ impl Arrays {
                     &[c.normal_impulse],
                     &c.friction_impulse,
                     &c.slip,
-                    &[mode],
+                    &[mode_number(c)],
                 ];
                 self.contacts.iter_mut().zip(values).for_each(|(array, x)| array.data.extend(x));
             }
         }
-        for joint in &step.joints {
+        for joint in &report.joints {
             let values = [sample, f64::from(joint.joint), joint.impulse];
             self.rows.iter_mut().zip(values).for_each(|(array, x)| array.data.push(x));
         }
         self.samples += 1;
     }
 
-    /// The numbers of a sample, in the order of `sampled`.
-    fn figures(&self, step: &Step, state: &State) -> Vec<Vec<f64>> {
+    /// Numbers of a sample, in the order of `sampled`.
+    fn sample(&self, state: &State, report: &StepReport, certificate: Option<&Certificate>) -> Vec<Vec<f64>> {
         let Self { model, bodies, joints, .. } = self;
         let missing = f64::NAN;
         let poses: Vec<_> = bodies.iter().map(|b| b.and_then(|b| model.pose(state, b))).collect();
         let twists: Vec<_> = bodies.iter().map(|b| b.and_then(|b| model.velocity(state, b))).collect();
         let mut values = vec![
-            vec![step.t],
-            vec![step.h],
+            vec![report.t],
+            vec![report.h],
             poses.iter().flat_map(|p| p.map_or([missing; 3], |p| p.position)).collect(),
             poses.iter().flat_map(|p| p.map_or([missing; 4], |p| p.quat_wxyz)).collect(),
             twists.iter().flat_map(|t| t.map_or([missing; 3], |t| t.0)).collect(),
@@ -258,18 +257,18 @@ impl Arrays {
             joints.iter().map(coordinate).collect(),
             state.q.clone(),
             state.v.clone(),
-            vec![step.kinetic],
-            vec![step.potential],
-            step.linear_momentum.to_vec(),
-            step.angular_momentum.to_vec(),
-            vec![step.infeasibility],
+            vec![report.kinetic],
+            vec![report.potential],
+            report.linear_momentum.to_vec(),
+            report.angular_momentum.to_vec(),
+            vec![report.infeasibility],
         ]);
-        values.extend(step.certificate.iter().map(|r| vec![*r]));
-        values.push(vec![step.work.problems as f64]);
+        values.extend(certificate.map_or([missing; 7], residuals).map(|r| vec![r]));
+        values.push(vec![report.work.problems as f64]);
         values
     }
 
-    /// Adds what the arrays are.
+    /// Adds units and shapes of all quantities to the metadata.
     pub(super) fn finish(mut self) -> Self {
         let quantities: Map<String, Value> = self
             .all()
@@ -279,17 +278,17 @@ impl Arrays {
         self
     }
 
-    /// The arrays as tables, each with what its file is called after.
-    pub(super) fn tables(&self) -> [(&'static str, &[Array]); 3] {
+    /// Tables, each with the infix of its file name.
+    pub(super) fn tables(&self) -> [(&'static str, &[Quantity]); 3] {
         [("", &self.sampled), ("contacts.", &self.contacts), ("joints.", &self.rows)]
     }
 
-    /// All arrays.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Array> {
+    /// Quantities of all tables.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Quantity> {
         self.sampled.iter().chain(&self.contacts).chain(&self.rows)
     }
 
-    /// The same as one JSON object; what is not a number is null.
+    /// All quantities as one JSON object; NaN becomes null.
     pub(super) fn json(&self) -> Value {
         let mut object = Map::new();
         object.insert("metadata".into(), self.metadata.clone());
@@ -300,7 +299,21 @@ impl Arrays {
     }
 }
 
-/// Numbers as lists of lists.
+/// Number of a contact's mode in the exported arrays.
+fn mode_number(contact: &ContactReport) -> f64 {
+    match contact.mode {
+        Mode::Open => 0.0,
+        Mode::Stick => 1.0,
+        Mode::Slip => 2.0,
+    }
+}
+
+/// Residuals in the order of [`RESIDUALS`].
+fn residuals(c: &Certificate) -> [f64; 7] {
+    [c.speed, c.momentum, c.joints, c.natural_map, c.cone, c.complementarity, c.dissipation]
+}
+
+/// Numbers as nested lists.
 fn nested(data: &[f64], shape: &[usize]) -> Value {
     let Some((&n, inner)) = shape.split_first() else {
         return data.first().map_or(Value::Null, |x| json!(x));

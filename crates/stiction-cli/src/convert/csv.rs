@@ -1,13 +1,13 @@
-//! Comma-separated values: a row per sample, and files beside it for contacts and joint rows.
+//! CSV writer: one table, with column names in the first row.
 
-use super::arrays::Array;
+use super::arrays::Quantity;
 use std::io::{self, Write};
 
-/// A table with its names in the first row; numbers are written so that they are read back as they were.
-pub(super) fn write(table: &[Array], file: &mut impl Write) -> io::Result<()> {
+/// Writes a table. Numbers have as many digits as it takes to read them back bit by bit; NaN is an empty field.
+pub(super) fn write(table: &[Quantity], file: &mut impl Write) -> io::Result<()> {
     let names = table.iter().flat_map(|a| a.labels.iter().map(|label| quoted(&format!("{}{label}", a.name))));
     writeln!(file, "{}", names.collect::<Vec<_>>().join(","))?;
-    for row in 0..table.first().map_or(0, Array::len) {
+    for row in 0..table.first().map_or(0, Quantity::len) {
         let mut first = true;
         for array in table {
             for x in &array.data[row * array.width()..(row + 1) * array.width()] {
@@ -15,7 +15,6 @@ pub(super) fn write(table: &[Array], file: &mut impl Write) -> io::Result<()> {
                     file.write_all(b",")?;
                 }
                 first = false;
-                // what is not a number is left empty
                 if !x.is_nan() {
                     write!(file, "{x:?}")?;
                 }
@@ -26,7 +25,7 @@ pub(super) fn write(table: &[Array], file: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A name that a comma or a quote does not tear apart.
+/// Quotes a name that contains commas, quotes or line breaks.
 fn quoted(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", name.replace('"', "\"\""))

@@ -1,17 +1,17 @@
-//! The format of NumPy: a zip file of arrays, C-contiguous float64, little-endian.
+//! NPZ writer: a zip file of NumPy arrays, C-contiguous, float64, little-endian.
 
-use super::arrays::{Array, Arrays};
+use super::arrays::{Quantity, RunArrays};
 use std::io::{self, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// What comes before the numbers is a multiple of this.
-const ALIGNED: usize = 64;
+/// Alignment of the numbers in an array file [bytes], as NumPy writes it.
+const NPY_ALIGNMENT: usize = 64;
 
-/// Writes all arrays, and what they are as `metadata.json`.
-pub(super) fn write(arrays: &Arrays, file: impl Write + Seek) -> io::Result<()> {
+/// Writes all arrays, and their units and names as `metadata.json`.
+pub(super) fn write(arrays: &RunArrays, file: impl Write + Seek) -> io::Result<()> {
     let mut zip = ZipWriter::new(file);
-    // whole files above 4 GiB are all right too
+    // large_file: allow arrays above 4 GiB
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     let failed = |error: zip::result::ZipError| io::Error::other(error.to_string());
     for array in arrays.all() {
@@ -26,21 +26,21 @@ pub(super) fn write(arrays: &Arrays, file: impl Write + Seek) -> io::Result<()> 
     zip.finish().map_err(failed)?.flush()
 }
 
-/// The head of an array, in version 1.0 of the format.
-fn head(array: &Array) -> Vec<u8> {
+/// Header of an array file, in version 1.0 of the format.
+fn head(array: &Quantity) -> Vec<u8> {
     let mut dimensions: Vec<String> = array.shape().iter().map(ToString::to_string).collect();
-    // (3,) is a tuple, (3) is not
+    // Python needs the comma: (3,) is a tuple, (3) is a number
     dimensions.push(String::new());
     let mut text = format!(
         "{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}",
         dimensions.join(", ").trim_end()
     );
-    // magic, version and length take ten bytes, the line ends with a newline
-    let length = (text.len() + 11).next_multiple_of(ALIGNED) - 10;
+    // magic, version and length take ten bytes; the header ends with a newline
+    let length = (text.len() + 11).next_multiple_of(NPY_ALIGNMENT) - 10;
     text += &" ".repeat(length - 1 - text.len());
     text.push('\n');
     let mut head = b"\x93NUMPY\x01\x00".to_vec();
-    // dimensions are few, so the text is short
+    // at most three dimensions: the text is far below 64 KiB
     head.extend(u16::try_from(length).unwrap_or(u16::MAX).to_le_bytes());
     head.extend(text.as_bytes());
     head

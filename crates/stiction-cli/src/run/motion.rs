@@ -1,17 +1,17 @@
-//! Bodies as outlines: in the plane as they are, in space as seen along y.
+//! Outlines of bodies for figures: planar shapes as they are, spatial shapes projected along y.
 
 use stiction::State;
 use stiction_geometry::{planar, spatial};
 use stiction_papers::{Outline, Snapshot};
 use stiction_scene::{Drawn, Model, Pose, ShapeRef};
 
-/// Directions that round outlines are made of.
-const DIRECTIONS: u32 = 64;
+/// Number of directions in which an outline is sampled.
+const OUTLINE_DIRECTIONS: u32 = 64;
 
-/// Part of the picture that is left around the bodies.
-const MARGIN: f64 = 0.06;
+/// Margin around the bodies, relative to the size of the picture.
+const PICTURE_MARGIN: f64 = 0.06;
 
-/// The bodies at several states; floors and walls as far as the picture goes.
+/// Outlines at several states; floors and walls are cut at the edge of the picture.
 pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Snapshot> {
     let bodies: Vec<u32> = model.body_names().iter().filter_map(|name| model.body(name)).collect();
     let bounded = |state: &State| {
@@ -38,7 +38,7 @@ pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Snapshot> {
     frames
 }
 
-/// Every joint from the centre of one moving body to that of the other, for those that have no shape.
+/// Lines along joints, from the centre of one moving body to that of the other, so that bodies without shapes show.
 fn links(model: &Model, state: &State) -> Vec<Outline> {
     let mut links = Vec::new();
     for joint in model.joint_names().iter().filter_map(|name| model.joint(name)) {
@@ -53,12 +53,12 @@ fn links(model: &Model, state: &State) -> Vec<Outline> {
     links
 }
 
-/// The two coordinates that are drawn.
+/// Coordinates in the picture.
 fn flat(model: &Model, [x, y, z]: [f64; 3]) -> [f64; 2] {
     if model.dimension() == 2 { [x, y] } else { [x, z] }
 }
 
-/// What bounded outlines reach, and a little more.
+/// Corners of the picture: the bounding box of all outlines with a margin.
 fn extent(frames: &[Snapshot]) -> ([f64; 2], [f64; 2]) {
     let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     for p in frames.iter().flat_map(|f| &f.outlines).flat_map(|o| &o.points) {
@@ -71,10 +71,10 @@ fn extent(frames: &[Snapshot]) -> ([f64; 2], [f64; 2]) {
         return ([-1.0; 2], [1.0; 2]);
     }
     let size = (high[0] - low[0]).max(high[1] - low[1]).max(1e-9);
-    (low.map(|x| x - MARGIN * size), high.map(|x| x + MARGIN * size))
+    (low.map(|x| x - PICTURE_MARGIN * size), high.map(|x| x + PICTURE_MARGIN * size))
 }
 
-/// A rotation by a unit quaternion.
+/// Rotation by a unit quaternion.
 fn turn([w, x, y, z]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
     nalgebra::UnitQuaternion::new_unchecked(nalgebra::Quaternion::new(w, x, y, z))
         .transform_vector(&v.into())
@@ -89,7 +89,7 @@ fn is_wall(shape: ShapeRef) -> bool {
     matches!(shape, ShapeRef::Planar(planar::Shape::HalfPlane) | ShapeRef::Spatial(spatial::Shape::HalfSpace))
 }
 
-/// What a convex shape looks like from where it is seen: its farthest points in every direction of the picture.
+/// Silhouette of a convex shape: its farthest points in the directions of the picture. `None` for floors and walls.
 fn silhouette(model: &Model, body: &Pose, drawn: &Drawn) -> Option<Outline> {
     if is_wall(drawn.shape) {
         return None;
@@ -99,8 +99,8 @@ fn silhouette(model: &Model, body: &Pose, drawn: &Drawn) -> Option<Outline> {
         flat(model, add(turn(body.quat_wxyz, inner), body.position))
     };
     let mut points: Vec<[f64; 2]> = Vec::new();
-    for k in 0..DIRECTIONS {
-        let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / f64::from(DIRECTIONS)).sin_cos();
+    for k in 0..OUTLINE_DIRECTIONS {
+        let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / f64::from(OUTLINE_DIRECTIONS)).sin_cos();
         let direction = if model.dimension() == 2 { [cos, sin, 0.0] } else { [cos, 0.0, sin] };
         let local = turn_back(drawn.pose.quat_wxyz, turn_back(body.quat_wxyz, direction));
         let point = place(farthest(drawn.shape, local)?);
@@ -115,7 +115,7 @@ fn add(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|i| a[i] + b[i])
 }
 
-/// The farthest point of a shape along a local unit direction; none for what has no end.
+/// Farthest point of a shape along a local unit direction; `None` for unbounded shapes.
 fn farthest(shape: ShapeRef, d: [f64; 3]) -> Option<[f64; 3]> {
     let ellipsoid = |axes: [f64; 3]| {
         let length = (0..3).map(|i| (axes[i] * d[i]).powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
@@ -150,7 +150,7 @@ fn farthest(shape: ShapeRef, d: [f64; 3]) -> Option<[f64; 3]> {
     }
 }
 
-/// The line in which a wall is seen, within the picture; none for one that is seen face on.
+/// Line of a floor or wall within the picture; `None` where its face is parallel to the picture.
 fn wall(model: &Model, body: &Pose, drawn: &Drawn, low: [f64; 2], high: [f64; 2]) -> Option<Outline> {
     let up = if model.dimension() == 2 { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] };
     let normal = flat(model, turn(body.quat_wxyz, turn(drawn.pose.quat_wxyz, up)));
@@ -160,7 +160,7 @@ fn wall(model: &Model, body: &Pose, drawn: &Drawn, low: [f64; 2], high: [f64; 2]
     }
     let at = flat(model, add(turn(body.quat_wxyz, drawn.pose.position), body.position));
     let along = [-normal[1] / length, normal[0] / length];
-    // the part of at + s along that lies in the picture
+    // range of s for which at + s along lies in the picture
     let (mut from, mut to) = (f64::NEG_INFINITY, f64::INFINITY);
     for k in 0..2 {
         if along[k].abs() < 1e-12 {

@@ -1,23 +1,23 @@
-//! The picture of a run: energy, infeasibility, certificate and motion.
+//! Figure of a run: energy, infeasibility, certificate and motion, from its journal.
 
 use super::motion;
-use super::plan::Plan;
+use super::plan::RunPlan;
 use crate::{BadInput, plot};
 use std::path::Path;
 use stiction::Simulation;
-use stiction_journal::Journal;
+use stiction_journal::{Journal, JournalError};
 use stiction_papers::{Axis, Curve, Figure, FigureContent};
 
-/// How often the bodies are drawn.
-const FRAMES: usize = 6;
+/// Number of states at which the bodies are drawn.
+const MOTION_FRAMES: usize = 6;
 
 /// Draws a run from its journal as SVG text.
-pub(super) fn draw(plan: &Plan, journal: &Path) -> Result<String, BadInput> {
-    let said = |error: stiction_journal::JournalError| BadInput(error.to_string());
+pub(super) fn draw(plan: &RunPlan, journal: &Path) -> Result<String, BadInput> {
+    let bad = |error: JournalError| BadInput(error.to_string());
     let first =
         Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme).observe();
     let [mut kinetic, mut potential, mut total] =
-        ["kinetic", "potential", "both"].map(|label| Curve { label: label.into(), points: Vec::new() });
+        ["kinetic", "potential", "total"].map(|label| Curve { label: label.into(), points: Vec::new() });
     let [mut depth, mut residual] =
         ["infeasibility", "worst residual"].map(|label| Curve { label: label.into(), points: Vec::new() });
     let mut energy = |t: f64, k: f64, p: f64| {
@@ -28,21 +28,21 @@ pub(super) fn draw(plan: &Plan, journal: &Path) -> Result<String, BadInput> {
     energy(first.t, first.kinetic, first.potential);
     depth.points.push([first.t, first.infeasibility]);
     let mut times = vec![first.t];
-    for step in Journal::open(journal).map_err(said)? {
-        let step = step.map_err(said)?;
-        energy(step.t, step.kinetic, step.potential);
-        depth.points.push([step.t, step.infeasibility]);
-        residual.points.push([step.t, step.worst()]);
-        times.push(step.t);
+    for record in Journal::open(journal).map_err(bad)? {
+        let report = record.map_err(bad)?.report;
+        energy(report.t, report.kinetic, report.potential);
+        depth.points.push([report.t, report.infeasibility]);
+        residual.points.push([report.t, report.certificate.worst()]);
+        times.push(report.t);
     }
-    // the records at equal distances, the first and the last among them
+    // equally spaced records, with the first and the last
     let last = times.len() - 1;
-    let mut wanted: Vec<usize> = (0..FRAMES).map(|k| k * last / (FRAMES - 1)).collect();
+    let mut wanted: Vec<usize> = (0..MOTION_FRAMES).map(|k| k * last / (MOTION_FRAMES - 1)).collect();
     wanted.dedup();
     let mut states = vec![plan.start.clone()];
-    for (k, step) in Journal::open(journal).map_err(said)?.enumerate() {
+    for (k, record) in Journal::open(journal).map_err(bad)?.enumerate() {
         if wanted.contains(&(k + 1)) {
-            states.push(step.map_err(said)?.state());
+            states.push(record.map_err(bad)?.state);
         }
     }
     let time = || Axis::linear("time [s]");

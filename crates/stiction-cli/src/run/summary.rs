@@ -1,54 +1,57 @@
-//! What a run came to.
+//! Summary of a run: energy, worst residuals, counters and files, as text and JSON.
 
-use super::plan::Plan;
+use super::plan::RunPlan;
 use crate::count;
 use crate::residual;
 use serde::Serialize;
 use std::fmt::Write;
 use stiction::StepReport;
-use stiction_journal::Step;
+use stiction_journal::StepRecord;
 
-/// What a run came to.
+/// Summary of a run, as `--json` prints it.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Summary {
+pub(crate) struct RunSummary {
     scene: String,
     title: String,
     scheme: String,
-    /// Size of a step [s]; of a stretch where an accuracy was followed.
+    /// Step size, or interval between records of a run to an accuracy [s].
     h: f64,
     accuracy: Option<f64>,
     /// `finished`, `interrupted`, `failed` or `not written`.
     pub(crate) status: &'static str,
-    /// Why it did not finish.
+    /// Reason why it did not finish.
     pub(crate) message: Option<String>,
     steps: usize,
-    /// Steps that a journal already had.
+    /// Steps that were in the journal before.
     resumed: usize,
-    /// Time at the start, at the end, and when it was to end [s].
+    /// Start time [s].
     start: f64,
+    /// Time reached [s].
     end: f64,
+    /// End time asked for [s].
     until: f64,
     energy: Energy,
-    /// At the end [N s; N m s].
+    /// Linear momentum at the end [N s].
     linear_momentum: [f64; 3],
+    /// Angular momentum about the origin at the end [N m s].
     angular_momentum: [f64; 3],
-    /// Largest penetration or joint error [m], and when [s].
+    /// Largest penetration or joint error [m].
     infeasibility: Peak,
-    /// Worst residual of a certificate, and when [s].
+    /// Worst residual of a certificate.
     certificate: Peak,
-    /// Steps whose answer does not hold to the tolerance, but to the loosest one of the scheme.
+    /// Steps whose residual is above the tolerance, but within the loosest one of the scheme.
     loose: usize,
-    /// Complementarity problems solved, and for an accuracy sets of equations.
+    /// Complementarity problems solved; for second-order schemes also systems of equations.
     problems: usize,
-    /// Most contacts of a step.
+    /// Largest number of contacts in a step.
     contacts: usize,
     events: usize,
-    /// What took how long [s].
-    pub(crate) wall_time: f64,
-    /// Simulated time over that.
-    pub(crate) real_time_factor: f64,
+    /// Wall time [s].
+    wall_time: f64,
+    /// Simulated time over wall time.
+    real_time_factor: f64,
     pub(crate) journal: String,
-    /// What was made of it.
+    /// Other files written.
     pub(crate) files: Vec<String>,
 }
 
@@ -62,7 +65,7 @@ struct Energy {
     largest: f64,
 }
 
-/// A largest value, and when.
+/// Largest value, and its time [s].
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Peak {
     value: f64,
@@ -77,9 +80,9 @@ impl Peak {
     }
 }
 
-impl Summary {
-    /// Of a run that has not begun.
-    pub(crate) fn new(plan: &Plan, start: &StepReport) -> Self {
+impl RunSummary {
+    /// Summary before the first step.
+    pub(crate) fn new(plan: &RunPlan, start: &StepReport) -> Self {
         let energy = start.kinetic + start.potential;
         let StepReport { t, kinetic, potential, linear_momentum, angular_momentum, .. } = *start;
         Self {
@@ -111,8 +114,9 @@ impl Summary {
         }
     }
 
-    /// After a step, or from a record of one.
-    pub(crate) fn add(&mut self, step: &Step, resumed: bool) {
+    /// Adds a step that was made, or one that was read from a resumed journal.
+    pub(crate) fn add(&mut self, record: &StepRecord, resumed: bool) {
+        let step = &record.report;
         self.steps += 1;
         self.resumed += usize::from(resumed);
         self.end = step.t;
@@ -126,25 +130,26 @@ impl Summary {
         };
         (self.linear_momentum, self.angular_momentum) = (step.linear_momentum, step.angular_momentum);
         self.infeasibility.raise(step.infeasibility, step.t);
-        self.certificate.raise(step.worst(), step.t);
+        self.certificate.raise(step.certificate.worst(), step.t);
         self.loose += usize::from(step.work.loose > 0);
-        self.problems += step.work.problems + step.followed.map_or(0, |f| f.solves);
+        self.problems += step.work.problems + record.accuracy.as_ref().map_or(0, |a| a.solves);
         self.problems += step.second_order.map_or(0, |s| s.solves.saturating_sub(step.work.problems));
         self.contacts = self.contacts.max(step.contacts.len());
         self.events += step.events.len();
     }
 
-    /// Simulated time since a state that was there at the start [s].
-    pub(crate) fn simulated(&self, from: f64) -> f64 {
-        self.end - from
+    /// Sets the wall time of the steps since time `from` [s].
+    pub(crate) fn set_wall_time(&mut self, wall_time: f64, from: f64) {
+        self.wall_time = wall_time;
+        self.real_time_factor = (self.end - from) / wall_time.max(1e-9);
     }
 
-    /// Time now [s].
+    /// Time reached [s].
     pub(crate) fn end(&self) -> f64 {
         self.end
     }
 
-    /// In words.
+    /// Text for the terminal.
     pub(crate) fn text(&self) -> String {
         let mut text = format!("{}\n", self.title);
         let mut line = |label: &str, value: String| {
@@ -155,9 +160,12 @@ impl Summary {
             None => format!("steps of {} s", self.h),
         };
         line("scheme", format!("{}, {sizes}", self.scheme));
-        let resumed =
-            if self.resumed > 0 { format!(", {} of them before", self.resumed) } else { String::new() };
-        let what = if self.accuracy.is_some() { ["stretch", "stretches"] } else { ["step", "steps"] };
+        let resumed = if self.resumed > 0 {
+            format!(", {} of them from the resumed journal", self.resumed)
+        } else {
+            String::new()
+        };
+        let what = if self.accuracy.is_some() { ["interval", "intervals"] } else { ["step", "steps"] };
         let steps = count(self.steps, what[0], what[1]);
         line("time", format!("{} to {} s in {steps}{resumed}", number(self.start), number(self.end)));
         if self.status != "finished" {
@@ -176,17 +184,18 @@ impl Summary {
             format!("{} N s, {} N m s", vector(self.linear_momentum), vector(self.angular_momentum)),
         );
         let Peak { value, t } = self.infeasibility;
-        line("penetration", format!("or joint error at most {} m, at {} s", residual(value), number(t)));
+        line("penetration", format!("or joint error: at most {} m, at {} s", residual(value), number(t)));
         let Peak { value, t } = self.certificate;
-        line("certificate", format!("at worst {}, at {} s", residual(value), number(t)));
+        line("certificate", format!("worst residual {}, at {} s", residual(value), number(t)));
         if self.loose > 0 {
-            line("", format!("{} above the tolerance", count(self.loose, "step is", "steps are")));
+            let steps = count(self.loose, "step is", "steps are");
+            line("", format!("{steps} above the tolerance and within the loosest one of the scheme"));
         }
         let problems = count(self.problems, "problem", "problems");
-        // where an accuracy was followed, contacts come and go within a stretch and are not counted
+        // contacts open and close within an interval of a run to an accuracy, so they are not counted
         let contacts = match self.accuracy {
             Some(_) => String::new(),
-            None => format!(", {} at most in one step", count(self.contacts, "contact", "contacts")),
+            None => format!(", at most {} in a step", count(self.contacts, "contact", "contacts")),
         };
         let events = if self.events > 0 {
             format!(", {} located", count(self.events, "event", "events"))
@@ -194,10 +203,7 @@ impl Summary {
             String::new()
         };
         line("solved", format!("{problems}{contacts}{events}"));
-        line(
-            "took",
-            format!("{:.3} s, {:.2} times as fast as real time", self.wall_time, self.real_time_factor),
-        );
+        line("took", format!("{:.3} s, {:.2} times real time", self.wall_time, self.real_time_factor));
         line("journal", self.journal.clone());
         for file in &self.files {
             line("written", file.clone());
@@ -206,14 +212,14 @@ impl Summary {
     }
 }
 
-/// A time with no more digits than it has.
+/// Time without trailing zeros.
 fn number(x: f64) -> String {
     let text = format!("{x:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 fn vector(v: [f64; 3]) -> String {
-    // what is rounded to zero has no sign
+    // no minus sign in front of a value that rounds to zero
     let [x, y, z] = v.map(|x| format!("{x:.4}").replace("-0.0000", "0.0000"));
     format!("({x}, {y}, {z})")
 }

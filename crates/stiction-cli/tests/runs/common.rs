@@ -1,13 +1,13 @@
-//! What several modules use.
+//! Helpers of all test modules: folders, the program, scenes.
 
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use stiction_journal::{Journal, Step};
+use stiction_journal::{Journal, StepRecord};
 
-/// A folder of its own for each test, gone when it ends.
+/// Temporary folder of a test, removed at its end.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -22,8 +22,8 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// A scene with its text.
-    pub(crate) fn scene(&self, name: &str, text: &str) -> PathBuf {
+    /// Writes a file and returns its path.
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, text).unwrap();
         path
@@ -36,7 +36,7 @@ impl Drop for Folder {
     }
 }
 
-/// The command, not yet started.
+/// Program with arguments, not yet started.
 pub(crate) fn command(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stiction"));
     command.args(arguments.iter().map(AsRef::as_ref));
@@ -51,25 +51,25 @@ pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or(-1)
 }
 
-pub(crate) fn words(output: &Output) -> String {
+pub(crate) fn printed(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 pub(crate) fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", words(output)))
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", printed(output)))
 }
 
-/// All steps of a journal that is whole.
-pub(crate) fn steps(path: &Path) -> Vec<Step> {
+/// All steps of an undamaged journal.
+pub(crate) fn records(path: &Path) -> Vec<StepRecord> {
     let mut journal = Journal::open(path).unwrap();
-    let steps = journal.by_ref().collect::<Result<_, _>>().unwrap();
+    let records = journal.by_ref().collect::<Result<_, _>>().unwrap();
     assert_eq!(journal.damage(), None);
-    steps
+    records
 }
 
-/// Boxes on boxes on a floor, one of them pushed, beside a driven pendulum; friction μ.
+/// Scene of a stack of boxes on a floor, the top one moving, beside a pendulum.
 pub(crate) fn boxes(duration: f64, friction: f64) -> String {
-    let mut text = format!(
+    let mut scene = format!(
         r#"
 format = 1
 dimension = 2
@@ -88,7 +88,7 @@ shapes = [{{ kind = "half_plane" }}]
     for k in 0..5 {
         let (x, y) = (0.03 * f64::from(k % 2), 0.1 + 0.21 * f64::from(k));
         let _ = write!(
-            text,
+            scene,
             r#"
 [[bodies]]
 name = "box {k}"
@@ -100,7 +100,8 @@ shapes = [{{ kind = "polygon", vertices = [[-0.2, -0.1], [0.2, -0.1], [0.2, 0.1]
             speed = if k == 4 { 2.0 } else { 0.0 }
         );
     }
-    text + r#"
+    scene
+        + r#"
 [[bodies]]
 name = "bob"
 mass = 1.0
@@ -115,9 +116,9 @@ at = [2.0, 4.0]
 "#
 }
 
-/// Balls that spin and roll on a floor, one against the other, with what resists both.
+/// Scene of two balls that roll and spin towards each other on a floor, with rolling and torsional friction.
 pub(crate) fn balls(duration: f64) -> String {
-    let mut text = format!(
+    let mut scene = format!(
         r#"
 format = 1
 dimension = 3
@@ -137,7 +138,7 @@ shapes = [{{ kind = "half_space" }}]
     );
     for (k, x, speed, spin) in [(0, 0.0, 0.5, 8.0), (1, 0.6, -0.3, -5.0)] {
         let _ = write!(
-            text,
+            scene,
             r#"
 [[bodies]]
 name = "ball {k}"
@@ -150,10 +151,10 @@ shapes = [{{ kind = "sphere", radius = 0.2 }}]
             roll = speed / 0.2
         );
     }
-    text
+    scene
 }
 
-/// A ball that bounces and slides, beside a pendulum.
+/// Scene of a ball that bounces and slides, beside a pendulum.
 pub(crate) const BOUNCING: &str = r#"
 format = 1
 dimension = 2

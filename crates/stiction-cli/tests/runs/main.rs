@@ -1,10 +1,11 @@
-//! Runs of the built command: killed, interrupted, refused, forged, converted, compared.
+//! Tests of the built program: `run`, `verify`, `convert` and `compare`, with journals of formats 3 and 2.
 
 mod common;
-mod compared;
-mod converted;
-mod forged;
-mod killed;
+mod compare;
+mod convert;
 #[cfg(feature = "parquet")]
-mod parquet;
-mod refused;
+mod convert_parquet;
+mod format2;
+mod resume;
+mod run;
+mod verify;

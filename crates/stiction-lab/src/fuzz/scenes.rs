@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use stiction::{Accuracy, Simulation, StepReport, System};
-use stiction_scene::{Built, Diagnostics, Scene};
+use stiction_scene::{BuiltScene, Diagnostics, Scene};
 
 /// Mutated scene files: each is refused with a line number or runs for a few steps; none panics or hangs.
 ///
@@ -56,11 +56,11 @@ struct FileTally {
     refused: u64,
     /// Refused when the world is built.
     impossible: u64,
-    /// Built, too large to run here.
+    /// BuiltScene, too large to run here.
     large: u64,
-    /// Built, and a step failed.
+    /// BuiltScene, and a step failed.
     stopped: u64,
-    /// Built and run.
+    /// BuiltScene and run.
     ran: u64,
     slowest: (Duration, u64),
     failures: Vec<(u64, String)>,
@@ -220,7 +220,7 @@ fn judge(text: &str) -> Result<FileOutcome, String> {
         Ok(built) => built,
         Err(found) => return placed(&found, text).map(|()| FileOutcome::Impossible),
     };
-    let Built { model, state, scheme, h, accuracy, duration, .. } = built;
+    let BuiltScene { model, state, scheme, h, accuracy, duration, .. } = built;
     if state.v.len() > MAX_VELOCITIES {
         return Ok(FileOutcome::Large);
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::copies::{self, Copied, GROUND, Names};
 use crate::diagnostic::Finding;
-use crate::keys::MOST;
+use crate::keys::MAX_ENTRIES;
 use crate::place::Places;
 use crate::read::Reader;
 use crate::surface::{Made, Materials, Pairs};
@@ -99,8 +99,8 @@ impl Assembly<'_> {
         for (k, reader) in self.root.tables("bodies").enumerate() {
             let base = reader.text("name").unwrap_or("");
             let all = copies(&reader);
-            if self.names.all().len() + all.len() > MOST {
-                reader.error(&reader.span("copies"), format!("more bodies than the limit of {MOST}"));
+            if self.names.all().len() + all.len() > MAX_ENTRIES {
+                reader.error(&reader.span("copies"), format!("more bodies than the limit of {MAX_ENTRIES}"));
                 return;
             }
             // everything but the pose is the same in all copies

@@ -1,26 +1,26 @@
-//! The world as a whole, how it is run and what is kept.
+//! Keys of the world, the run and its recording.
 
-use super::{ABOVE_0, AT_LEAST_0, Kind, Table, VECTOR, Word, may, must, word};
+use super::{ABOVE_0, AT_LEAST_0, ChoiceWord, Table, VECTOR, ValueKind, optional, required, word};
 
-const FRICTION_POINTS: &[Word] = &[
+const FRICTION_POINTS: &[ChoiceWord] = &[
     word(
         "common",
-        "At one point for both bodies, halfway between the surfaces: angular momentum is kept exactly.",
+        "At one point for both bodies, halfway between the surfaces: conserves angular momentum exactly.",
     ),
-    word("surface", "At each body's own surface."),
+    word("surface", "At the surface of each body."),
 ];
 
-const DEPTHS: &[Word] = &[
-    word("ratio", "By the ratio metric, as many contacts as two bodies have."),
-    word("minkowski", "By the signed distance, one contact per pair: to compare with."),
+const DEPTHS: &[ChoiceWord] = &[
+    word("ratio", "Ratio metric, with as many contacts as two bodies have."),
+    word("minkowski", "Signed distance with one contact per pair, for comparison."),
 ];
 
 const FACETS: Table = Table {
     name: "facets",
-    doc: "A polygon in place of the friction circle.",
+    doc: "Friction polygon, instead of the friction circle.",
     fields: &[
-        may("directions", Kind::Integer(4, 64), "Number of directions, even. Default 8."),
-        may("aligned", Kind::Flag, "The first direction is along the slip. Default true."),
+        optional("directions", ValueKind::Integer(4, 64), "Number of directions, even. Default 8."),
+        optional("aligned", ValueKind::Flag, "true: the first direction is along the slip. Default true."),
     ],
     shared: &[],
     one_of: &[],
@@ -28,143 +28,195 @@ const FACETS: Table = Table {
 
 pub(super) const WORLD: Table = Table {
     name: "world",
-    doc: "What holds everywhere.",
+    doc: "Settings of the whole world.",
     fields: &[
-        may("gravity", VECTOR, "Gravity [m/s²]. Default: 9.81 along −y in the plane and −z in space."),
-        may("time", Kind::Number(super::ANY), "Time at the start [s]. Default 0."),
-        may(
+        optional("gravity", VECTOR, "Gravity [m/s²]. Default: 9.81 along −y in the plane and −z in space."),
+        optional("time", ValueKind::Number(super::ANY), "Time at the start [s]. Default 0."),
+        optional(
             "friction_point",
-            Kind::Choice(FRICTION_POINTS),
-            "Where friction acts while surfaces are apart or overlap.",
+            ValueKind::Choice(FRICTION_POINTS),
+            "Point at which friction acts while surfaces are apart or overlap.",
         ),
-        may("depth", Kind::Choice(DEPTHS), "How the gap between polygons, boxes and polyhedra is measured."),
-        may("allow_overlap", Kind::Flag, "Shapes that overlap at the start are no mistake. Default false."),
-        may("facets", Kind::Table(&FACETS), "A polygon in place of the friction circle. Default: none.")
-            .space(),
+        optional(
+            "depth",
+            ValueKind::Choice(DEPTHS),
+            "Measure of the gap between polygons, boxes and polyhedra.",
+        ),
+        optional("allow_overlap", ValueKind::Flag, "true: shapes may overlap at the start. Default false."),
+        optional(
+            "facets",
+            ValueKind::Table(&FACETS),
+            "Friction polygon, instead of the friction circle. Default: none.",
+        )
+        .space(),
     ],
     shared: &[],
     one_of: &[],
 };
 
-/// The schemes by their names.
-pub(crate) const SCHEMES: &[Word] = &[
+/// Names of the schemes.
+pub(crate) const SCHEMES: &[ChoiceWord] = &[
     word("default", "ah04 followed by post-stabilization: for many bodies in contact."),
-    word("accurate", "Second order with every event located: for few bodies in contact at a time."),
-    word("ap97", "First order, velocities only."),
+    word("accurate", "Second order with located events: for few bodies in contact at a time."),
+    word("ap97", "First order, constraints on velocities only."),
     word("ah04", "First order, constraint-stabilized."),
-    word("st00", "First order, positions at the end of the step, linearized."),
-    word("st00-nonlinear", "First order, positions at the end of the step, iterated."),
+    word("st00", "First order, constraints on positions at the end of the step, linearized."),
+    word("st00-nonlinear", "First order, constraints on positions at the end of the step, iterated."),
     word("cp03", "ap97 followed by post-stabilization."),
     word("baumgarte", "First order with Baumgarte's stabilization, `alpha`."),
-    word("pagt06", "The linearly implicit trapezoidal method with located events, of second order."),
+    word("pagt06", "Linearly implicit trapezoidal method with located events, second order."),
 ];
 
-const LAWS: &[Word] = &[
+const LAWS: &[ChoiceWord] = &[
     word("coulomb", "Coulomb's law."),
-    word("convex", "Its convex relaxation, in which sliding bodies lift off."),
+    word("convex", "Convex relaxation of Coulomb's law, in which sliding bodies lift off."),
 ];
-const REDUCTIONS: &[Word] = &[
+const REDUCTIONS: &[ChoiceWord] = &[
     word("off", "No contact is left out."),
-    word("proven", "Contacts that follow from others are left out, each with its proof."),
+    word("proven", "Redundant contacts are left out, each with a proof."),
 ];
-const METHODS: &[Word] = &[
-    word("chain", "The structured methods, island by island; small problems are pivoted."),
+const METHODS: &[ChoiceWord] = &[
+    word("chain", "Structured methods, island by island; small problems are solved by pivoting."),
     word("lemke", "Lemke's method on the dense problem."),
 ];
-const FORMS: &[Word] = &[
+const FORMS: &[ChoiceWord] = &[
     word("end", "At the end of the step."),
-    word("mean", "In the mean of its ends."),
+    word("mean", "At the mean of start and end."),
     word("curved", "At the end, with the curvature of the row."),
 ];
-const MIDDLES: &[Word] =
-    &[word("tangent", "Along the rows that hold."), word("ahead", "Along the velocity, as PAGT06 has it.")];
-const LOCATES: &[Word] = &[
-    word("nothing", "Nothing."),
+const MIDDLES: &[ChoiceWord] =
+    &[word("tangent", "Along the active rows."), word("ahead", "Along the velocity, as in PAGT06.")];
+const LOCATES: &[ChoiceWord] = &[
+    word("nothing", "No events."),
     word("impacts", "Impacts."),
     word("everything", "Impacts, take-offs, and changes between sticking and slipping."),
 ];
-const LANDINGS: &[Word] = &[
-    word("step", "By a step that ends there."),
-    word("interpolant", "On the cubic through both ends of the step."),
+const LANDINGS: &[ChoiceWord] = &[
+    word("step", "By a shorter step that ends at the event."),
+    word("interpolant", "On the cubic interpolant of the step."),
 ];
-const LINEARIZATIONS: &[Word] = &[
+const LINEARIZATIONS: &[ChoiceWord] = &[
     word("exact", "Exactly, for second order."),
-    word("definite", "By the part that keeps any step stable: first order."),
+    word("definite", "By the definite part, which keeps any step stable: first order."),
 ];
 
 const SCHEME: Table = Table {
     name: "scheme",
-    doc: "A scheme with settings of its own.",
+    doc: "Scheme with changed settings.",
     fields: &[
-        must("name", Kind::Choice(SCHEMES), "The scheme whose settings count where none are given here."),
-        may(
+        required("name", ValueKind::Choice(SCHEMES), "Scheme that the settings start from."),
+        optional(
             "tolerance",
             ABOVE_0,
-            "Largest residual of a certified answer, without units: from 1e-12 to 1e-6.",
+            "Largest dimensionless residual of a certified solution, from 1e-12 to 1e-6.",
         ),
-        may(
+        optional(
             "loosest",
             AT_LEAST_0,
-            "Largest residual of an answer that is taken all the same, and said so; 0 for none.",
+            "Largest residual of a solution that is accepted above the tolerance, and reported as loose; 0 for none.",
         ),
-        may("method", Kind::Choice(METHODS), "How step problems are solved."),
-        may(
+        optional("method", ValueKind::Choice(METHODS), "Solution method of step problems."),
+        optional(
             "gamma",
             ABOVE_0,
-            "γ of ah04, above 0 and at most 1: the part of an error that a step takes back.",
+            "γ of ah04, above 0 and at most 1: fraction of a position error that a step corrects.",
         ),
-        may("everywhere", Kind::Flag, "γ applies to separated contacts too."),
-        may("alpha", AT_LEAST_0, "α of baumgarte [1/s]."),
-        may("passes", Kind::Integer(0, 1000), "Passes of post-stabilization after a step at most."),
-        may("implicit_springs", Kind::Flag, "Springs and dampers are taken at the end of the step."),
-        may("implicit_gyroscopic", Kind::Flag, "The gyroscopic force is taken at the end of the step."),
-        may("friction_law", Kind::Choice(LAWS), "Coulomb's law or its convex relaxation."),
-        may(
+        optional("everywhere", ValueKind::Flag, "true: γ also applies to open contacts."),
+        optional("alpha", AT_LEAST_0, "α of baumgarte [1/s]."),
+        optional(
+            "passes",
+            ValueKind::Integer(0, 1000),
+            "Largest number of post-stabilization passes after a step.",
+        ),
+        optional(
+            "implicit_springs",
+            ValueKind::Flag,
+            "true: springs and dampers act at the end of the step.",
+        ),
+        optional(
+            "implicit_gyroscopic",
+            ValueKind::Flag,
+            "true: the gyroscopic force acts at the end of the step.",
+        ),
+        optional("friction_law", ValueKind::Choice(LAWS), "Coulomb's law or its convex relaxation."),
+        optional(
             "band",
             AT_LEAST_0,
-            "All contacts with a gap of at most this are rows [m]; by default those that could close.",
+            "Contacts with a gap up to this are in the step problem [m]. Default: those that could close.",
         ),
-        may("reduction", Kind::Choice(REDUCTIONS), "Which contacts are left out."),
-        may("contact_limit", Kind::Integer(1, 1000), "Contacts of every two bodies at most, without proof."),
-        may(
+        optional(
+            "reduction",
+            ValueKind::Choice(REDUCTIONS),
+            "Contacts that are left out of the step problem.",
+        ),
+        optional(
+            "contact_limit",
+            ValueKind::Integer(1, 1000),
+            "Largest number of contacts of two bodies; others are left out without proof.",
+        ),
+        optional(
             "restitution_speed",
             AT_LEAST_0,
             "Approach speed above which restitution acts [m/s]. Default 2‖g‖h.",
         ),
-        may("joint_rows", Kind::Choice(FORMS), "Where rows of joints hold, of pagt06."),
-        may("lasting_rows", Kind::Choice(FORMS), "Where normals of lasting contacts hold, of pagt06."),
-        may("fresh_rows", Kind::Choice(FORMS), "Where normals of other contacts hold, of pagt06."),
-        may("friction_rows", Kind::Choice(FORMS), "Where friction holds, of pagt06."),
-        may("middle", Kind::Choice(MIDDLES), "Where rows are taken, of pagt06."),
-        may("locate", Kind::Choice(LOCATES), "What is located within a step, of pagt06."),
-        may("landing", Kind::Choice(LANDINGS), "How a located event is reached, of pagt06."),
-        may("linearization", Kind::Choice(LINEARIZATIONS), "How forces are linearized, of pagt06."),
-        may("stabilization", AT_LEAST_0, "α of a term αΘ/h in the rows of joints, of pagt06."),
-        may("energy_safe", Kind::Flag, "Restitution is reduced where it would add energy, of pagt06."),
-        may("printed_decompression", Kind::Flag, "Decompression as PAGT06 (7.9) has it."),
-        may("event_limit", Kind::Integer(1, 1_000_000), "Events within a step at most, of pagt06."),
+        optional("joint_rows", ValueKind::Choice(FORMS), "Time at which joint rows hold, of pagt06."),
+        optional(
+            "lasting_rows",
+            ValueKind::Choice(FORMS),
+            "Time at which normal rows of lasting contacts hold, of pagt06.",
+        ),
+        optional(
+            "fresh_rows",
+            ValueKind::Choice(FORMS),
+            "Time at which normal rows of new contacts hold, of pagt06.",
+        ),
+        optional("friction_rows", ValueKind::Choice(FORMS), "Time at which friction rows hold, of pagt06."),
+        optional(
+            "middle",
+            ValueKind::Choice(MIDDLES),
+            "Configuration at which rows are evaluated, of pagt06.",
+        ),
+        optional("locate", ValueKind::Choice(LOCATES), "Events that are located within a step, of pagt06."),
+        optional(
+            "landing",
+            ValueKind::Choice(LANDINGS),
+            "Method by which a located event is reached, of pagt06.",
+        ),
+        optional("linearization", ValueKind::Choice(LINEARIZATIONS), "Linearization of forces, of pagt06."),
+        optional("stabilization", AT_LEAST_0, "α of a term αΘ/h in joint rows, of pagt06."),
+        optional(
+            "energy_safe",
+            ValueKind::Flag,
+            "true: restitution is reduced where it would add energy, of pagt06.",
+        ),
+        optional("printed_decompression", ValueKind::Flag, "true: decompression as printed in PAGT06 (7.9)."),
+        optional(
+            "event_limit",
+            ValueKind::Integer(1, 1_000_000),
+            "Largest number of events within a step, of pagt06.",
+        ),
     ],
     shared: &[],
     one_of: &[&["reduction", "contact_limit"]],
 };
 
-const ACCURATE: &[Word] = &[
-    word("automatic", "Chosen from the tolerance and the forces."),
+const ACCURATE: &[ChoiceWord] = &[
+    word("automatic", "Chosen by the tolerance and the stiffness of the forces."),
     word("trapezoidal", "Doubled trapezoidal steps, third order: for stiff forces."),
-    word("dormand-prince", "The explicit method of Dormand and Prince, fifth order."),
-    word("dormand-prince-eight", "The one of eighth order."),
+    word("dormand-prince", "Explicit method of Dormand and Prince, fifth order."),
+    word("dormand-prince-eight", "Explicit method of Dormand and Prince, eighth order."),
 ];
 
 const ACCURACY: Table = Table {
     name: "accuracy",
-    doc: "An accuracy with settings of its own.",
+    doc: "Accuracy with changed settings.",
     fields: &[
-        must("tolerance", ABOVE_0, "Largest error of a step [m, rad, m/s, rad/s]: from 1e-10 to 1e-2."),
-        may("method", Kind::Choice(ACCURATE), "How steps are made. Default: automatic."),
-        may("first_step", ABOVE_0, "The first step [s]. Default 1e-3."),
-        may("largest_step", ABOVE_0, "The largest step [s]. Default 0.1."),
-        may("event_limit", Kind::Integer(1, 1_000_000_000), "Events at most. Default 100000."),
-        may("step_limit", Kind::Integer(1, 1_000_000_000_000), "Steps at most. Default 10000000."),
+        required("tolerance", ABOVE_0, "Error tolerance of a step [m, rad, m/s, rad/s], from 1e-10 to 1e-2."),
+        optional("method", ValueKind::Choice(ACCURATE), "Integration method. Default: automatic."),
+        optional("first_step", ABOVE_0, "First step size [s]. Default 1e-3."),
+        optional("largest_step", ABOVE_0, "Largest step size [s]. Default 0.1."),
+        optional("event_limit", ValueKind::Integer(1, 1_000_000_000), "Event limit. Default 100000."),
+        optional("step_limit", ValueKind::Integer(1, 1_000_000_000_000), "Step limit. Default 10000000."),
     ],
     shared: &[],
     one_of: &[],
@@ -172,19 +224,19 @@ const ACCURACY: Table = Table {
 
 pub(super) const RUN: Table = Table {
     name: "run",
-    doc: "How the scene is run.",
+    doc: "Settings of the run.",
     fields: &[
-        must("duration", AT_LEAST_0, "How long [s]."),
-        may("step", ABOVE_0, "Step size h [s]. Default 0.01."),
-        may(
+        required("duration", AT_LEAST_0, "Duration [s]."),
+        optional("step", ABOVE_0, "Step size h [s]. Default 0.01."),
+        optional(
             "scheme",
-            Kind::Either(&Kind::Choice(SCHEMES), &Kind::Table(&SCHEME)),
-            "How steps are made, by name or with settings. Default: default, with an `accuracy` accurate.",
+            ValueKind::Either(&ValueKind::Choice(SCHEMES), &ValueKind::Table(&SCHEME)),
+            "Scheme, by name or with settings. Default: default, or accurate if `accuracy` is given.",
         ),
-        may(
+        optional(
             "accuracy",
-            Kind::Either(&ABOVE_0, &Kind::Table(&ACCURACY)),
-            "Largest error of a step [m, rad, m/s, rad/s]: steps are then as large as it allows, in place of `step`.",
+            ValueKind::Either(&ABOVE_0, &ValueKind::Table(&ACCURACY)),
+            "Error tolerance of a step [m, rad, m/s, rad/s]: adaptive steps, instead of `step`.",
         ),
     ],
     shared: &[],
@@ -193,12 +245,16 @@ pub(super) const RUN: Table = Table {
 
 pub(super) const RECORD: Table = Table {
     name: "record",
-    doc: "What is kept of a run.",
+    doc: "Settings of the recording.",
     fields: &[
-        may("every", ABOVE_0, "Time between two samples [s]. Default: every step."),
-        may("bodies", Kind::List(&Kind::Text), "Names of the bodies that are kept. Default: all."),
-        may("joints", Kind::List(&Kind::Text), "Names of the joints that are kept. Default: all."),
-        may("contacts", Kind::Flag, "Contacts with their impulses are kept. Default true."),
+        optional("every", ABOVE_0, "Time between two samples [s]. Default: every step."),
+        optional("bodies", ValueKind::List(&ValueKind::Text), "Names of the recorded bodies. Default: all."),
+        optional("joints", ValueKind::List(&ValueKind::Text), "Names of the recorded joints. Default: all."),
+        optional(
+            "contacts",
+            ValueKind::Flag,
+            "true: contacts and their impulses are recorded. Default true.",
+        ),
     ],
     shared: &[],
     one_of: &[],

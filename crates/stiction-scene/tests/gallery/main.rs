@@ -1,22 +1,22 @@
-//! The gallery: every file of scenes/ is run for its full duration. Of each the certificate, the balance of energy and
-//! the deepest penetration are judged, and a number of its own.
+//! Tests of all scenes in scenes/, run for their full duration: certificate, energy balance, largest penetration, and a
+//! quantity of each scene.
 //!
-//! The default scheme takes a step at up to 1e-4 where 1e-8 is not reached, so that piles do not stop; where that
-//! happens here is said.
+//! Where the tolerance 1e-8 is not reached, the default scheme accepts a step with a residual up to 1e-4, so that piles
+//! do not stop. The tests name the scenes in which this occurs.
 
 mod run;
 
-use run::{Run, followed, run};
+use run::{Run, run, run_to_accuracy};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Penetration that post-stabilization leaves, and motion that round-off makes: parts of the size.
+/// Penetration after post-stabilization, and motion by round-off, relative to the size of the smallest body.
 const ROUND_OFF: f64 = 1e-11;
 
-/// A test for each scene.
+/// Defines a test for each scene.
 macro_rules! scenes {
     ($($test:ident $name:literal $judge:expr;)*) => {
-        /// The names of the scenes that have a test.
+        /// Names of the scenes with a test.
         const TESTED: &[&str] = &[$($name),*];
 
         $(#[test]
@@ -46,7 +46,7 @@ fn near(value: f64, wanted: f64, tolerance: f64) {
     assert!((value - wanted).abs() <= tolerance, "{value} is not {wanted} ± {tolerance}");
 }
 
-/// Least and greatest of some numbers.
+/// Smallest and largest of some numbers.
 fn range(values: impl IntoIterator<Item = f64>) -> [f64; 2] {
     values.into_iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| [a.min(x), b.max(x)])
 }
@@ -85,7 +85,7 @@ scenes! {
     chain "chain" |run| {
         run.certified(None).gains_at_most(1e-8).penetrates_at_most(ROUND_OFF);
         // of first order with steps of 1 ms: some centimetres in a chaotic swing of 0.6 m
-        let exact = followed("chain", 1e-9);
+        let exact = run_to_accuracy("chain", 1e-9);
         let far = |k: usize| (run.end().q[3 * k] - exact.q[3 * k]).hypot(run.end().q[3 * k + 1] - exact.q[3 * k + 1]);
         (0..6).for_each(|k| near(far(k), 0.0, 0.05));
     };
@@ -108,7 +108,7 @@ scenes! {
     // steps of 2⁻⁸ s, of second order
     double_pendulum "double-pendulum" |run| {
         run.certified(None).gains_at_most(1e-9).penetrates_at_most(1e-4);
-        let exact = followed("double-pendulum", 1e-10);
+        let exact = run_to_accuracy("double-pendulum", 1e-10);
         run.end().q.iter().zip(&exact.q).for_each(|(a, b)| near(*a, *b, 2.0_f64.powi(-16)));
     };
 
@@ -225,13 +225,13 @@ scenes! {
     // steps of 2⁻⁸ s, of second order; 8 N at 2 m/s
     stick_slip "stick-slip" |run| {
         run.certified(None).gains_at_most(16.0).penetrates_at_most(1e-9);
-        near(run.end().q[0], followed("stick-slip", 1e-10).q[0], 2.0_f64.powi(-16));
+        near(run.end().q[0], run_to_accuracy("stick-slip", 1e-10).q[0], 2.0_f64.powi(-16));
     };
 
     // steps of 0.01 s, of second order
     two_carts "two-carts" |run| {
         run.certified(None).gains_at_most(1e-9).penetrates_at_most(1e-9);
-        let exact = followed("two-carts", 1e-10);
+        let exact = run_to_accuracy("two-carts", 1e-10);
         run.end().q.iter().zip(&exact.q).for_each(|(a, b)| near(*a, *b, 1e-4));
     };
 }

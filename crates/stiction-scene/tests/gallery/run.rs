@@ -1,13 +1,13 @@
-//! A scene that has been run.
+//! Run of a scene, and assertions about it.
 
 use std::path::Path;
 use stiction::{Accuracy, Scheme, Simulation, State, StepReport, System};
-use stiction_scene::{Built, Model, Scene};
+use stiction_scene::{BuiltScene, Model, Scene};
 
-/// Samples of a run that follows an accuracy.
+/// Number of samples of a run to an accuracy.
 const SAMPLES: u32 = 1000;
 
-/// What a run came to.
+/// States, energies and worst residuals of a run.
 pub(crate) struct Run {
     pub(crate) simulation: Simulation<Model>,
     /// States at the start and at the end of each step.
@@ -21,7 +21,7 @@ pub(crate) struct Run {
     tolerance: f64,
 }
 
-fn built(name: &str) -> Built {
+fn built(name: &str) -> BuiltScene {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name).with_extension("toml");
     let text = std::fs::read_to_string(&path).expect("a scene");
     let scene = Scene::from_toml(&text, name).unwrap_or_else(|found| panic!("{found}"));
@@ -31,7 +31,7 @@ fn built(name: &str) -> Built {
 
 /// Runs a scene for its full duration. A step that does not pass its certificate is an error.
 pub(crate) fn run(name: &str) -> Run {
-    let Built { model, state, scheme, h, duration, accuracy, .. } = built(name);
+    let BuiltScene { model, state, scheme, h, duration, accuracy, .. } = built(name);
     let tolerance = scheme.solver.tolerance;
     let end = state.t + duration;
     let start = state.clone();
@@ -63,9 +63,9 @@ pub(crate) fn run(name: &str) -> Run {
     run
 }
 
-/// The end of the same scene, followed with an error of this size in a step.
-pub(crate) fn followed(name: &str, tolerance: f64) -> State {
-    let Built { model, state, duration, .. } = built(name);
+/// Final state of a scene, run to an accuracy.
+pub(crate) fn run_to_accuracy(name: &str, tolerance: f64) -> State {
+    let BuiltScene { model, state, duration, .. } = built(name);
     let end = state.t + duration;
     let mut simulation = Simulation::from_state(model, state).with_scheme(Scheme::accurate());
     simulation
@@ -90,14 +90,14 @@ impl Run {
         kinetic + model.potential(state.t, &state.q)
     }
 
-    /// Every residual is at most the tolerance of the scheme, but for `loose` where the default scheme may take more.
+    /// Asserts that every residual is at most the tolerance of the scheme, or `loose` where a scene needs it.
     pub(crate) fn certified(&self, loose: Option<f64>) -> &Self {
         let most = loose.unwrap_or(self.tolerance);
         assert!(self.certificate <= most, "residual {:e}", self.certificate);
         self
     }
 
-    /// No step adds energy: at most this power of what drives it [W], and round-off of the energies there are.
+    /// Asserts that no step adds energy beyond this power of its drives [W] and round-off.
     pub(crate) fn gains_at_most(&self, power: f64) -> &Self {
         let largest = self.energies.iter().fold(0.0_f64, |most, e| most.max(e.abs()));
         for (pair, states) in self.energies.windows(2).zip(self.states.windows(2)) {
@@ -108,7 +108,7 @@ impl Run {
         self
     }
 
-    /// Energy stays what it is, to this part of the largest.
+    /// Asserts that the energy is constant, relative to the largest.
     pub(crate) fn keeps_energy(&self, part: f64) -> &Self {
         let span = self.energies.iter().map(|e| (e - self.energies[0]).abs()).fold(0.0, f64::max);
         let largest = self.energies.iter().fold(0.0_f64, |most, e| most.max(e.abs()));
@@ -116,14 +116,14 @@ impl Run {
         self
     }
 
-    /// Deepest penetration, or largest joint error, in units of the smallest body.
+    /// Asserts a bound on penetration and joint errors, relative to the smallest body.
     pub(crate) fn penetrates_at_most(&self, part: f64) -> &Self {
         let depth = self.infeasibility / self.simulation.system().size();
         assert!(depth <= part, "{depth:e} of the size deep");
         self
     }
 
-    /// From this time on no coordinate changes by more than this part of the smallest body.
+    /// Asserts that from a time on no coordinate changes, relative to the smallest body.
     pub(crate) fn stays(&self, from: f64, part: f64) -> &Self {
         let size = self.simulation.system().size();
         let late: Vec<&State> = self.states.iter().filter(|s| s.t >= from - 1e-9).collect();
@@ -134,7 +134,7 @@ impl Run {
         self
     }
 
-    /// The end [m, rad].
+    /// Final coordinates [m, rad].
     pub(crate) fn end(&self) -> &State {
         self.simulation.state()
     }
@@ -158,7 +158,7 @@ impl Run {
         model.velocity(self.end(), body).expect("a velocity")
     }
 
-    /// All that was measured, to be read where a test is run by hand.
+    /// Prints the measurements, for tests run by hand.
     pub(crate) fn told(&self) -> &Self {
         let size = self.simulation.system().size();
         let gain = self

@@ -1,8 +1,8 @@
-//! The scenes that come with the program, and those of its documents, are right.
+//! Scenes of the repository and of its documents have no errors and no warnings.
 
 use crate::scenes;
 use stiction::Simulation;
-use stiction_scene::{Built, Scene};
+use stiction_scene::{BuiltScene, Scene};
 
 #[test]
 fn scenes_have_neither_errors_nor_warnings() {
@@ -19,7 +19,7 @@ fn scenes_have_neither_errors_nor_warnings() {
 #[test]
 fn the_reference_scenes_run() {
     for (path, text) in scenes("scenes/reference") {
-        let Built { model, state, scheme, h, accuracy, duration, .. } =
+        let BuiltScene { model, state, scheme, h, accuracy, duration, .. } =
             Scene::from_toml(&text, "reference.toml").unwrap().build().unwrap();
         let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
         let end = match accuracy {
@@ -33,7 +33,7 @@ fn the_reference_scenes_run() {
     }
 }
 
-/// The fenced blocks of a document in this language.
+/// Fenced blocks of a language in a document.
 fn blocks<'a>(markdown: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("```{language}\n");
     markdown.split(&fence).skip(1).filter_map(|rest| rest.split("\n```").next()).collect()
@@ -47,15 +47,15 @@ fn the_examples_of_the_book_are_scenes() {
         let path = file.unwrap().path();
         let (name, text) = (path.display().to_string(), std::fs::read_to_string(&path).unwrap());
         for block in blocks(&text, "toml") {
-            judge(block, &name);
+            assert_valid(block, &name);
             found += 1;
         }
     }
     assert!(found > 8);
 }
 
-/// A scene is built, and nothing in it may be meant otherwise; a part of one stands behind the head that it needs.
-fn judge(block: &str, name: &str) {
+/// Asserts that a block is a valid scene, if need be with a head added.
+fn assert_valid(block: &str, name: &str) {
     if block.contains("format = 1") {
         let scene = Scene::from_toml(block, name).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(scene.lint().first().map(ToString::to_string), None);

@@ -1,35 +1,35 @@
-//! Scene files: what is read, what is refused, and where.
+//! Tests of scene files: values, errors, warnings, the schema and the scenes that come with the program.
 
 mod examples;
-mod lints;
-mod mistakes;
+mod lint;
 mod schema;
+mod validate;
 mod values;
 
 use std::path::PathBuf;
-use stiction_scene::{Built, Diagnostics, Scene};
+use stiction_scene::{BuiltScene, Diagnostics, Scene};
 
-/// A planar scene of a second, to be added to.
+/// Head of a planar scene of one second.
 const PLANE: &str = "format = 1\ndimension = 2\nrun = { duration = 1.0 }\n";
 
-/// A spatial one.
+/// Head of a spatial scene of one second.
 const SPACE: &str = "format = 1\ndimension = 3\nrun = { duration = 1.0 }\n";
 
-/// Builds a scene that must be right.
-fn built(text: &str) -> Built {
+/// Builds a scene without errors.
+fn built(text: &str) -> BuiltScene {
     let scene = Scene::from_toml(text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
     scene.build().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What is wrong with a scene.
-fn complaints(text: &str) -> Diagnostics {
+/// Errors of a scene.
+fn errors(text: &str) -> Diagnostics {
     match Scene::from_toml(text, "test.toml").and_then(|scene| scene.build().map(|_| ())) {
         Ok(()) => Diagnostics::default(),
         Err(found) => found,
     }
 }
 
-/// The scenes of a folder of the repository, with their names.
+/// Paths and texts of the scenes in a folder of the repository.
 fn scenes(folder: &str) -> Vec<(PathBuf, String)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let mut paths: Vec<_> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -1,21 +1,21 @@
-//! The published schema is what the program writes, the scenes are as it says, and every key is in use.
+//! JSON Schema: the published file is current, all scenes conform to it, and every key is used in a scene.
 
-use crate::{built, complaints, scenes};
+use crate::{built, errors, scenes};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use toml::de::{DeTable, DeValue};
 
-/// The keywords of JSON Schema that ours uses, and no others.
+/// Validator of the JSON Schema keywords that the schema uses.
 struct Validator<'a> {
     root: &'a Json,
-    /// Definition and key of everything that was met.
-    met: BTreeSet<(String, String)>,
+    /// Definition and key of every value that was checked.
+    seen: BTreeSet<(String, String)>,
 }
 
 impl Validator<'_> {
-    /// What is wrong with a value, if anything.
+    /// Checks a value; returns the first error.
     fn check(&mut self, schema: &Json, value: &Json, name: &str) -> Result<(), String> {
-        let mut met = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for (keyword, rule) in schema.as_object().unwrap() {
             let ok = match keyword.as_str() {
                 "$schema" | "$defs" | "title" | "description" | "then" | "else" => true,
@@ -30,23 +30,6 @@ impl Validator<'_> {
                     let kinds = rule.as_array().cloned().unwrap_or_else(|| vec![rule.clone()]);
                     kinds.iter().any(|kind| is(kind.as_str().unwrap(), value))
                 }
-                "const" => same(rule, value),
-                "enum" => rule.as_array().unwrap().iter().any(|word| same(word, value)),
-                "minimum" => number(value).is_none_or(|x| x >= rule.as_f64().unwrap()),
-                "exclusiveMinimum" => number(value).is_none_or(|x| x > rule.as_f64().unwrap()),
-                "maximum" => number(value).is_none_or(|x| x <= rule.as_f64().unwrap()),
-                "minLength" => {
-                    value.as_str().is_none_or(|s| s.chars().count() as u64 >= rule.as_u64().unwrap())
-                }
-                "maxLength" => {
-                    value.as_str().is_none_or(|s| s.chars().count() as u64 <= rule.as_u64().unwrap())
-                }
-                "pattern" => {
-                    assert_eq!(rule, r"^[^\[\]]*$");
-                    value.as_str().is_none_or(|s| !s.contains(['[', ']']))
-                }
-                "minItems" => value.as_array().is_none_or(|list| list.len() as u64 >= rule.as_u64().unwrap()),
-                "maxItems" => value.as_array().is_none_or(|list| list.len() as u64 <= rule.as_u64().unwrap()),
                 "items" => {
                     let mut items = value.as_array().into_iter().flatten();
                     items.try_for_each(|item| self.check(rule, item, name))?;
@@ -60,7 +43,7 @@ impl Validator<'_> {
                     for (key, rule) in rule.as_object().unwrap() {
                         if let Some(value) = value.get(key) {
                             self.check(rule, value, name)?;
-                            met.insert((name.to_string(), key.clone()));
+                            seen.insert((name.to_string(), key.clone()));
                         }
                     }
                     true
@@ -90,13 +73,13 @@ impl Validator<'_> {
                     self.check(&schema[way], value, name)?;
                     true
                 }
-                other => panic!("the keyword {other} is not known here"),
+                keyword => simple_rule_holds(keyword, rule, value),
             };
             if !ok {
                 return Err(format!("{name}: {keyword} {rule} does not hold for {value}"));
             }
         }
-        self.met.extend(met);
+        self.seen.extend(seen);
         Ok(())
     }
 
@@ -105,7 +88,29 @@ impl Validator<'_> {
     }
 }
 
-/// A TOML file as JSON; what is infinite there is the largest number here.
+/// Checks a keyword that needs no other part of the schema.
+fn simple_rule_holds(keyword: &str, rule: &Json, value: &Json) -> bool {
+    let characters = || value.as_str().map(|s| s.chars().count() as u64);
+    let items = || value.as_array().map(|list| list.len() as u64);
+    match keyword {
+        "const" => same(rule, value),
+        "enum" => rule.as_array().unwrap().iter().any(|word| same(word, value)),
+        "minimum" => number(value).is_none_or(|x| x >= rule.as_f64().unwrap()),
+        "exclusiveMinimum" => number(value).is_none_or(|x| x > rule.as_f64().unwrap()),
+        "maximum" => number(value).is_none_or(|x| x <= rule.as_f64().unwrap()),
+        "minLength" => characters().is_none_or(|n| n >= rule.as_u64().unwrap()),
+        "maxLength" => characters().is_none_or(|n| n <= rule.as_u64().unwrap()),
+        "pattern" => {
+            assert_eq!(rule, r"^[^\[\]]*$");
+            value.as_str().is_none_or(|s| !s.contains(['[', ']']))
+        }
+        "minItems" => items().is_none_or(|n| n >= rule.as_u64().unwrap()),
+        "maxItems" => items().is_none_or(|n| n <= rule.as_u64().unwrap()),
+        other => panic!("the validator does not support the keyword {other}"),
+    }
+}
+
+/// TOML file as JSON, with the largest number in place of infinity.
 fn json(text: &str) -> Json {
     fn of(value: &DeValue) -> Json {
         match value {
@@ -146,7 +151,7 @@ fn is(kind: &str, value: &Json) -> bool {
     }
 }
 
-/// Numbers are the same as integers and as floats.
+/// Equality, with integers and floats compared as numbers.
 fn same(a: &Json, b: &Json) -> bool {
     a == b || (a.is_number() && a.as_f64() == b.as_f64())
 }
@@ -160,26 +165,25 @@ fn the_published_schema_is_the_one_the_program_writes() {
 }
 
 #[test]
-fn scenes_are_as_the_schema_says_and_use_every_key() {
+fn scenes_conform_to_the_schema_and_use_every_key() {
     let root: Json = serde_json::from_str(&stiction_scene::schema()).unwrap();
-    let mut validator = Validator { root: &root, met: BTreeSet::new() };
+    let mut validator = Validator { root: &root, seen: BTreeSet::new() };
     for (path, text) in [scenes("scenes"), scenes("scenes/reference")].concat() {
         let value = json(&text);
         validator.check(&root, &value, "scene").unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     }
-    // a key that no scene shows would be one that no test looks at; what is read by the same lines, in both dimensions
-    // or of all shapes, is shown once
+    // a key that no scene uses is not tested; keys shared by both dimensions or by all shapes are used once
     let one = |name: &str| {
         let shape = root["$defs"][name]["properties"].get("sensor").is_some();
         if shape { "shape" } else { name.trim_end_matches("_2d").trim_end_matches("_3d") }.to_string()
     };
     let own = |key: &str| ["radius", "vertices"].contains(&key);
-    let met: BTreeSet<_> = validator.met.iter().map(|(name, key)| (one(name), key.clone())).collect();
+    let seen: BTreeSet<_> = validator.seen.iter().map(|(name, key)| (one(name), key.clone())).collect();
     let mut missing = Vec::new();
     for (name, definition) in root["$defs"].as_object().unwrap() {
         for key in definition["properties"].as_object().unwrap().keys() {
             let pair = if own(key) { (name.clone(), key.clone()) } else { (one(name), key.clone()) };
-            if !met.contains(&pair) && !validator.met.contains(&pair) {
+            if !seen.contains(&pair) && !validator.seen.contains(&pair) {
                 missing.push(pair);
             }
         }
@@ -188,7 +192,7 @@ fn scenes_are_as_the_schema_says_and_use_every_key() {
 }
 
 #[test]
-fn what_the_schema_refuses_the_program_refuses() {
+fn the_program_refuses_the_same_scenes_as_the_schema() {
     let root: Json = serde_json::from_str(&stiction_scene::schema()).unwrap();
     let good = "format = 1\ndimension = 2\nrun = { duration = 1.0 }\n\
                 [[bodies]]\nname = \"a\"\nmass = 1.0\ninertia = 1.0\nshapes = [{ kind = \"disk\", radius = 1.0 }]\n";
@@ -212,8 +216,8 @@ fn what_the_schema_refuses_the_program_refuses() {
     ] {
         let text = good.replacen(old, new, 1);
         let value = json(&text);
-        let verdict = Validator { root: &root, met: BTreeSet::new() }.check(&root, &value, "scene");
-        assert_eq!(verdict.is_ok(), complaints(&text).0.is_empty(), "{old} → {new}: {verdict:?}");
+        let verdict = Validator { root: &root, seen: BTreeSet::new() }.check(&root, &value, "scene");
+        assert_eq!(verdict.is_ok(), errors(&text).0.is_empty(), "{old} → {new}: {verdict:?}");
         refused += usize::from(verdict.is_err());
     }
     assert_eq!(refused, 14);

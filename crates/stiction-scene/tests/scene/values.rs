@@ -1,4 +1,4 @@
-//! What is written is what the world is made of.
+//! Values of scene files arrive in the model unchanged.
 
 use crate::{PLANE, SPACE, built};
 use nalgebra::{Point2, Point3, Vector3};
@@ -6,7 +6,7 @@ use stiction::planar::{Force, JointKind, Motor};
 use stiction::{Forces, Level, Material, Scheme, Simulation, System};
 use stiction_scene::Model;
 
-/// Round-off of a handful of operations on numbers of size 1.
+/// Round-off of a few operations on numbers of size 1.
 const ROUND: f64 = 1e-14;
 
 fn planar(text: &str) -> stiction::planar::Model {
@@ -62,7 +62,7 @@ fn rotations_in_space_agree() {
     for name in ["a", "b", "c"] {
         assert!((turned(name) - Vector3::y()).norm() < ROUND, "{name}: {}", turned(name));
     }
-    // roll first, yaw last: x goes to y
+    // roll first, yaw last: maps x to y
     assert!((turned("d") - Vector3::y()).norm() < ROUND);
 }
 
@@ -219,7 +219,7 @@ fn formulas_are_forces_of_time_and_state() {
     let quarter = std::f64::consts::FRAC_PI_2;
     let k = force(&model, 0.5, &[1.0, 2.0, quarter], &[-2.0, 0.25, 7.0]);
     let (fx, fy) = (1.0 + 20.0 + 50.0, 12.0 + 0.25);
-    // the point is turned to (0, 1): its lever has the torque −f_x
+    // the point is rotated to (0, 1), so the torque is −f_x
     let expected = [1.0 + fx, 2.0 + fy, quarter - 7.0 - fx];
     for (k, expected) in k.iter().zip(expected) {
         assert!((k - expected).abs() < 1e-12, "{k} {expected}");
@@ -240,15 +240,15 @@ fn forces_of_the_state_in_space_are_turned_into_the_body() {
     let model = spatial(text);
     let start = model.state();
     let k = force(&model, 0.0, &start.q, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
-    // the body's x is the world's y: −ω is −x of the body; the force along x 2 m above has the torque 2 about y,
-    // which is x of the body
+    // x of the body is y of the world: −ω is −x of the body; a force along x, 2 m above, has the torque 2 about y, which
+    // is x of the body
     for (k, expected) in k.iter().zip([1.0, 0.0, 0.0, -1.0 + 2.0, 0.0, 0.0]) {
         assert!((k - expected).abs() < 1e-12, "{k} {expected}");
     }
 }
 
 #[test]
-fn sliders_feel_forces_along_their_axis() {
+fn sliders_move_by_forces_along_their_axis() {
     let text = r#"
         bodies = [{ name = "a", motion = "slider", axis = [3.0, 4.0], mass = 1.0, position = [6.0, 8.0] }]
         world = { gravity = [0.0, 0.0] }
@@ -276,7 +276,7 @@ fn paths_have_the_derivatives_of_their_formulas() {
     let twist = model.velocity(&state, a).unwrap();
     let at = Point3::new(1.0 + 2.0_f64.sin(), 1.0, 0.5);
     assert!((pose.translation.vector - at.coords).norm() < ROUND);
-    // a quarter about y takes z to x
+    // a quarter turn about y maps z to x
     assert!((pose * Vector3::z() - Vector3::x()).norm() < ROUND);
     assert!((twist.linear - Vector3::new(2.0 * 2.0_f64.cos(), 3.0, 0.0)).norm() < ROUND);
     assert!((twist.angular - Vector3::new(0.0, std::f64::consts::PI, 0.0)).norm() < 10.0 * ROUND);
@@ -305,7 +305,7 @@ fn schemes_are_named_and_set() {
 }
 
 #[test]
-fn a_model_of_either_dimension_is_asked_the_same() {
+fn planar_and_spatial_models_have_the_same_interface() {
     let text = r#"
         [[bodies]]
         name = "floor"

@@ -1,27 +1,28 @@
-//! As much of HTTP as a page and a WebSocket need.
+//! HTTP for one page and a WebSocket: parses requests, checks their origin and writes replies.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use tungstenite::handshake::derive_accept_key;
 
-/// Most bytes of the head of a request, and most headers.
-const HEAD: usize = 16 << 10;
-const HEADERS: usize = 64;
+/// Size limit of the head of a request [bytes].
+const MAX_HEAD_BYTES: usize = 16 << 10;
+/// Limit on the number of headers.
+const MAX_HEADERS: usize = 64;
 
-/// A request that is not answered as it hoped.
+/// Refusal of a request: HTTP status and message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     status: u16,
-    why: String,
+    message: String,
 }
 
 impl Refusal {
-    pub(super) fn new(status: u16, why: impl Into<String>) -> Self {
-        Self { status, why: why.into() }
+    pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
     }
 }
 
-/// The head of a request.
+/// Head of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) path: String,
@@ -30,7 +31,7 @@ pub(super) struct Request {
     upgrade: bool,
     key: Option<String>,
     version: Option<String>,
-    /// What came after the head.
+    /// Bytes after the head.
     pub(super) rest: Vec<u8>,
 }
 
@@ -47,24 +48,24 @@ impl Request {
             bytes.extend_from_slice(&chunk[..n]);
             match Self::parse(&bytes) {
                 Ok(Some(request)) => return Ok(Ok(request)),
-                Ok(None) if bytes.len() < HEAD => {}
+                Ok(None) if bytes.len() < MAX_HEAD_BYTES => {}
                 Ok(None) => return Ok(Err(Refusal::new(431, "the head of the request is too long"))),
                 Err(refusal) => return Ok(Err(refusal)),
             }
         }
     }
 
-    /// The request, if all of its head is there.
+    /// Parses a request; `None` while its head is incomplete.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<Self>, Refusal> {
-        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut parsed = httparse::Request::new(&mut headers);
         let end = match parsed.parse(bytes) {
             Ok(httparse::Status::Complete(end)) => end,
             Ok(httparse::Status::Partial) => return Ok(None),
-            Err(error) => return Err(Refusal::new(400, format!("this is no request: {error}"))),
+            Err(error) => return Err(Refusal::new(400, format!("not an HTTP request: {error}"))),
         };
         if parsed.method != Some("GET") {
-            return Err(Refusal::new(405, "only GET is answered"));
+            return Err(Refusal::new(405, "only GET is supported"));
         }
         let all = |name: &str| -> Vec<String> {
             let named = parsed.headers.iter().filter(|h| h.name.eq_ignore_ascii_case(name));
@@ -82,27 +83,27 @@ impl Request {
         }))
     }
 
-    /// It was sent to this machine by its own name, and by no page but ours.
+    /// Checks that the request was sent to this machine by its own name, and not by the page of another site.
     pub(super) fn check(&self, port: u16) -> Result<(), Refusal> {
         let own = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
         let here = |host: &str| own.iter().any(|name| name.eq_ignore_ascii_case(host));
         if self.host.len() != 1 || !here(&self.host[0]) {
-            return Err(Refusal::new(403, "this server answers to 127.0.0.1 and localhost alone"));
+            return Err(Refusal::new(403, "the host must be 127.0.0.1 or localhost"));
         }
         let ours = |origin: &String| origin.strip_prefix("http://").is_some_and(here);
         if !self.origin.iter().all(ours) {
-            return Err(Refusal::new(403, "pages of other sites are not answered"));
+            return Err(Refusal::new(403, "requests of other sites are refused"));
         }
         Ok(())
     }
 
-    /// What a WebSocket is accepted by.
+    /// Accept key of a WebSocket. RFC 6455, section 4.2.2
     pub(super) fn accept(&self) -> Result<String, Refusal> {
         match &self.key {
             Some(key) if self.upgrade && self.version.as_deref() == Some("13") => {
                 Ok(derive_accept_key(key.as_bytes()))
             }
-            _ => Err(Refusal::new(426, "a WebSocket of version 13 is expected here")),
+            _ => Err(Refusal::new(426, "expected a WebSocket of version 13")),
         }
     }
 }
@@ -119,19 +120,19 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Most bytes of a refused request that are still taken, so that its sender hears why.
-const DRAINED: u64 = 1 << 20;
+/// Number of bytes of a refused request that are still read [bytes], so that its sender receives the reply.
+const MAX_DRAINED_BYTES: u64 = 1 << 20;
 
-pub(super) fn refuse(stream: &mut TcpStream, Refusal { status, why }: Refusal) -> io::Result<()> {
+pub(super) fn refuse(stream: &mut TcpStream, Refusal { status, message }: Refusal) -> io::Result<()> {
     let reason = reason(status);
-    let length = why.len() + 1;
+    let length = message.len() + 1;
     let answer = format!(
         "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
-         Connection: close\r\n\r\n{why}\n"
+         Connection: close\r\n\r\n{message}\n"
     );
     stream.write_all(answer.as_bytes())?;
     stream.shutdown(Shutdown::Write)?;
-    io::copy(&mut stream.take(DRAINED), &mut io::sink()).map(|_| ())
+    io::copy(&mut stream.take(MAX_DRAINED_BYTES), &mut io::sink()).map(|_| ())
 }
 
 pub(super) fn page(stream: &mut TcpStream, page: &str) -> io::Result<()> {
@@ -170,7 +171,7 @@ mod tests {
         assert!(ask("127.0.0.1:8000", ""));
         assert!(ask("localhost:8000", "http://localhost:8000"));
         assert!(ask("127.0.0.1:8000", "http://127.0.0.1:8000"));
-        assert!(!ask("evil.example:8000", ""), "a name that was rebound to this machine");
+        assert!(!ask("evil.example:8000", ""), "DNS rebinding");
         assert!(!ask("127.0.0.1:8001", ""));
         assert!(!ask("127.0.0.1:8000", "http://evil.example"));
         assert!(!ask("127.0.0.1:8000", "http://127.0.0.1:8001"));
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_head_waits_and_nonsense_is_refused() {
+    fn an_incomplete_head_waits_and_a_wrong_one_is_refused() {
         assert_eq!(Request::parse(b"GET / HTTP/1.1\r\nHost: x"), Ok(None));
         assert!(Request::parse(b"\x00\x01\x02\r\n\r\n").is_err());
         assert!(Request::parse(b"POST / HTTP/1.1\r\n\r\n").is_err());
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_websocket_is_accepted_as_the_standard_says() {
+    fn the_accept_key_is_that_of_the_standard() {
         let head = "GET /live HTTP/1.1\nHost: x\nUpgrade: websocket\nSec-WebSocket-Version: 13\n\
                     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n\n";
         // the example of RFC 6455, section 1.3

@@ -1,7 +1,7 @@
-//! The thread that a simulation runs in, and what pages are told of it.
+//! Live part of the server: the thread of the session, and the news that each connection sends to its page.
 
 use crate::page::{self, NoPage};
-use crate::session::{Answer, Command, Session};
+use crate::session::{Command, CommandReply, Session};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -14,183 +14,197 @@ use std::time::{Duration, Instant};
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Bytes, Error, Message, Utf8Bytes, WebSocket};
 
-/// Longest message of a page [bytes]: the longest command has a few numbers.
-const LONGEST: usize = 4096;
-/// Commands that may wait.
-const WAITING: usize = 1024;
-/// Time from frame to frame: a screen shows 60 in a second.
-const FRAME: Duration = Duration::from_millis(16);
-/// How much of it steps may take.
-const BUDGET: Duration = Duration::from_millis(13);
-/// How long a connection listens before it looks for something to say.
-const LISTEN: Duration = Duration::from_millis(4);
-/// How often the page is told how fast it goes.
-const STATUS: Duration = Duration::from_millis(500);
-/// Words kept for connections that have not taken them yet.
-const WORDS: usize = 64;
+/// Size limit of a message of a page [bytes]; the longest command has a few numbers.
+const MAX_MESSAGE_BYTES: usize = 4096;
+/// Capacity of the queue of commands.
+const COMMAND_QUEUE: usize = 1024;
+/// Time between two frames: the refresh rate of a screen.
+const FRAME_PERIOD: Duration = Duration::from_millis(16);
+/// Part of the frame period that steps may take.
+const STEP_BUDGET: Duration = Duration::from_millis(13);
+/// Read timeout of a connection, after which it sends news.
+const READ_TIMEOUT: Duration = Duration::from_millis(4);
+/// Time between two status messages.
+const STATUS_INTERVAL: Duration = Duration::from_millis(500);
+/// Number of notices kept for connections that have not sent them yet.
+const MAX_NOTICES: usize = 64;
 
-/// A command and the connection it came from.
-type Asked = (u64, Command);
-
-/// What pages are told.
-#[derive(Default)]
-struct Told {
-    description: Option<Arc<crate::Description>>,
-    frame: Option<Bytes>,
-    /// How many frames there have been.
-    frames: u64,
-    status: Utf8Bytes,
-    statuses: u64,
-    /// Words for one connection each, numbered.
-    words: VecDeque<(u64, u64, Utf8Bytes)>,
-    spoken: u64,
+/// Command and the connection it came from.
+struct PageRequest {
+    connection: u64,
+    command: Command,
 }
 
-/// A live simulation as connections see it.
-pub(super) struct Shared {
-    told: Mutex<Told>,
-    commands: SyncSender<Asked>,
+/// Message for one connection or all.
+struct Notice {
+    number: u64,
+    connection: u64,
+    text: Utf8Bytes,
+}
+
+/// Latest news for all connections.
+#[derive(Default)]
+struct News {
+    description: Option<Arc<crate::Description>>,
+    frame: Option<Bytes>,
+    /// Number of frames so far.
+    frames: u64,
+    status: Utf8Bytes,
+    /// Number of status messages so far.
+    statuses: u64,
+    notices: VecDeque<Notice>,
+    /// Number of the last notice.
+    last_notice: u64,
+}
+
+/// Live session as connections see it: its news and its queue of commands.
+pub(super) struct LiveServer {
+    news: Mutex<News>,
+    commands: SyncSender<PageRequest>,
     connections: AtomicU64,
 }
 
-impl Shared {
-    /// Starts the thread of a simulation.
+impl LiveServer {
+    /// Starts the thread of a session.
     pub(super) fn start(mut session: Session) -> Arc<Self> {
-        let (commands, asked) = sync_channel(WAITING);
-        let shared = Arc::new(Self { told: Mutex::default(), commands, connections: AtomicU64::new(0) });
+        let (commands, requests) = sync_channel(COMMAND_QUEUE);
+        let shared = Arc::new(Self { news: Mutex::default(), commands, connections: AtomicU64::new(0) });
         shared.publish(&mut session, true);
         let own = shared.clone();
-        thread::spawn(move || own.run(session, &asked));
+        thread::spawn(move || own.run(session, &requests));
         shared
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs the simulation and obeys commands, until the program ends.
-    fn run(&self, mut session: Session, asked: &Receiver<Asked>) {
-        let (mut last, mut told) = (Instant::now(), Instant::now());
+    /// Runs the session and executes commands until the program ends.
+    fn run(&self, mut session: Session, requests: &Receiver<PageRequest>) {
+        let (mut last, mut last_status) = (Instant::now(), Instant::now());
         loop {
             let mut changed = false;
-            let mut next = match asked.recv_timeout(FRAME.saturating_sub(last.elapsed())) {
-                Ok(asked) => Some(asked),
+            let mut next = match requests.recv_timeout(FRAME_PERIOD.saturating_sub(last.elapsed())) {
+                Ok(request) => Some(request),
                 Err(RecvTimeoutError::Timeout) => None,
-                // the sender lives in this very structure
+                // cannot happen: this object owns the sender
                 Err(RecvTimeoutError::Disconnected) => return,
             };
-            while let Some((connection, command)) = next {
+            while let Some(PageRequest { connection, command }) = next {
                 changed |= !matches!(command, Command::Move { .. });
-                match session.obey(&command) {
-                    Ok(Answer::Done) => {}
-                    Ok(Answer::Scene(text)) => self.say(connection, &json!({ "scene": text })),
-                    Err(complaint) => self.say(connection, &json!({ "error": complaint.to_string() })),
+                match session.execute(&command) {
+                    Ok(CommandReply::Done) => {}
+                    Ok(CommandReply::Scene(text)) => self.notify(connection, &json!({ "scene": text })),
+                    Err(error) => self.notify(connection, &json!({ "error": error.to_string() })),
                 }
-                next = asked.try_recv().ok();
+                next = requests.try_recv().ok();
             }
-            if last.elapsed() >= FRAME {
+            if last.elapsed() >= FRAME_PERIOD {
                 let passed = last.elapsed().as_secs_f64();
                 last = Instant::now();
-                if let Err(complaint) = session.advance(passed, BUDGET) {
-                    self.say(EVERYBODY, &json!({ "error": complaint.to_string() }));
+                if let Err(error) = session.advance(passed, STEP_BUDGET) {
+                    self.notify(ALL_CONNECTIONS, &json!({ "error": error.to_string() }));
                     changed = true;
                 }
             }
-            let due = session.playing() && told.elapsed() >= STATUS;
+            let due = session.playing() && last_status.elapsed() >= STATUS_INTERVAL;
             if changed || due {
-                told = Instant::now();
+                last_status = Instant::now();
             }
             self.publish(&mut session, changed || due);
         }
     }
 
+    /// Publishes the latest frame, and the status if asked for.
     fn publish(&self, session: &mut Session, status: bool) {
         let frame = session.take_frame();
-        let mut told = self.lock();
+        let mut news = self.lock();
         if let Some(frame) = frame {
-            told.description = Some(session.description().clone());
-            told.frame = Some(Bytes::copy_from_slice(&frame));
-            told.frames += 1;
+            news.description = Some(session.description().clone());
+            news.frame = Some(Bytes::copy_from_slice(&frame));
+            news.frames += 1;
         }
         if status {
-            told.status = json!({ "status": session.status() }).to_string().into();
-            told.statuses += 1;
+            news.status = json!({ "status": session.status() }).to_string().into();
+            news.statuses += 1;
         }
     }
 
-    fn say(&self, connection: u64, words: &serde_json::Value) {
-        let mut told = self.lock();
-        told.spoken += 1;
-        let number = told.spoken;
-        told.words.push_back((number, connection, words.to_string().into()));
-        while told.words.len() > WORDS {
-            told.words.pop_front();
+    /// Adds a notice for a connection.
+    fn notify(&self, connection: u64, message: &serde_json::Value) {
+        let mut news = self.lock();
+        news.last_notice += 1;
+        let number = news.last_notice;
+        news.notices.push_back(Notice { number, connection, text: message.to_string().into() });
+        while news.notices.len() > MAX_NOTICES {
+            news.notices.pop_front();
         }
     }
 
-    /// The page, with the scene as it is now.
+    /// Page with the current scene.
     pub(super) fn page(&self) -> Result<String, NoPage> {
         let description = self.lock().description.clone().ok_or(NoPage)?;
         page::live(&description)
     }
 }
 
-/// Words for all connections.
-const EVERYBODY: u64 = u64::MAX;
+/// Receiver of notices for all connections.
+const ALL_CONNECTIONS: u64 = u64::MAX;
 
-/// What a connection has been told.
-struct Heard {
+/// News that a connection has already sent to its page.
+struct SentNews {
     connection: u64,
     revision: Option<u32>,
     frames: u64,
     statuses: u64,
-    spoken: u64,
+    last_notice: u64,
 }
 
-impl Heard {
-    /// What there is to say that this connection has not heard.
-    fn news(&mut self, shared: &Shared) -> Vec<Message> {
-        let told = shared.lock();
-        let mut news = Vec::new();
-        if let (Some(description), Some(frame)) = (&told.description, &told.frame)
-            && self.frames != told.frames
+impl SentNews {
+    /// Messages that the connection has not sent yet.
+    fn pending(&mut self, server: &LiveServer) -> Vec<Message> {
+        let news = server.lock();
+        let mut messages = Vec::new();
+        if let (Some(description), Some(frame)) = (&news.description, &news.frame)
+            && self.frames != news.frames
         {
-            // a frame makes sense only after its description
+            // the page needs the description before the frame
             if self.revision != Some(description.revision) {
                 self.revision = Some(description.revision);
-                news.push(Message::text(json!({ "description": description }).to_string()));
+                messages.push(Message::text(json!({ "description": description }).to_string()));
             }
-            self.frames = told.frames;
-            news.push(Message::Binary(frame.clone()));
+            self.frames = news.frames;
+            messages.push(Message::Binary(frame.clone()));
         }
-        if self.statuses != told.statuses {
-            self.statuses = told.statuses;
-            news.push(Message::Text(told.status.clone()));
+        if self.statuses != news.statuses {
+            self.statuses = news.statuses;
+            messages.push(Message::Text(news.status.clone()));
         }
-        for (number, to, words) in &told.words {
-            if *number > self.spoken && (*to == self.connection || *to == EVERYBODY) {
-                news.push(Message::Text(words.clone()));
+        for Notice { number, connection, text } in &news.notices {
+            let receives = [self.connection, ALL_CONNECTIONS].contains(connection);
+            if *number > self.last_notice && receives {
+                messages.push(Message::Text(text.clone()));
             }
         }
-        self.spoken = told.spoken;
-        news
+        self.last_notice = news.last_notice;
+        messages
     }
 }
 
-/// Talks with a page until it goes away or breaks the rules of the protocol.
-pub(super) fn talk(stream: TcpStream, rest: Vec<u8>, shared: &Shared) {
-    if stream.set_read_timeout(Some(LISTEN)).is_err() {
+/// Exchanges messages with a page until it disconnects or violates the protocol.
+pub(super) fn serve_page(stream: TcpStream, rest: Vec<u8>, server: &LiveServer) {
+    if stream.set_read_timeout(Some(READ_TIMEOUT)).is_err() {
         return;
     }
     let mut config = WebSocketConfig::default();
-    config.max_message_size = Some(LONGEST);
-    config.max_frame_size = Some(LONGEST);
+    config.max_message_size = Some(MAX_MESSAGE_BYTES);
+    config.max_frame_size = Some(MAX_MESSAGE_BYTES);
     let mut socket = WebSocket::from_partially_read(stream, rest, Role::Server, Some(config));
-    let connection = shared.connections.fetch_add(1, Ordering::SeqCst);
-    let spoken = shared.lock().spoken;
-    let mut heard = Heard { connection, revision: None, frames: 0, statuses: 0, spoken };
+    let connection = server.connections.fetch_add(1, Ordering::SeqCst);
+    let last_notice = server.lock().last_notice;
+    let mut sent = SentNews { connection, revision: None, frames: 0, statuses: 0, last_notice };
     loop {
-        for message in heard.news(shared) {
+        for message in sent.pending(server) {
             if socket.send(message).is_err() {
                 return;
             }
@@ -198,19 +212,21 @@ pub(super) fn talk(stream: TcpStream, rest: Vec<u8>, shared: &Shared) {
         match socket.read() {
             Ok(Message::Text(text)) => match Command::read(&text) {
                 Ok(command) => {
-                    if shared.commands.send((connection, command)).is_err() {
+                    if server.commands.send(PageRequest { connection, command }).is_err() {
                         return;
                     }
                 }
-                Err(complaint) => shared.say(connection, &json!({ "error": complaint.to_string() })),
+                Err(error) => server.notify(connection, &json!({ "error": error.to_string() })),
             },
             Ok(Message::Binary(_)) => {
-                shared.say(connection, &json!({ "error": "commands are text" }));
+                server.notify(connection, &json!({ "error": "a command must be a text message" }));
             }
             Ok(_) => {}
             Err(Error::Io(error)) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
             Err(Error::Capacity(_)) => {
-                let _ = socket.send(Message::text(json!({ "error": "the message is too long" }).to_string()));
+                let _ = socket.send(Message::text(
+                    json!({ "error": "the message is longer than 4096 bytes" }).to_string(),
+                ));
                 let _ = socket.close(None);
                 return;
             }

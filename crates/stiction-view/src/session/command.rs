@@ -1,8 +1,8 @@
-//! What a page may ask of a live simulation.
+//! Commands of a page to a live session, as JSON messages.
 
 use serde::Deserialize;
 
-/// What a page may ask of a live simulation. Vectors have as many numbers as the scene has dimensions.
+/// Command of a page to a live session. Vectors have as many numbers as the scene has dimensions.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
@@ -10,101 +10,110 @@ pub enum Command {
     Play {},
     /// Stop running.
     Pause {},
-    /// One step.
+    /// Make one step.
     Step {},
-    /// Back to the start, with the settings of the start.
+    /// Return to the start and its settings.
     Reset {},
-    /// Simulated seconds per second.
+    /// Set the playback speed: simulated seconds per second.
     Speed {
         /// Above 0, at most 1000.
         value: f64,
     },
-    /// Take hold of a body.
+    /// Grab a body with the cursor.
     Grab {
-        /// Its place in the description.
+        /// Index of the body in the description.
         body: usize,
-        /// The point of it that is held, in the world [m].
+        /// Grabbed point, in the world [m].
         point: Vec<f64>,
     },
-    /// Pull what is held.
+    /// Move the cursor, which pulls the grabbed body.
     Move {
-        /// Where to, in the world [m].
+        /// Position of the cursor, in the world [m].
         target: Vec<f64>,
     },
-    /// Let go.
+    /// Release the grabbed body.
     Release {},
-    /// A new body, as heavy as the others.
+    /// Drop a new body with the median mass of the others.
     Drop {
-        /// What it is.
-        shape: Dropped,
-        /// Where it should begin; higher if something is there [m].
+        /// Shape.
+        shape: DroppedShape,
+        /// Position [m]; higher if it is occupied.
         at: Vec<f64>,
         /// Radius, or half the diagonal [m].
         size: f64,
     },
-    /// Back to the last moment that is not after this time.
+    /// Return to the last recorded state that is not after a time.
     Undo {
-        /// [s]
+        /// Time [s].
         time: f64,
     },
-    /// μ of every surface; pairs that have a material of their own keep it.
+    /// Set μ of every surface; pairs with a material of their own keep it.
     Friction {
         /// μ ≥ 0.
         value: f64,
     },
-    /// e of every surface; pairs that have a material of their own keep it.
+    /// Set e of every surface; pairs with a material of their own keep it.
     Restitution {
         /// 0 to 1.
         value: f64,
     },
-    /// γ of a stabilized scheme.
+    /// Set γ of a stabilized scheme.
     Gamma {
         /// Above 0, at most 1.
         value: f64,
     },
-    /// The size of steps.
+    /// Set the step size.
     StepSize {
         /// h > 0 [s].
         value: f64,
     },
-    /// Another scheme.
+    /// Choose a scheme.
     Scheme {
-        /// As in a scene file.
+        /// Name, as in a scene file.
         name: String,
     },
-    /// Stabilization on or off: without it steps look at velocities alone.
+    /// Turn stabilization on or off. Without it, constraints act on velocities only.
     Stabilize {
-        /// On.
+        /// `true` for on.
         on: bool,
     },
-    /// The present moment as a scene file.
+    /// Save the current state as a scene file.
     Save {},
 }
 
-/// What may be dropped.
+/// Shape of a dropped body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Dropped {
-    /// A box; a square in the plane.
+pub enum DroppedShape {
+    /// Box; a square in the plane.
     Box,
-    /// A ball; a disk in the plane.
+    /// Ball; a disk in the plane.
     Ball,
 }
 
-/// A command that was not obeyed, in words.
+/// Reply to a command that was executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandReply {
+    /// No data.
+    Done,
+    /// Text of a scene file.
+    Scene(String),
+}
+
+/// Reason why a command was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Complaint(pub String);
+pub struct CommandError(pub String);
 
-impl Complaint {
+impl CommandError {
     pub(crate) fn new(words: impl Into<String>) -> Self {
         Self(words.into())
     }
 }
 
 impl Command {
-    /// Reads a message.
-    pub fn read(text: &str) -> Result<Self, Complaint> {
-        serde_json::from_str(text).map_err(|error| Complaint(format!("the message is no command: {error}")))
+    /// Parses a message.
+    pub fn read(text: &str) -> Result<Self, CommandError> {
+        serde_json::from_str(text).map_err(|error| CommandError(format!("not a command: {error}")))
     }
 }

@@ -1,6 +1,6 @@
 //! Changes of the world of a live simulation.
 
-use super::command::{Complaint, Dropped};
+use super::command::{CommandError, DroppedShape};
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
 use stiction::{Material, Mistakes, Simulation, State, planar, spatial};
 use stiction_geometry as geometry;
@@ -75,7 +75,7 @@ pub(super) fn common(model: &Model, value: impl Fn(&Material) -> f64) -> Option<
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fresh {
     pub(super) name: String,
-    pub(super) shape: Dropped,
+    pub(super) shape: DroppedShape,
     /// Where it should begin [m].
     pub(super) at: [f64; 3],
     /// Radius, or half the diagonal [m].
@@ -91,13 +91,13 @@ impl Fresh {
         self.size / (dimension as f64).sqrt()
     }
 
-    fn planar(&self) -> Result<planar::Attached, Complaint> {
+    fn planar(&self) -> Result<planar::Attached, CommandError> {
         let half = self.half(2);
         let shape = match self.shape {
-            Dropped::Ball => planar::Shape::Disk { radius: self.size },
-            Dropped::Box => planar::Polygon::rectangle([half, half])
+            DroppedShape::Ball => planar::Shape::Disk { radius: self.size },
+            DroppedShape::Box => planar::Polygon::rectangle([half, half])
                 .map(planar::Shape::Polygon)
-                .map_err(|error| Complaint::new(error.to_string()))?,
+                .map_err(|error| CommandError::new(error.to_string()))?,
         };
         Ok(planar::Attached::new(shape).material(self.material))
     }
@@ -105,20 +105,20 @@ impl Fresh {
     fn spatial(&self) -> spatial::Attached {
         let half = self.half(3);
         let shape = match self.shape {
-            Dropped::Ball => spatial::Shape::Sphere { radius: self.size },
-            Dropped::Box => spatial::Shape::Cuboid { half_extents: [half; 3] },
+            DroppedShape::Ball => spatial::Shape::Sphere { radius: self.size },
+            DroppedShape::Box => spatial::Shape::Cuboid { half_extents: [half; 3] },
         };
         spatial::Attached::new(shape).material(self.material)
     }
 
     /// Its density [kg/m² in the plane, kg/m³ in space].
-    pub(super) fn density(&self, dimension: usize) -> Result<f64, Complaint> {
+    pub(super) fn density(&self, dimension: usize) -> Result<f64, CommandError> {
         let unit = if dimension == 2 {
             geometry::planar::mass(&self.planar()?.shape, 1.0).map(|m| m.mass)
         } else {
             geometry::spatial::mass(&self.spatial().shape, 1.0).map(|m| m.mass)
         };
-        unit.map(|volume| self.mass / volume).map_err(|error| Complaint::new(error.to_string()))
+        unit.map(|volume| self.mass / volume).map_err(|error| CommandError::new(error.to_string()))
     }
 
     /// The model with it, and where it found room [m].
@@ -126,7 +126,7 @@ impl Fresh {
         &self,
         model: &Model,
         state: &State,
-    ) -> Result<(Model, State, [f64; 3]), Complaint> {
+    ) -> Result<(Model, State, [f64; 3]), CommandError> {
         let d = model.dimension();
         let density = self.density(d)?;
         let (plane, space) = (self.planar()?, self.spatial());
@@ -153,7 +153,7 @@ impl Fresh {
             }
         }
         let why = complaint.map_or_else(String::new, |mistakes| mistakes.to_string());
-        Err(Complaint(format!("there is no room for {}: {why}", self.name)))
+        Err(CommandError(format!("there is no room for {}: {why}", self.name)))
     }
 }
 

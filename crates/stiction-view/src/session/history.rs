@@ -1,69 +1,69 @@
-//! The moments a live simulation can go back to.
+//! History of a live session: snapshots that it can return to, thinned out when memory runs short.
 
-use super::Settings;
+use super::settings::StepSettings;
 use crate::describe::Description;
 use std::sync::Arc;
 use stiction::State;
 use stiction_scene::Model;
 
-/// Storage for moments, about [bytes]: beyond it every other one of the older half is let go.
-const MOST: usize = 128 << 20;
+/// Memory limit of all snapshots [bytes, approximate]. Above it, every other snapshot of the older half is dropped.
+const HISTORY_BYTES: usize = 128 << 20;
 
-/// A moment of a live simulation: all that it takes to go on from there.
+/// Snapshot of a live session: everything that is needed to continue from it.
 #[derive(Debug, Clone)]
-pub(super) struct Moment {
+pub(super) struct Snapshot {
     pub(super) state: State,
     pub(super) step: u32,
     pub(super) model: Arc<Model>,
     pub(super) description: Arc<Description>,
-    pub(super) settings: Settings,
+    pub(super) settings: StepSettings,
     pub(super) frame: Arc<[u8]>,
 }
 
-impl Moment {
-    /// About how large it is [bytes].
+impl Snapshot {
+    /// Approximate size [bytes].
     fn size(&self) -> usize {
         let State { q, v, memory, .. } = &self.state;
-        // a contact that is remembered has its identity, point and impulses, and a basis about as many
+        // a contact has its id, point and impulses, and an entry in the search cache
         8 * (q.len() + v.len() + memory.joints.len()) + 200 * memory.contacts.len() + self.frame.len() + 300
     }
 }
 
-/// The moments a live simulation can go back to, in the order of time.
+/// Snapshots of a live session, sorted by time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
-    moments: Vec<Moment>,
+    snapshots: Vec<Snapshot>,
     bytes: usize,
 }
 
 impl History {
-    /// Adds a moment. Those that are not before it are forgotten.
-    pub(super) fn push(&mut self, moment: Moment) {
-        while let Some(last) = self.moments.pop_if(|last| last.state.t >= moment.state.t) {
+    /// Adds a snapshot and drops those that are not before it.
+    pub(super) fn push(&mut self, snapshot: Snapshot) {
+        while let Some(last) = self.snapshots.pop_if(|last| last.state.t >= snapshot.state.t) {
             self.bytes -= last.size();
         }
-        self.bytes += moment.size();
-        self.moments.push(moment);
-        if self.bytes > MOST {
-            let half = self.moments.len() / 2;
-            let mut place = 0;
-            self.moments.retain(|_| {
-                place += 1;
-                place > half || place % 2 == 1
+        self.bytes += snapshot.size();
+        self.snapshots.push(snapshot);
+        if self.bytes > HISTORY_BYTES {
+            let half = self.snapshots.len() / 2;
+            let mut count = 0;
+            self.snapshots.retain(|_| {
+                count += 1;
+                count > half || count % 2 == 1
             });
-            self.bytes = self.moments.iter().map(Moment::size).sum();
+            self.bytes = self.snapshots.iter().map(Snapshot::size).sum();
         }
     }
 
-    /// The last moment that is not after a time [s].
-    pub(super) fn at(&self, time: f64) -> Option<&Moment> {
-        // times go through the page, which writes them in decimals
-        let after = self.moments.partition_point(|m| m.state.t <= time + 1e-9);
-        self.moments[..after].last()
+    /// Last snapshot that is not after a time [s].
+    pub(super) fn at(&self, time: f64) -> Option<&Snapshot> {
+        // the page rounds times to decimals
+        let after = self.snapshots.partition_point(|m| m.state.t <= time + 1e-9);
+        self.snapshots[..after].last()
     }
 
-    /// The earliest moment.
-    pub(super) fn first(&self) -> Option<&Moment> {
-        self.moments.first()
+    /// Earliest snapshot.
+    pub(super) fn first(&self) -> Option<&Snapshot> {
+        self.snapshots.first()
     }
 }

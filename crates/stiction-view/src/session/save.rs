@@ -1,8 +1,9 @@
 //! The present moment as a scene file: the file it came from, with what was changed and the state.
 
-use super::command::{Complaint, Dropped};
+use super::Session;
+use super::command::{CommandError, DroppedShape};
 use super::edit::Fresh;
-use super::{Session, Settings};
+use super::settings::StepSettings;
 use stiction::Level;
 use toml::{Table, Value};
 
@@ -11,9 +12,9 @@ const DROPPED: &str = "dropped";
 
 impl Session {
     /// The present moment as a scene file.
-    pub(super) fn saved(&self) -> Result<String, Complaint> {
+    pub(super) fn saved(&self) -> Result<String, CommandError> {
         let no_scene =
-            |error: &dyn std::fmt::Display| Complaint(format!("the scene cannot be saved: {error}"));
+            |error: &dyn std::fmt::Display| CommandError(format!("the scene cannot be saved: {error}"));
         let mut file: Table = self.source.parse().map_err(|e: toml::de::Error| no_scene(&e))?;
         change(&mut file, "run", |run| self.save_run(run));
         for fresh in &self.fresh {
@@ -30,7 +31,7 @@ impl Session {
             // where it was dropped others may have been at the start
             change(&mut file, "world", |world| put(world, "allow_overlap", true));
         }
-        let Settings { friction, restitution, .. } = &self.settings;
+        let StepSettings { friction, restitution, .. } = &self.settings;
         for (key, value) in [("friction", friction), ("restitution", restitution)] {
             if let Some(value) = value {
                 change(&mut file, "materials", |materials| {
@@ -89,18 +90,18 @@ fn change(within: &mut Table, key: &str, change: impl FnOnce(&mut Table)) {
 }
 
 /// The entry of a body that was dropped.
-fn entry(fresh: &Fresh, dimension: usize) -> Result<Table, Complaint> {
+fn entry(fresh: &Fresh, dimension: usize) -> Result<Table, CommandError> {
     let list = |x: f64| Value::Array(vec![x.into(); dimension]);
     let mut shape = Table::new();
     match (fresh.shape, dimension) {
-        (Dropped::Ball, 2) => put(&mut shape, "kind", "disk"),
-        (Dropped::Ball, _) => put(&mut shape, "kind", "sphere"),
-        (Dropped::Box, 2) => put(&mut shape, "kind", "rectangle"),
-        (Dropped::Box, _) => put(&mut shape, "kind", "box"),
+        (DroppedShape::Ball, 2) => put(&mut shape, "kind", "disk"),
+        (DroppedShape::Ball, _) => put(&mut shape, "kind", "sphere"),
+        (DroppedShape::Box, 2) => put(&mut shape, "kind", "rectangle"),
+        (DroppedShape::Box, _) => put(&mut shape, "kind", "box"),
     }
     match fresh.shape {
-        Dropped::Ball => put(&mut shape, "radius", fresh.size),
-        Dropped::Box => put(&mut shape, "half_extents", list(fresh.half(dimension))),
+        DroppedShape::Ball => put(&mut shape, "radius", fresh.size),
+        DroppedShape::Box => put(&mut shape, "half_extents", list(fresh.half(dimension))),
     }
     let mut body = Table::new();
     put(&mut body, "name", fresh.name.as_str());

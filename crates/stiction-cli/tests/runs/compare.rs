@@ -1,9 +1,9 @@
-//! Schemes beside each other.
+//! `compare`: errors and orders of schemes on one scene.
 
-use crate::common::{Folder, boxes, code, json, stiction, words};
+use crate::common::{Folder, boxes, code, json, printed, stiction};
 use std::fs;
 
-/// A ball that falls on a floor: no scheme is wrong before, and none misses it.
+/// Scene of a ball that falls on a floor. Every scheme finds the impact, with an error that depends on its order.
 const BALL: &str = r#"
 format = 1
 dimension = 2
@@ -26,7 +26,7 @@ shapes = [{ kind = "disk", radius = 0.1 }]
 #[test]
 fn errors_fall_with_the_order_of_the_scheme() {
     let folder = Folder::new("compared");
-    let scene = folder.scene("ball.toml", BALL);
+    let scene = folder.file("ball.toml", BALL);
     let plot = folder.path("ball.svg");
     let schemes = "ah04,accurate";
     let output = stiction(&[
@@ -40,7 +40,7 @@ fn errors_fall_with_the_order_of_the_scheme() {
         &plot,
         &"--json",
     ]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     let report = json(&output);
     assert!(report["reference"].as_str().unwrap().contains("accuracy of 1e-10"), "{report}");
     assert!(report["reference_error"].as_f64().unwrap() < 1e-6);
@@ -56,20 +56,20 @@ fn errors_fall_with_the_order_of_the_scheme() {
     assert!(svg.contains("Work and precision") && svg.contains("accurate"));
 
     let output = stiction(&[&"compare", &scene, &"--schemes", &schemes, &"--h", &"0.02"]);
-    let text = words(&output);
-    assert!(text.contains("reference: followed") && text.contains("error [m]"), "{text}");
+    let text = printed(&output);
+    assert!(text.contains("reference: run to an accuracy") && text.contains("error [m]"), "{text}");
 }
 
 #[test]
-fn what_cannot_be_compared_is_told() {
+fn wrong_arguments_of_compare_are_refused() {
     let folder = Folder::new("incomparable");
-    let scene = folder.scene("boxes.toml", &boxes(0.1, 0.4));
+    let scene = folder.file("boxes.toml", &boxes(0.1, 0.4));
     let compare = |arguments: [&str; 4]| {
         stiction(&[&"compare", &scene, &arguments[0], &arguments[1], &arguments[2], &arguments[3]])
     };
     let output = compare(["--schemes", "default,none", "--h", "0.01"]);
     assert_eq!(code(&output), 2);
-    assert!(words(&output).contains("no scheme is called none"), "{}", words(&output));
+    assert!(printed(&output).contains("unknown scheme `none`"), "{}", printed(&output));
     let output = compare(["--schemes", "default", "--h", "-1"]);
     assert_eq!(code(&output), 2);
 }

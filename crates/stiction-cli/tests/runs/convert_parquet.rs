@@ -1,7 +1,7 @@
-//! Parquet files, read back by the reader of the format and held against the arrays of the same run.
+//! `convert --to parquet`: files, read back by the format's own reader and compared with the NumPy arrays.
 
-use crate::common::{Folder, boxes, code, stiction, words};
-use crate::converted::{Arrays, npz};
+use crate::common::{Folder, boxes, code, printed, stiction};
+use crate::convert::{Arrays, npz};
 use parquet::basic::{LogicalType, Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -13,12 +13,12 @@ use std::path::Path;
 /// Columns by name, in their order.
 type Columns = Vec<(String, Vec<Field>)>;
 
-/// A table and its metadata.
+/// Table and its metadata.
 fn table(path: &Path) -> (Columns, BTreeMap<String, String>) {
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     let file = reader.metadata().file_metadata();
-    let said = file.key_value_metadata().unwrap().iter();
-    let metadata = said.map(|entry| (entry.key.clone(), entry.value.clone().unwrap())).collect();
+    let entries = file.key_value_metadata().unwrap().iter();
+    let metadata = entries.map(|entry| (entry.key.clone(), entry.value.clone().unwrap())).collect();
     for column in file.schema_descr().columns() {
         let text = column.physical_type() == Type::BYTE_ARRAY;
         assert_eq!(column.logical_type_ref() == Some(&LogicalType::String), text, "{}", column.name());
@@ -34,7 +34,7 @@ fn table(path: &Path) -> (Columns, BTreeMap<String, String>) {
     (columns, metadata)
 }
 
-/// What a field is as one of the arrays, whose numbers stand for words in some.
+/// Number of a field in the NumPy arrays; names are replaced by their index.
 fn number(field: &Field, words: &[String]) -> f64 {
     match field {
         Field::Double(x) => *x,
@@ -44,14 +44,14 @@ fn number(field: &Field, words: &[String]) -> f64 {
     }
 }
 
-/// Columns against arrays, bit by bit; returns how many columns are of real numbers, whole ones and words.
+/// Compares columns with arrays bit by bit; returns the numbers of real, integer and text columns.
 fn compare(columns: &Columns, arrays: &Arrays, metadata: &Value) -> [usize; 3] {
     let list = |key: &str| serde_json::from_value::<Vec<String>>(metadata[key].clone()).unwrap();
     let mut kinds = [0; 3];
     let mut seen = BTreeMap::<&str, usize>::new();
     for (name, fields) in columns {
         let quantity = name.split('.').next().unwrap();
-        let place = *seen.entry(quantity).and_modify(|n| *n += 1).or_default();
+        let component = *seen.entry(quantity).and_modify(|n| *n += 1).or_default();
         let (shape, data) = &arrays[quantity];
         let width: usize = shape[1..].iter().product();
         assert_eq!(fields.len(), shape[0], "{name}");
@@ -61,7 +61,7 @@ fn compare(columns: &Columns, arrays: &Arrays, metadata: &Value) -> [usize; 3] {
             _ => ["open", "stick", "slip"].map(String::from).to_vec(),
         };
         for (row, field) in fields.iter().enumerate() {
-            let expected = data[row * width + place];
+            let expected = data[row * width + component];
             assert_eq!(number(field, &words).to_bits(), expected.to_bits(), "{name}, row {row}");
         }
         kinds[match fields[0] {
@@ -70,7 +70,7 @@ fn compare(columns: &Columns, arrays: &Arrays, metadata: &Value) -> [usize; 3] {
             _ => 2,
         }] += 1;
     }
-    // nothing of an array is left out
+    // every component of an array has its column
     for (quantity, last) in seen {
         assert_eq!(last + 1, arrays[quantity].0[1..].iter().product::<usize>(), "{quantity}");
     }
@@ -78,11 +78,11 @@ fn compare(columns: &Columns, arrays: &Arrays, metadata: &Value) -> [usize; 3] {
 }
 
 #[test]
-fn columns_are_the_arrays_bit_by_bit() {
+fn columns_equal_the_arrays_bit_by_bit() {
     let folder = Folder::new("parquet");
-    let scene = folder.scene("boxes.toml", &boxes(0.4, 0.4));
+    let scene = folder.file("boxes.toml", &boxes(0.4, 0.4));
     let output = stiction(&[&"run", &scene, &"--out", &folder.path("run.parquet")]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     let journal = folder.path("run.journal");
     assert_eq!(code(&stiction(&[&"convert", &journal, &"--to", &"npz"])), 0);
     let (arrays, metadata) = npz(&folder.path("run.npz"));
@@ -92,16 +92,16 @@ fn columns_are_the_arrays_bit_by_bit() {
     let tables = [("run", [samples, 1, 0]), ("run.contacts", [15, 4, 3]), ("run.joints", [1, 1, 1])];
     for (file, kinds) in tables {
         let path = folder.path(&format!("{file}.parquet"));
-        assert!(words(&output).contains(path.to_str().unwrap()), "{}", words(&output));
-        let (columns, said) = table(&path);
+        assert!(printed(&output).contains(path.to_str().unwrap()), "{}", printed(&output));
+        let (columns, own_metadata) = table(&path);
         assert_eq!(compare(&columns, &arrays, &metadata), kinds, "{file}");
         count += columns.len();
-        assert_eq!(said["stiction.scene_text"], boxes(0.4, 0.4));
-        assert_eq!(said["stiction.scene"], "boxes.toml");
-        assert_eq!(said["stiction.program"], metadata["program"].as_str().unwrap());
-        assert_eq!(said["stiction.h"], "0.002");
+        assert_eq!(own_metadata["stiction.scene_text"], boxes(0.4, 0.4));
+        assert_eq!(own_metadata["stiction.scene"], "boxes.toml");
+        assert_eq!(own_metadata["stiction.program"], metadata["program"].as_str().unwrap());
+        assert_eq!(own_metadata["stiction.h"], "0.002");
         for key in ["scheme", "quantities"] {
-            let value: Value = serde_json::from_str(&said[&format!("stiction.{key}")]).unwrap();
+            let value: Value = serde_json::from_str(&own_metadata[&format!("stiction.{key}")]).unwrap();
             assert_eq!(value, metadata[key], "{key}");
         }
     }
@@ -109,15 +109,15 @@ fn columns_are_the_arrays_bit_by_bit() {
 }
 
 #[test]
-fn what_is_not_there_has_no_file() {
+fn an_empty_table_has_no_file() {
     let folder = Folder::new("parquet-bare");
     let text = boxes(0.1, 0.4) + "\n[record]\nevery = 0.02\ncontacts = false\n";
-    let scene = folder.scene("boxes.toml", &text);
+    let scene = folder.file("boxes.toml", &text);
     let journal = folder.path("run.journal");
     assert_eq!(code(&stiction(&[&"run", &scene, &"--out", &journal])), 0);
     let out = folder.path("table.parquet");
     let output = stiction(&[&"convert", &journal, &"--to", &"parquet", &"--out", &out]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     assert_eq!(table(&out).0[0].1.len(), 6);
     assert!(!folder.path("table.contacts.parquet").exists());
     assert!(folder.path("table.joints.parquet").exists());

@@ -1,58 +1,59 @@
-//! Journals that were tampered with, checksums and all.
+//! `verify`: honest journals pass, and every forged number is found, with valid checksums.
 
-use crate::common::{BOUNCING, Folder, balls, boxes, code, json, steps, stiction, words};
+use crate::common::{BOUNCING, Folder, balls, boxes, code, json, printed, records, stiction};
 use std::fs;
 use std::path::{Path, PathBuf};
 use stiction::{ContactReport, MomentReport, SubstepRecord};
-use stiction_journal::{Header, Journal, Step, Writer};
+use stiction_journal::{Journal, JournalHeader, JournalWriter, StepRecord};
 
-/// A run, and what a forger makes of it.
+/// Honest run, and the folder of forged copies of its journal.
 struct Forger {
     folder: Folder,
     path: PathBuf,
 }
 
 impl Forger {
-    /// Boxes by a scheme.
+    /// Runs the boxes with a scheme.
     fn new(name: &str, scheme: &str) -> Self {
         Self::of(name, &boxes(0.6, 0.4), ["--scheme", scheme])
     }
 
-    fn of(name: &str, scene: &str, how: [&str; 2]) -> Self {
+    /// Runs a scene with two arguments.
+    fn of(name: &str, scene: &str, options: [&str; 2]) -> Self {
         let folder = Folder::new(name);
-        let scene = folder.scene("scene.toml", scene);
+        let scene = folder.file("scene.toml", scene);
         let path = folder.path("run.journal");
-        let output = stiction(&[&"run", &scene, &"--out", &path, &how[0], &how[1]]);
-        assert_eq!(code(&output), 0, "{}", words(&output));
+        let output = stiction(&[&"run", &scene, &"--out", &path, &options[0], &options[1]]);
+        assert_eq!(code(&output), 0, "{}", printed(&output));
         Self { folder, path }
     }
 
-    /// The same journal with right checksums and this change; what is found in it.
-    fn forge(&self, change: impl FnOnce(&mut Header, &mut [Step])) -> Vec<(u64, String)> {
+    /// Copies the journal with a change and valid checksums, and returns the findings of `verify`.
+    fn forge(&self, change: impl FnOnce(&mut JournalHeader, &mut [StepRecord])) -> Vec<(u64, String)> {
         let journal = Journal::open(&self.path).unwrap();
         let (mut header, start) = (journal.header().clone(), journal.start().clone());
-        let mut steps = steps(&self.path);
-        change(&mut header, &mut steps);
+        let mut records = records(&self.path);
+        change(&mut header, &mut records);
         let forged = self.folder.path("forged.journal");
-        let mut writer = Writer::replace(&forged, &header, &start).unwrap();
-        steps.iter().for_each(|step| writer.add(step).unwrap());
+        let mut writer = JournalWriter::replace(&forged, &header, &start).unwrap();
+        records.iter().for_each(|record| writer.append(record).unwrap());
         drop(writer);
         findings(&forged)
     }
 
-    /// Each of these changes to contact `i` of a step is found there.
+    /// Asserts that each change to contact `i` of a step is found in that step.
     fn assert_found(&self, changes: &[(&str, &str, Change)], step: usize, i: usize) {
         let number = step as u64 + 1;
         for (name, check, change) in changes {
-            let found = self.forge(|_, steps| change(&mut steps[step], i));
+            let found = self.forge(|_, records| change(&mut records[step], i));
             assert!(found.contains(&(number, (*check).to_string())), "{name} in step {number}: {found:?}");
-            // the next step starts from what was forged
+            // the next step starts from the forged state
             assert!(found.iter().all(|f| f.0 == number || f.0 == number + 1), "{name}: {found:?}");
         }
     }
 }
 
-/// Steps and checks that fail.
+/// Step and check of every finding.
 fn findings(path: &Path) -> Vec<(u64, String)> {
     let output = stiction(&[&"verify", &path, &"--json"]);
     let report = json(&output);
@@ -62,23 +63,23 @@ fn findings(path: &Path) -> Vec<(u64, String)> {
         .iter()
         .map(|f| (f["step"].as_u64().unwrap(), f["check"].as_str().unwrap().to_string()))
         .collect();
-    assert_eq!(code(&output), i32::from(!found.is_empty()), "{}", words(&output));
+    assert_eq!(code(&output), i32::from(!found.is_empty()), "{}", printed(&output));
     found
 }
 
-/// The step that is forged, and a contact of it that does this.
-fn target(steps: &[Step], does: impl Fn(&ContactReport) -> bool + Copy) -> (usize, usize) {
-    let found =
-        steps.iter().enumerate().skip(100).find_map(|(k, s)| Some((k, s.contacts.iter().position(does)?)));
-    found.expect("a contact that does")
+/// Step after the hundredth with a contact that fits, and that contact.
+fn target(records: &[StepRecord], fits: impl Fn(&ContactReport) -> bool + Copy) -> (usize, usize) {
+    let contact = |record: &StepRecord| record.report.contacts.iter().position(fits);
+    let found = records.iter().enumerate().skip(100).find_map(|(k, record)| Some((k, contact(record)?)));
+    found.expect("a contact that fits")
 }
 
-fn slides(contact: &ContactReport) -> bool {
+fn has_friction(contact: &ContactReport) -> bool {
     contact.friction_impulse.iter().any(|p| p.abs() > 1e-3)
 }
 
-fn moment(step: &mut Step, contact: usize) -> &mut MomentReport {
-    step.contacts[contact].moment.as_mut().expect("a moment")
+fn moment(record: &mut StepRecord, contact: usize) -> &mut MomentReport {
+    record.report.contacts[contact].moment.as_mut().expect("a moment")
 }
 
 #[test]
@@ -88,36 +89,36 @@ fn an_honest_journal_passes() {
         assert_eq!(forger.forge(|_, _| ()), [], "{scheme}");
         let output = stiction(&[&"verify", &forger.path]);
         assert_eq!(code(&output), 0);
-        assert!(words(&output).contains("300 steps verified without the solver"), "{}", words(&output));
+        assert!(printed(&output).contains("300 steps verified without the solver"), "{}", printed(&output));
     }
 }
 
-/// What is done to a contact of a step.
-type Change = fn(&mut Step, usize);
+/// Change of a contact, by its index, or of its step.
+type Change = fn(&mut StepRecord, usize);
 
 #[test]
 fn forged_numbers_are_found_with_their_step() {
     let forger = Forger::new("numbers", "default");
-    let original = steps(&forger.path);
-    let (k, i) = target(&original, slides);
+    let original = records(&forger.path);
+    let (k, i) = target(&original, has_friction);
     let changes: [(&str, &str, Change); 8] = [
-        ("normal impulse", "momentum", |s, i| s.contacts[i].normal_impulse *= -1.0),
-        ("a little normal impulse", "momentum", |s, i| s.contacts[i].normal_impulse += 1e-8),
-        ("friction", "momentum", |s, i| s.contacts[i].friction_impulse[0] *= -1.0),
-        ("position", "position", |s, _| s.q[1] += 1e-9),
-        ("velocity", "momentum", |s, _| s.v[1] += 1e-8),
-        ("μ", "contact", |s, i| s.contacts[i].mu = 0.41),
-        ("joint impulse", "momentum", |s, _| s.joints[0].impulse += 1e-7),
-        ("energy", "figure", |s, _| s.kinetic *= 1.001),
+        ("normal impulse", "momentum", |s, i| s.report.contacts[i].normal_impulse *= -1.0),
+        ("a little normal impulse", "momentum", |s, i| s.report.contacts[i].normal_impulse += 1e-8),
+        ("friction", "momentum", |s, i| s.report.contacts[i].friction_impulse[0] *= -1.0),
+        ("position", "position", |s, _| s.state.q[1] += 1e-9),
+        ("velocity", "momentum", |s, _| s.state.v[1] += 1e-8),
+        ("μ", "contact", |s, i| s.report.contacts[i].mu = 0.41),
+        ("joint impulse", "momentum", |s, _| s.report.joints[0].impulse += 1e-7),
+        ("energy", "figure", |s, _| s.report.kinetic *= 1.001),
     ];
     forger.assert_found(&changes, k, i);
-    // steps that are left out
-    let found = forger.forge(|_, steps| steps[k] = steps[k + 1].clone());
+    // a step that is left out
+    let found = forger.forge(|_, records| records[k] = records[k + 1].clone());
     assert!(found.iter().any(|f| f.0 == k as u64 + 1), "{found:?}");
 }
 
 #[test]
-fn another_coefficient_of_friction_in_the_scene_is_found() {
+fn a_forged_coefficient_of_friction_in_the_scene_is_found() {
     let forger = Forger::new("scene", "default");
     let found =
         forger.forge(|header, _| header.scene = header.scene.replace("friction = 0.4", "friction = 0.45"));
@@ -128,19 +129,19 @@ fn another_coefficient_of_friction_in_the_scene_is_found() {
 }
 
 #[test]
-fn contacts_that_resist_turning_are_verified_and_their_forgery_found() {
+fn forged_rolling_and_torsional_friction_is_found() {
     let forger = Forger::of("turning", &balls(0.6), ["--scheme", "default"]);
     assert_eq!(forger.forge(|_, _| ()), []);
-    let steps = steps(&forger.path);
-    let turned = |c: &ContactReport| c.moment.is_some_and(|m| m.impulse[2].abs() > 1e-3);
-    let (k, i) = target(&steps, turned);
+    let original = records(&forger.path);
+    let spins = |c: &ContactReport| c.moment.is_some_and(|m| m.impulse[2].abs() > 1e-3);
+    let (k, i) = target(&original, spins);
     let changes: [(&str, &str, Change); 6] = [
         ("spin", "momentum", |s, i| moment(s, i).impulse[2] *= -1.0),
         ("a little spin", "momentum", |s, i| moment(s, i).impulse[2] *= 1.0 + 1e-9),
         ("a little rolling", "momentum", |s, i| moment(s, i).impulse[1] *= 1.0 + 1e-9),
         ("rolling", "momentum", |s, i| moment(s, i).impulse[1] *= -1.0),
         ("turning", "contact", |s, i| moment(s, i).turn[1] += 1e-7),
-        ("no moment", "contact", |s, i| s.contacts[i].moment = None),
+        ("no moment", "contact", |s, i| s.report.contacts[i].moment = None),
     ];
     forger.assert_found(&changes, k, i);
     for (from, to) in [("torsion = 0.03", "torsion = 0.0301"), ("rolling = 0.01", "rolling = 0.0101")] {
@@ -152,7 +153,7 @@ fn contacts_that_resist_turning_are_verified_and_their_forgery_found() {
 }
 
 #[test]
-fn another_start_is_found() {
+fn a_forged_start_is_found() {
     let forger = Forger::new("start", "default");
     let found = forger.forge(|header, _| header.scene = header.scene.replace("[3.0, 4.0]", "[3.0, 4.01]"));
     assert!(found.iter().any(|f| f.0 == 0), "{found:?}");
@@ -172,19 +173,19 @@ fn a_changed_byte_is_found_with_its_record() {
     assert!((100..250).contains(&record), "{record}");
     assert_eq!(report["steps"].as_u64().unwrap(), record - 2);
     let output = stiction(&[&"verify", &forger.path]);
-    assert!(words(&output).contains(&format!("record {record}")), "{}", words(&output));
-    // and nothing goes on from there
+    assert!(printed(&output).contains(&format!("record {record}")), "{}", printed(&output));
+    // a damaged journal is not resumed
     let scene = forger.folder.path("scene.toml");
     let output = stiction(&[&"run", &scene, &"--out", &forger.path, &"--resume"]);
     assert_eq!(code(&output), 2);
-    assert!(words(&output).contains(&format!("record {record}")), "{}", words(&output));
+    assert!(printed(&output).contains(&format!("record {record}")), "{}", printed(&output));
     assert_eq!(fs::read(&forger.path).unwrap(), bytes);
 }
 
 #[test]
-fn what_is_no_journal_is_told() {
+fn a_file_that_is_not_a_journal_is_refused() {
     let folder = Folder::new("none");
-    let path = folder.scene("run.journal", "no journal");
+    let path = folder.file("run.journal", "no journal");
     for command in ["verify", "convert"] {
         let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&command, &path];
         if command == "convert" {
@@ -192,44 +193,49 @@ fn what_is_no_journal_is_told() {
         }
         let output = stiction(&arguments);
         assert_eq!(code(&output), 2);
-        assert!(words(&output).contains("no journal of stiction"), "{}", words(&output));
+        assert!(printed(&output).contains("not a journal"), "{}", printed(&output));
     }
 }
 
-/// Two steps of half the size against one say nothing about how leaning cards share their load.
+/// Doubled steps record no forces, so it is not known whether redundant contacts of leaning cards can stick.
 #[test]
-fn what_cannot_be_verified_is_said_and_counted() {
+fn steps_that_cannot_be_verified_are_counted() {
     let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/card-house.toml");
     let scene = fs::read_to_string(scene).unwrap();
     let (from, to) = ("duration = ", "duration = 0.02 # ");
     assert!(scene.contains(from), "{scene}");
     let forger = Forger::of("shared", &scene.replacen(from, to, 1), ["--accuracy", "1e-3"]);
     let output = stiction(&[&"verify", &forger.path, &"--json"]);
-    assert_eq!(code(&output), 3, "{}", words(&output));
+    assert_eq!(code(&output), 3, "{}", printed(&output));
     let report = json(&output);
     assert_eq!(report["failed"], 0, "{report}");
     assert!(report["not_verifiable"].as_u64().unwrap() > 0, "{report}");
     let output = stiction(&[&"verify", &forger.path]);
-    let said = "not verifiable: what bears in given modes may have had to let go or slip";
-    assert!(words(&output).contains(said), "{}", words(&output));
+    let reason = report["reasons"].as_object().unwrap().keys().next().expect("a reason");
+    assert!(printed(&output).contains(&format!("not verifiable: {reason}")), "{}", printed(&output));
 }
 
-/// The steps of a stretch, to be changed.
-fn parts(step: &mut Step) -> &mut Vec<SubstepRecord> {
-    &mut step.evidence.as_mut().expect("evidence").substeps
+/// Substeps of an interval.
+fn parts(record: &mut StepRecord) -> &mut Vec<SubstepRecord> {
+    &mut record.report.evidence.as_mut().expect("evidence").substeps
 }
 
 #[test]
-fn followed_runs_are_verified_and_their_forgery_found() {
+fn forged_runs_to_an_accuracy_are_found() {
     for accuracy in ["1e-3", "1e-5", "1e-8"] {
-        let forger = Forger::of(&format!("followed-{accuracy}"), BOUNCING, ["--accuracy", accuracy]);
+        let forger = Forger::of(&format!("accuracy-{accuracy}"), BOUNCING, ["--accuracy", accuracy]);
         assert_eq!(forger.forge(|_, _| ()), [], "{accuracy}");
         let output = stiction(&[&"verify", &forger.path]);
-        assert!(words(&output).contains("100 stretches verified without the solver"), "{}", words(&output));
-        assert!(words(&output).contains(&format!("is at most {accuracy}")), "{}", words(&output));
-        let original = steps(&forger.path);
+        assert!(
+            printed(&output).contains("100 intervals verified without the solver"),
+            "{}",
+            printed(&output)
+        );
+        assert!(printed(&output).contains(&format!("is at most {accuracy}")), "{}", printed(&output));
+        let original = records(&forger.path);
         let strikes = |p: &SubstepRecord| matches!(p, SubstepRecord::Impact { .. });
-        let hit = original.iter().position(|s| s.evidence.as_ref().unwrap().substeps.iter().any(strikes));
+        let hit =
+            original.iter().position(|s| s.report.evidence.as_ref().unwrap().substeps.iter().any(strikes));
         let changes: [(&str, &str, Change); 7] = [
             ("impulse", "record", |s, _| {
                 for part in parts(s) {
@@ -246,8 +252,8 @@ fn followed_runs_are_verified_and_their_forgery_found() {
                 }
             }),
             ("no impact", "momentum", |s, _| parts(s).retain(|p| !matches!(p, SubstepRecord::Impact { .. }))),
-            ("position", "position", |s, _| s.q[1] += 1e-9),
-            ("velocity", "momentum", |s, _| s.v[1] += 1e-9),
+            ("position", "position", |s, _| s.state.q[1] += 1e-9),
+            ("velocity", "momentum", |s, _| s.state.v[1] += 1e-9),
             ("estimate", "estimate", |s, _| {
                 for part in parts(s) {
                     if let SubstepRecord::AccuracyStep { error, .. } = part {
@@ -256,7 +262,7 @@ fn followed_runs_are_verified_and_their_forgery_found() {
                 }
             }),
             ("sum of estimates", "estimate", |s, _| {
-                s.followed.as_mut().expect("a stretch").error = f64::NAN;
+                s.accuracy.as_mut().expect("an interval").error = f64::NAN;
             }),
         ];
         forger.assert_found(&changes, hit.expect("an impact"), 0);
@@ -264,7 +270,7 @@ fn followed_runs_are_verified_and_their_forgery_found() {
             header.scene = header.scene.replace("friction = 0.4", "friction = 0.41");
         });
         assert!(found.iter().any(|f| f.0 == hit.unwrap() as u64 + 1), "{accuracy}: {found:?}");
-        // smaller than any estimate: round-off of numbers around one is in them
+        // smaller than any estimate, which contains the round-off of numbers around one
         let found = forger.forge(|header, _| {
             header.accuracy.iter_mut().for_each(|accuracy| accuracy.tolerance = 1e-20);
         });
@@ -274,42 +280,39 @@ fn followed_runs_are_verified_and_their_forgery_found() {
     }
 }
 
-/// Where in a stretch something is found is said.
 #[test]
-fn what_is_found_in_a_stretch_comes_with_its_time() {
+fn a_finding_within_an_interval_has_its_time() {
     let forger = Forger::of("when", BOUNCING, ["--accuracy", "1e-6"]);
-    let change = |steps: &mut [Step]| match parts(&mut steps[4]).last_mut() {
-        Some(SubstepRecord::AccuracyStep { records, .. }) => match &mut records[0] {
+    let change = |records: &mut [StepRecord]| match parts(&mut records[4]).last_mut() {
+        Some(SubstepRecord::AccuracyStep { records: parts, .. }) => match &mut parts[0] {
             SubstepRecord::Accelerations { a, .. } => a[1] += 1e-6,
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
     };
-    let found = forger.forge(|_, steps| change(steps));
+    let found = forger.forge(|_, records| change(records));
     assert!(found.contains(&(5, "momentum".to_string())), "{found:?}");
     let output = stiction(&[&"verify", &forger.folder.path("forged.journal")]);
-    let said = words(&output);
-    assert!(
-        said.contains("stretch 5, 0.050000 s: momentum: part") && said.contains("up to 0.05 s"),
-        "{said}"
-    );
+    let text = printed(&output);
+    assert!(text.contains("interval 5, 0.050000 s: momentum: "), "{text}");
+    assert!(text.contains("up to 0.05 s"), "{text}");
 }
 
 #[test]
-fn a_run_of_second_order_is_verified_and_its_forgery_found() {
+fn forged_runs_of_second_order_are_found() {
     let folder = Folder::new("second-order");
     let text = boxes(0.6, 0.4);
-    // the floor and the pendulum alone: nothing is redundant
+    // only the floor and the pendulum: no redundant contacts
     let first = text.find("[[bodies]]\nname = \"box 0\"").unwrap();
     let bob = text.find("[[bodies]]\nname = \"bob\"").unwrap();
-    let scene = folder.scene("pendulum.toml", &(text[..first].to_string() + &text[bob..]));
+    let scene = folder.file("pendulum.toml", &(text[..first].to_string() + &text[bob..]));
     let path = folder.path("run.journal");
     let output = stiction(&[&"run", &scene, &"--out", &path, &"--scheme", &"accurate"]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     let forger = Forger { folder, path };
     assert_eq!(forger.forge(|_, _| ()), []);
-    let found = forger.forge(|_, steps| steps[41].q[0] += 1e-9);
+    let found = forger.forge(|_, records| records[41].state.q[0] += 1e-9);
     assert!(found.contains(&(42, "position".to_string())), "{found:?}");
-    let found = forger.forge(|_, steps| steps[41].joints[0].impulse *= -1.0);
+    let found = forger.forge(|_, records| records[41].report.joints[0].impulse *= -1.0);
     assert!(found.contains(&(42, "joints".to_string())), "{found:?}");
 }

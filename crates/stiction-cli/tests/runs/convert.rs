@@ -1,13 +1,13 @@
-//! Journals as arrays, read back by other means.
+//! `convert`: arrays and tables, read back independently.
 
-use crate::common::{Folder, boxes, code, steps, stiction, words};
+use crate::common::{Folder, boxes, code, printed, records, stiction};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// An array of NumPy, as its format is written down: magic, version, length of the head, the head as a Python literal.
+/// Decodes a NumPy array by its specification: magic, version, length of the header, the header as a Python literal.
 fn array(bytes: &[u8]) -> (Vec<usize>, Vec<f64>) {
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
     let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -42,35 +42,35 @@ pub(crate) fn npz(path: &Path) -> (Arrays, Value) {
 }
 
 #[test]
-fn arrays_hold_what_the_journal_holds() {
+fn arrays_equal_the_journal() {
     let folder = Folder::new("npz");
-    let scene = folder.scene("boxes.toml", &boxes(0.4, 0.4));
+    let scene = folder.file("boxes.toml", &boxes(0.4, 0.4));
     let out = folder.path("run.npz");
     let output = stiction(&[&"run", &scene, &"--out", &out]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     let (arrays, metadata) = npz(&out);
-    let made = steps(&folder.path("run.journal"));
+    let made = records(&folder.path("run.journal"));
     let samples = made.len() + 1;
     let (shape, time) = &arrays["time"];
     assert_eq!(shape, &[samples]);
-    assert_eq!(time[1..], made.iter().map(|s| s.t).collect::<Vec<_>>());
+    assert_eq!(time[1..], made.iter().map(|s| s.state.t).collect::<Vec<_>>());
     assert_eq!(time[0], 0.0);
     let bodies = metadata["bodies"].as_array().unwrap().len();
     assert_eq!(bodies, 7);
     assert_eq!(arrays["body_position"].0, [samples, bodies, 3]);
     assert_eq!(arrays["body_quat_wxyz"].0, [samples, bodies, 4]);
     let (shape, q) = &arrays["coordinates"];
-    let n = made[0].q.len();
+    let n = made[0].state.q.len();
     assert_eq!(shape, &[samples, n]);
     for (k, step) in made.iter().enumerate() {
-        assert_eq!(q[(k + 1) * n..(k + 2) * n], step.q);
+        assert_eq!(q[(k + 1) * n..(k + 2) * n], step.state.q);
     }
-    // where a body is, by its coordinates: the floor has none
+    // coordinates of the last body; the floor has none
     let angle = &arrays["body_angle"].1;
     assert_eq!(angle[samples * bodies - 2], q[samples * n - 4]);
-    let contacts: usize = made.iter().map(|s| s.contacts.len()).sum();
+    let contacts: usize = made.iter().map(|s| s.report.contacts.len()).sum();
     assert_eq!(arrays["contact_normal_impulse"].0, [contacts]);
-    let impulses: Vec<f64> = made.iter().flat_map(|s| &s.contacts).map(|c| c.normal_impulse).collect();
+    let impulses: Vec<f64> = made.iter().flat_map(|s| &s.report.contacts).map(|c| c.normal_impulse).collect();
     assert_eq!(arrays["contact_normal_impulse"].1, impulses);
     let (_, sample) = &arrays["contact_sample"];
     assert_eq!(sample.last(), Some(&((samples - 1) as f64)));
@@ -83,14 +83,14 @@ fn arrays_hold_what_the_journal_holds() {
 fn the_formats_agree() {
     let folder = Folder::new("formats");
     let text = boxes(0.4, 0.4) + "\n[record]\nevery = 0.02\nbodies = [\"box 0\", \"bob\"]\n";
-    let scene = folder.scene("boxes.toml", &text);
+    let scene = folder.file("boxes.toml", &text);
     let journal = folder.path("run.journal");
     let output = stiction(&[&"run", &scene, &"--out", &journal]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     for format in ["npz", "csv", "json"] {
         let output = stiction(&[&"convert", &journal, &"--to", &format]);
-        assert_eq!(code(&output), 0, "{}", words(&output));
-        assert!(words(&output).contains(&format!("run.{format}")));
+        assert_eq!(code(&output), 0, "{}", printed(&output));
+        assert!(printed(&output).contains(&format!("run.{format}")));
     }
     let (arrays, _) = npz(&folder.path("run.npz"));
     // 20 samples and the start
@@ -115,47 +115,47 @@ fn the_formats_agree() {
 }
 
 #[test]
-fn a_run_lists_every_file_it_was_made_into() {
+fn a_run_lists_every_file_it_writes() {
     let folder = Folder::new("listed");
-    let scene = folder.scene("boxes.toml", &boxes(0.1, 0.4));
+    let scene = folder.file("boxes.toml", &boxes(0.1, 0.4));
     let output = stiction(&[&"run", &scene, &"--out", &folder.path("run.csv")]);
     for file in ["run.csv", "run.contacts.csv", "run.joints.csv"] {
-        assert!(words(&output).contains(file), "{}", words(&output));
+        assert!(printed(&output).contains(file), "{}", printed(&output));
         assert!(folder.path(file).exists(), "{file}");
     }
-    // contacts of one run are not left beside the samples of another
-    let scene = folder.scene("boxes.toml", &(boxes(0.1, 0.4) + "\n[record]\ncontacts = false\n"));
+    // the contacts of an earlier run are overwritten
+    let scene = folder.file("boxes.toml", &(boxes(0.1, 0.4) + "\n[record]\ncontacts = false\n"));
     let output = stiction(&[&"run", &scene, &"--out", &folder.path("run.csv"), &"--overwrite"]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     assert_eq!(fs::read_to_string(folder.path("run.contacts.csv")).unwrap().lines().count(), 1);
     let output = stiction(&[&"run", &scene, &"--out", &folder.path("other.csv")]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     assert!(!folder.path("other.contacts.csv").exists());
 }
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn a_program_without_parquet_says_how_to_get_it() {
+fn a_program_without_parquet_says_how_to_build_it() {
     let folder = Folder::new("without");
-    // it would run for days, so it is told before the first step
-    let scene = folder.scene("boxes.toml", &boxes(1e6, 0.4));
-    let ways: [&[&dyn AsRef<std::ffi::OsStr>]; 2] = [
+    // a run of days must be refused before its first step
+    let scene = folder.file("boxes.toml", &boxes(1e6, 0.4));
+    let commands: [&[&dyn AsRef<std::ffi::OsStr>]; 2] = [
         &[&"run", &scene, &"--out", &folder.path("run.parquet")],
         &[&"convert", &folder.path("run.journal"), &"--to", &"parquet"],
     ];
-    for way in ways {
-        let output = stiction(way);
-        assert_eq!(code(&output), 2, "{}", words(&output));
-        let how = "built without Parquet; with it: cargo install --path crates/stiction-cli --locked --features parquet";
-        assert!(words(&output).contains(how), "{}", words(&output));
+    for command in commands {
+        let output = stiction(command);
+        assert_eq!(code(&output), 2, "{}", printed(&output));
+        let how = "built without Parquet; build it with: cargo install --path crates/stiction-cli --locked --features parquet";
+        assert!(printed(&output).contains(how), "{}", printed(&output));
     }
-    assert_eq!(fs::read_dir(folder.path(".")).unwrap().count(), 1, "the scene alone");
+    assert_eq!(fs::read_dir(folder.path(".")).unwrap().count(), 1, "only the scene is left");
 }
 
 #[test]
-fn what_is_whole_of_a_damaged_journal_is_converted() {
+fn steps_before_a_damaged_record_are_converted() {
     let folder = Folder::new("damaged");
-    let scene = folder.scene("boxes.toml", &boxes(0.2, 0.4));
+    let scene = folder.file("boxes.toml", &boxes(0.2, 0.4));
     let journal = folder.path("run.journal");
     assert_eq!(code(&stiction(&[&"run", &scene, &"--out", &journal])), 0);
     let mut bytes = fs::read(&journal).unwrap();
@@ -164,7 +164,7 @@ fn what_is_whole_of_a_damaged_journal_is_converted() {
     fs::write(&journal, &bytes).unwrap();
     let output = stiction(&[&"convert", &journal, &"--to", &"npz"]);
     assert_eq!(code(&output), 1);
-    assert!(words(&output).contains("checksum"), "{}", words(&output));
+    assert!(printed(&output).contains("checksum"), "{}", printed(&output));
     let (arrays, _) = npz(&folder.path("run.npz"));
     assert!((20..100).contains(&arrays["time"].0[0]));
 }

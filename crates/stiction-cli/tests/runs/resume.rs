@@ -1,6 +1,6 @@
-//! Runs that are killed or interrupted, and go on as if they had not been.
+//! `run --resume`: killed and interrupted runs continue bit by bit.
 
-use crate::common::{Folder, boxes, code, command, json, steps, stiction, words};
+use crate::common::{Folder, boxes, code, command, json, printed, records, stiction};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fs;
@@ -10,18 +10,18 @@ use std::thread::sleep;
 use std::time::Duration;
 use stiction_journal::{Journal, JournalError};
 
-/// How many runs are killed.
+/// Number of runs that are killed.
 const KILLS: usize = 100;
 
-/// Whether the journal can be read, and how many whole steps it has.
-fn readable(path: &Path) -> usize {
+/// Number of complete steps in a journal, which must be readable.
+fn complete_steps(path: &Path) -> usize {
     match Journal::open(path) {
         Ok(mut journal) => {
             let steps = journal.by_ref().collect::<Result<Vec<_>, _>>().unwrap().len();
             assert!(journal.damage().is_none_or(|d| d.is_torn()), "{:?}", journal.damage());
             steps
         }
-        // killed before the start was written
+        // killed before the start state was written
         Err(JournalError::Empty(_)) => 0,
         Err(JournalError::File { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => 0,
         Err(error) => panic!("{error}"),
@@ -29,15 +29,15 @@ fn readable(path: &Path) -> usize {
 }
 
 #[test]
-fn runs_that_are_killed_go_on_bit_by_bit() {
+fn killed_runs_continue_bit_by_bit() {
     let seed = 7;
     println!("seed {seed}");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let folder = Folder::new("killed");
-    let scene = folder.scene("boxes.toml", &boxes(4.0, 0.4));
+    let scene = folder.file("boxes.toml", &boxes(4.0, 0.4));
     let whole = folder.path("whole.journal");
     let output = stiction(&[&"run", &scene, &"--out", &whole, &"--json"]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     assert_eq!(json(&output)["steps"], 2000);
     let expected = fs::read(&whole).unwrap();
 
@@ -62,25 +62,25 @@ fn runs_that_are_killed_go_on_bit_by_bit() {
         run.kill().unwrap();
         run.wait().unwrap();
         kills += 1;
-        let steps = readable(&path);
+        let steps = complete_steps(&path);
         assert!(steps >= before, "{steps} steps after {before}");
         before = steps;
         let length = fs::metadata(&path).map_or(0, |m| m.len());
         torn += usize::from(length > 0 && !expected.starts_with(&fs::read(&path).unwrap()));
     }
-    // whatever was left goes on to the same end
+    // the last killed run continues to the same end
     let output = stiction(&[&"run", &scene, &"--out", &path, &"--resume"]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     assert_eq!(fs::read(&path).unwrap(), expected);
     println!("{kills} runs killed, {finished} finished in between");
-    assert_eq!(torn, 0, "a journal is always a beginning of the whole one");
-    assert_eq!(steps(&path).last().unwrap().state(), steps(&whole).last().unwrap().state());
+    assert_eq!(torn, 0, "every journal is a prefix of the complete one");
+    assert_eq!(records(&path).last().unwrap().state, records(&whole).last().unwrap().state);
 }
 
 #[test]
-fn an_interrupted_run_says_so_and_goes_on() {
+fn an_interrupted_run_reports_it_and_continues() {
     let folder = Folder::new("interrupted");
-    let scene = folder.scene("boxes.toml", &boxes(4.0, 0.4));
+    let scene = folder.file("boxes.toml", &boxes(4.0, 0.4));
     let whole = folder.path("whole.journal");
     assert_eq!(code(&stiction(&[&"run", &scene, &"--out", &whole])), 0);
     let path = folder.path("run.journal");
@@ -89,34 +89,34 @@ fn an_interrupted_run_says_so_and_goes_on() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // until it is under way
-    while readable(&path) < 5 {
+    // wait for the first steps
+    while complete_steps(&path) < 5 {
         sleep(Duration::from_millis(1));
     }
     let id = run.id().to_string();
     let sent = std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
     assert!(sent.success());
     let output = run.wait_with_output().unwrap();
-    assert_eq!(code(&output), 130, "{}", words(&output));
+    assert_eq!(code(&output), 130, "{}", printed(&output));
     let summary = json(&output);
     assert_eq!(summary["status"], "interrupted");
-    let made = steps(&path).len();
+    let made = records(&path).len();
     assert_eq!(summary["steps"], made);
     assert!(made < 2000);
     let output = stiction(&[&"run", &scene, &"--out", &path, &"--resume", &"--json"]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     assert_eq!(json(&output)["resumed"], made);
     assert_eq!(fs::read(&path).unwrap(), fs::read(&whole).unwrap());
-    // and further than was asked for at first
+    // continue beyond the first end time
     let output = stiction(&[&"run", &scene, &"--out", &path, &"--resume", &"--until", &"4.1", &"--json"]);
-    assert_eq!(code(&output), 0, "{}", words(&output));
+    assert_eq!(code(&output), 0, "{}", printed(&output));
     assert_eq!(json(&output)["steps"], 2050);
 }
 
 #[test]
-fn runs_of_every_kind_go_on_bit_by_bit() {
+fn runs_of_every_kind_continue_bit_by_bit() {
     let folder = Folder::new("kinds");
-    let scene = folder.scene("boxes.toml", &boxes(0.5, 0.4));
+    let scene = folder.file("boxes.toml", &boxes(0.5, 0.4));
     for (name, arguments) in [
         ("ap97", ["--scheme", "ap97"]),
         ("cp03", ["--scheme", "cp03"]),
@@ -129,7 +129,7 @@ fn runs_of_every_kind_go_on_bit_by_bit() {
         let run = |file: &Path, more: &[&str]| {
             let mut command = command(&[&"run", &scene, &"--out", &file]);
             let output = command.args(arguments).args(more).output().unwrap();
-            assert_eq!(code(&output), 0, "{name}: {}", words(&output));
+            assert_eq!(code(&output), 0, "{name}: {}", printed(&output));
         };
         run(&whole, &[]);
         let bytes = fs::read(&whole).unwrap();

@@ -1,0 +1,7 @@
+//! Tests of journals: one module for each of the crate.
+
+mod common;
+mod format2;
+mod reader;
+mod record;
+mod writer;
