@@ -11,8 +11,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use stiction::papers::{Axis, Content, Curve, Figure};
-use stiction::{Scheme, Simulation, State, StepReport, System};
-use stiction_scene::Model;
+use stiction::{Model, Scheme, Simulation, State, StepReport, System};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,7 +89,7 @@ type Place = ([f64; 3], [f64; 4]);
 
 impl Sample {
     pub(super) fn new(model: &Model, state: &State) -> Self {
-        let bodies = model.body_names().into_iter().filter_map(|name| model.body(name));
+        let bodies = model.body_ids().into_iter();
         let moving = bodies.filter(|&body| model.moves(body));
         let pose = |body| Some((model.centre(state, body)?, model.pose(state, body)?.quat_wxyz));
         Self(moving.filter_map(pose).collect())

@@ -104,7 +104,7 @@ fn add(file: &Path, out: &Path) -> Result<Entry, BadInput> {
     };
     write_file(&out.join(format!("{name}.svg")), &plot::draw(&figure).map_err(BadInput)?)?;
     let bodies = plan.model.body_names();
-    let moving = bodies.iter().filter(|n| plan.model.body(n).is_some_and(|b| plan.model.moves(b)));
+    let moving = bodies.iter().filter(|n| plan.model.find_body(n).is_some_and(|b| plan.model.moves(b)));
     let deep =
         if depth > 0.0 { format!("at most {depth:.0e} m deep") } else { "nothing overlaps".to_string() };
     let facts = format!(

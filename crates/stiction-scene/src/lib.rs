@@ -27,39 +27,38 @@
 //! let Built { model, state, scheme, h, duration, .. } = scene.build()?;
 //! let mut simulation = Simulation::new(model, state, scheme);
 //! simulation.record(duration, h, |_, _, _| ())?;
-//! let ball = simulation.system().body("ball").unwrap_or_default();
+//! let ball = simulation.system().find_body("ball").ok_or("no ball")?;
 //! let centre = simulation.system().centre(simulation.state(), ball).unwrap_or_default();
 //! assert!((centre[1] - 0.1).abs() < 1e-9);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod assembly;
 mod copies;
-mod crowd;
+mod crowding;
 mod diagnostic;
 mod expression;
 mod keys;
 mod lint;
-mod model;
 mod moment;
-mod motor;
 mod node;
-mod place;
 mod planar;
 mod read;
 mod run;
 mod scene;
 mod schema;
+mod source_map;
 mod spatial;
 mod surface;
 mod track;
 mod validate;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use model::{Drawn, Model, Pose, ShapeRef};
 pub use node::MOST_BYTES;
 pub use run::{Record, scheme_named, scheme_names};
 pub use scene::{Built, Scene};
 pub use schema::schema;
+pub use stiction::Model;
 
 // the chapters of the book are doc tests
 #[cfg(doctest)]

@@ -1,9 +1,8 @@
 //! The moment a run starts at, where a file gives it by itself.
 
-use crate::model::Model;
 use crate::node::Node;
 use crate::read::Reader;
-use stiction::State;
+use stiction::{Model, State};
 
 /// How far the norm of a quaternion may be from 1.
 const TURN: f64 = 1e-6;
@@ -26,9 +25,8 @@ pub(crate) fn mistake(model: &Model, given: &State) -> Option<(&'static str, Str
             return Some((key, format!("the bodies have {own} {key}, not {given}")));
         }
     }
-    let names = model.body_names();
-    let mut numbers = names.iter().filter_map(|name| Some((name, model.body(name)?)));
-    numbers.find_map(|(name, body)| {
+    model.body_ids().into_iter().find_map(|body| {
+        let name = model.body_name(body)?;
         // as it is written: a pose would be made a unit again
         let turn = model.coordinates(body).filter(|range| range.len() == 7)?;
         let norm = given.q[turn.start + 3..turn.end].iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -10,13 +10,13 @@ pub use command::{Command, Complaint, Dropped};
 
 use crate::describe::Description;
 use crate::frame::{Seen, frame};
-use edit::Fresh;
+use edit::DroppedBody;
 use hand::Cursor;
 use history::{History, Moment};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stiction::{Level, Scheme, Simulation, State, StepError, StepReport};
+use stiction::{BodyId, Level, Scheme, Simulation, State, StepError, StepReport};
 use stiction_scene::{Model, Scene, scheme_named, scheme_names};
 
 /// Most bodies that may be dropped into a scene.
@@ -96,13 +96,13 @@ pub struct Session {
     settings: Settings,
     cursor: Cursor,
     /// Number of the body that is the cursor.
-    hand: u32,
+    hand: BodyId,
     history: History,
     start: Moment,
     report: StepReport,
     step: u32,
     revisions: u32,
-    fresh: Vec<Fresh>,
+    fresh: Vec<DroppedBody>,
     playing: bool,
     speed: f64,
     /// Simulated time that is owed [s].
@@ -121,12 +121,7 @@ impl Session {
         let built = scene.build().map_err(|mistakes| Complaint::new(mistakes.to_string()))?;
         let name = scene.title().unwrap_or_else(|| scene.name());
         let cursor = Cursor::default();
-        let edited = edit::edited(
-            &built.model,
-            &built.state,
-            |world| cursor.planar(world),
-            |world| cursor.spatial(world),
-        );
+        let edited = built.model.edited(&built.state, &cursor);
         let (model, state, hand) = edited.map_err(|mistakes| Complaint::new(mistakes.to_string()))?;
         let scheme = built.scheme;
         let name_of = |s: &Scheme| scheme_names().find(|name| scheme_named(name).as_ref() == Some(s));
@@ -391,7 +386,7 @@ impl Session {
         };
         self.cursor.set(point);
         let state = self.simulation.state().clone();
-        let pulled = hand::pulled(&self.model, &state, self.hand, body.number, point)
+        let pulled = hand::pulled(&self.model, &state, self.hand, body.id, point)
             .ok_or_else(|| Complaint(format!("{} cannot be pushed", body.name)))?;
         self.simulation = Simulation::new(pulled, state, self.settings.effective());
         Ok(())
@@ -425,7 +420,7 @@ impl Session {
             return Err(Complaint(format!("{MOST_DROPPED} bodies have been dropped, which is the limit")));
         }
         let mut masses: Vec<f64> =
-            self.description.bodies.iter().filter_map(|body| hand::mass(&self.model, body.number)).collect();
+            self.description.bodies.iter().filter_map(|body| hand::mass(&self.model, body.id)).collect();
         masses.sort_by(f64::total_cmp);
         let mass = masses.get(masses.len() / 2).copied().unwrap_or(1.0);
         let friction = edit::common(&self.model, |material| material.friction);
@@ -443,9 +438,9 @@ impl Session {
             .map(|k| format!("dropped {word} {k}"))
             .find(|name| !taken.contains(&name.as_str()))
             .ok_or_else(|| Complaint::new("there is no name left for it"))?;
-        let fresh = Fresh { name, shape, at, size, mass, material };
+        let fresh = DroppedBody { name, shape, at, size, mass, material };
         let (model, state, at) = fresh.dropped(&self.model, self.simulation.state())?;
-        self.fresh.push(Fresh { at, ..fresh });
+        self.fresh.push(DroppedBody { at, ..fresh });
         self.install(model, state);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Errors: all mistakes at once, with names; failed steps with their problem.
 
+use crate::id::JointId;
 use crate::system::ContactId;
 use stiction_lcp::{LcpError, StepProblem};
 
@@ -131,7 +132,7 @@ pub enum StepError {
         /// Time at the start of the step [s].
         t: f64,
         /// The joint, by its number in the world.
-        joint: u32,
+        joint: JointId,
         /// How far one of its rows is from holding [m].
         error: f64,
         /// How fast it goes from there [m/s].

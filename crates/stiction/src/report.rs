@@ -4,6 +4,7 @@ mod evidence;
 
 pub use evidence::{Combination, Evidence, Part, StabilizationPass};
 
+use crate::id::{BodyId, JointId};
 use crate::reduce::Dropped;
 use crate::system::{ConstraintId, ContactId};
 use serde::{Deserialize, Serialize};
@@ -213,7 +214,7 @@ pub struct ContactReport {
     /// Which contact.
     pub id: ContactId,
     /// The bodies, by their numbers in the world.
-    pub bodies: [u32; 2],
+    pub bodies: [BodyId; 2],
     /// Where it was when its rows were taken [m].
     pub point: [f64; 3],
     /// Unit normal, from the first body to the second.
@@ -263,7 +264,7 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct JointReport {
     /// Which joint.
-    pub joint: u32,
+    pub joint: JointId,
     /// Its impulse [N s].
     pub impulse: f64,
 }

@@ -5,6 +5,7 @@ pub(crate) mod differences;
 
 pub use contact_query::{ContactQuery, MotionBound, SearchCache};
 
+use crate::id::{BodyId, JointId, ShapeId};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
@@ -210,7 +211,7 @@ pub struct Spring {
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointRow {
     /// Which joint.
-    pub joint: u32,
+    pub joint: JointId,
     /// νᵀ.
     pub row: Row,
     /// Θ: how far the row is from holding [m].
@@ -253,9 +254,16 @@ pub enum RowKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PairId {
     /// The first shape.
-    pub a: u32,
+    pub a: ShapeId,
     /// The second shape.
-    pub b: u32,
+    pub b: ShapeId,
+}
+
+impl PairId {
+    /// Pair of two shapes, the lower number first.
+    pub fn of(a: ShapeId, b: ShapeId) -> Self {
+        Self { a: a.min(b), b: a.max(b) }
+    }
 }
 
 /// A contact between two shapes, the same from step to step.
@@ -283,7 +291,7 @@ pub struct ContactRow {
     /// Which contact.
     pub id: ContactId,
     /// The bodies, by their numbers in the world.
-    pub bodies: [u32; 2],
+    pub bodies: [BodyId; 2],
     /// Φ [m], negative when overlapping.
     pub gap: f64,
     /// nᵀ: the gap opens at n·v + drift.

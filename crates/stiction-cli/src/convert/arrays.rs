@@ -2,9 +2,9 @@
 
 use crate::run::plan::Plan;
 use serde_json::{Map, Value, json};
-use stiction::{Mode, Simulation, State};
+use stiction::{BodyId, JointId, Mode, Model, Simulation, State};
 use stiction_journal::Step;
-use stiction_scene::{Model, Record};
+use stiction_scene::Record;
 
 /// What the numbers of a quantity stand for, for formats that tell them apart.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "Parquet alone tells them apart"))]
@@ -78,8 +78,8 @@ impl Array {
 pub(super) struct Arrays {
     model: Model,
     record: Record,
-    bodies: Vec<Option<u32>>,
-    joints: Vec<Option<u32>>,
+    bodies: Vec<Option<BodyId>>,
+    joints: Vec<Option<JointId>>,
     /// When the next sample is due [s].
     due: f64,
     samples: usize,
@@ -155,8 +155,8 @@ impl Arrays {
             Array::scalar("joint_row_impulse", "N s"),
         ];
         let mut arrays = Self {
-            bodies: bodies.iter().map(|name| model.body(name)).collect(),
-            joints: joints.iter().map(|name| model.joint(name)).collect(),
+            bodies: bodies.iter().map(|name| model.find_body(name)).collect(),
+            joints: joints.iter().map(|name| model.find_joint(name)).collect(),
             model: model.clone(),
             record: record.clone(),
             due: start.t,
@@ -211,9 +211,9 @@ impl Arrays {
                 };
                 let values: [&[f64]; 12] = [
                     &[sample],
-                    &[f64::from(c.id.pair.a), f64::from(c.id.pair.b)],
+                    &[f64::from(c.id.pair.a.0), f64::from(c.id.pair.b.0)],
                     &[f64::from(c.id.feature)],
-                    &c.bodies.map(f64::from),
+                    &c.bodies.map(|body| f64::from(body.0)),
                     &c.point,
                     &c.normal,
                     &[c.gap],
@@ -227,7 +227,7 @@ impl Arrays {
             }
         }
         for joint in &step.joints {
-            let values = [sample, f64::from(joint.joint), joint.impulse];
+            let values = [sample, f64::from(joint.joint.0), joint.impulse];
             self.rows.iter_mut().zip(values).for_each(|(array, x)| array.data.push(x));
         }
         self.samples += 1;
@@ -248,11 +248,11 @@ impl Arrays {
             twists.iter().flat_map(|t| t.map_or([missing; 3], |t| t.1)).collect(),
         ];
         if model.dimension() == 2 {
-            let angle = |b: &Option<u32>| b.and_then(|b| model.angle(state, b)).unwrap_or(missing);
+            let angle = |b: &Option<BodyId>| b.and_then(|b| model.angle(state, b)).unwrap_or(missing);
             values.push(bodies.iter().map(angle).collect());
         }
         let coordinate =
-            |j: &Option<u32>| j.and_then(|j| model.joint_coordinate(state, j)).unwrap_or(missing);
+            |j: &Option<JointId>| j.and_then(|j| model.joint_coordinate(state, j)).unwrap_or(missing);
         values.extend([
             joints.iter().map(coordinate).collect(),
             state.q.clone(),

@@ -1,9 +1,8 @@
 //! Bodies as outlines: in the plane as they are, in space as seen along y.
 
-use stiction::State;
 use stiction::papers::{Frame, Outline};
+use stiction::{AttachedRef, FramePose, Model, ShapeRef, State};
 use stiction_geometry::{planar, spatial};
-use stiction_scene::{Drawn, Model, Pose, ShapeRef};
 
 /// Directions that round outlines are made of.
 const DIRECTIONS: u32 = 64;
@@ -13,7 +12,7 @@ const MARGIN: f64 = 0.06;
 
 /// The bodies at several states; floors and walls as far as the picture goes.
 pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Frame> {
-    let bodies: Vec<u32> = model.body_names().iter().filter_map(|name| model.body(name)).collect();
+    let bodies = model.body_ids();
     let bounded = |state: &State| {
         let mut outlines: Vec<Outline> = Vec::new();
         for &body in &bodies {
@@ -41,12 +40,12 @@ pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Frame> {
 /// Every joint from the centre of one moving body to that of the other, for those that have no shape.
 fn links(model: &Model, state: &State) -> Vec<Outline> {
     let mut links = Vec::new();
-    for joint in model.joint_names().iter().filter_map(|name| model.joint(name)) {
+    for joint in model.joint_names().iter().filter_map(|name| model.find_joint(name)) {
         let (Some([a, b]), Some([at_a, at_b])) = (model.joined(joint), model.joint_points(state, joint))
         else {
             continue;
         };
-        let centre = |body: u32| model.centre(state, body).filter(|_| model.moves(body));
+        let centre = |body| model.centre(state, body).filter(|_| model.moves(body));
         let points = centre(a).into_iter().chain([at_a, at_b]).chain(centre(b));
         links.push(Outline { closed: false, points: points.map(|p| flat(model, p)).collect() });
     }
@@ -90,7 +89,7 @@ fn is_wall(shape: ShapeRef) -> bool {
 }
 
 /// What a convex shape looks like from where it is seen: its farthest points in every direction of the picture.
-fn silhouette(model: &Model, body: &Pose, drawn: &Drawn) -> Option<Outline> {
+fn silhouette(model: &Model, body: &FramePose, drawn: &AttachedRef) -> Option<Outline> {
     if is_wall(drawn.shape) {
         return None;
     }
@@ -151,7 +150,13 @@ fn farthest(shape: ShapeRef, d: [f64; 3]) -> Option<[f64; 3]> {
 }
 
 /// The line in which a wall is seen, within the picture; none for one that is seen face on.
-fn wall(model: &Model, body: &Pose, drawn: &Drawn, low: [f64; 2], high: [f64; 2]) -> Option<Outline> {
+fn wall(
+    model: &Model,
+    body: &FramePose,
+    drawn: &AttachedRef,
+    low: [f64; 2],
+    high: [f64; 2],
+) -> Option<Outline> {
     let up = if model.dimension() == 2 { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] };
     let normal = flat(model, turn(body.quat_wxyz, turn(drawn.pose.quat_wxyz, up)));
     let length = normal[0].hypot(normal[1]);

@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Matrix3x6, Matrix6, Vector3};
 
 /// A point that a force acts at.
 #[derive(Debug, Clone)]
-pub(crate) struct Grip {
+pub struct Grip {
     /// Velocity of the point [m/s].
     pub(crate) velocity: Vector3<f64>,
     hold: Option<Hold>,

@@ -4,6 +4,7 @@ mod hull;
 mod limit;
 mod proof;
 
+use crate::id::BodyId;
 use crate::system::{ContactId, ContactRow, is_among};
 use arrayvec::ArrayVec;
 use hull::{Combination, Patch};
@@ -105,7 +106,7 @@ pub(crate) struct Reducer {
     places: Vec<usize>,
 }
 
-fn pair(contact: &ContactRow) -> [u32; 2] {
+fn pair(contact: &ContactRow) -> [BodyId; 2] {
     let [a, b] = contact.bodies;
     [a.min(b), a.max(b)]
 }

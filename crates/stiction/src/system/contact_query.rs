@@ -1,6 +1,7 @@
 //! What a search for contacts is asked, and what it remembers.
 
 use super::PairId;
+use crate::id::ShapeId;
 use serde::{Deserialize, Serialize};
 
 /// Which contacts are asked for.
@@ -111,8 +112,11 @@ impl Clone for SearchCache {
 
 impl From<Vec<[u32; 6]>> for SearchCache {
     fn from(written: Vec<[u32; 6]>) -> Self {
-        let read =
-            |[a, b, f, g, h, i]: [u32; 6]| Kept { pair: PairId { a, b }, facets: [f, g, h, i], fresh: false };
+        let read = |[a, b, f, g, h, i]: [u32; 6]| Kept {
+            pair: PairId { a: ShapeId(a), b: ShapeId(b) },
+            facets: [f, g, h, i],
+            fresh: false,
+        };
         let mut kept: Vec<Kept> = written.into_iter().map(read).collect();
         kept.sort_by_key(|kept| kept.pair);
         kept.dedup_by_key(|kept| kept.pair);
@@ -122,7 +126,7 @@ impl From<Vec<[u32; 6]>> for SearchCache {
 
 impl From<SearchCache> for Vec<[u32; 6]> {
     fn from(cache: SearchCache) -> Self {
-        let write = |Kept { pair: PairId { a, b }, facets: [f, g, h, i], .. }: Kept| [a, b, f, g, h, i];
+        let write = |Kept { pair: PairId { a, b }, facets: [f, g, h, i], .. }: Kept| [a.0, b.0, f, g, h, i];
         cache.kept.into_iter().map(write).collect()
     }
 }

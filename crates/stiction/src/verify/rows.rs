@@ -2,6 +2,7 @@
 
 use super::{Check, Verdict, name};
 use crate::assemble::{self, Place, dot, turning_axes};
+use crate::id::JointId;
 use crate::report::{ContactReport, JointReport, StepReport};
 use crate::scheme::pose::{Pose, largest};
 use crate::state::ContactMemory;
@@ -191,6 +192,6 @@ pub(super) fn closing(pose: &Pose, other: &Other, v: &[f64]) -> f64 {
 /// The name of a row of the joints by its place in the problem.
 pub(super) fn joint_name(pose: &Pose, row: usize) -> String {
     let found = pose.places.joints.iter().position(|p| matches!(p, Place::Rigid(i) if *i == row));
-    let joint = found.and_then(|k| pose.joints.get(k)).map_or(0, |j| j.joint);
+    let joint = found.and_then(|k| pose.joints.get(k)).map_or(JointId(0), |j| j.joint);
     format!("row {row} of the joints, of joint {joint}")
 }

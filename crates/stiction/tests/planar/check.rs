@@ -179,17 +179,17 @@ fn joints() {
         }
     };
     only("joint pin, bodies: good on both sides", |w, _, b| {
-        w.add_joint(Joint::new("pin", JointKind::Weld, (b, frame), (b, frame)));
+        w.add_joint(Joint::new("pin", JointKind::Fixed, (b, frame), (b, frame)));
     });
     only("joint pin, bodies: there is no body 55", |w, _, b| {
-        w.add_joint(Joint::new("pin", JointKind::Weld, (b, frame), (BodyId(55), frame)));
+        w.add_joint(Joint::new("pin", JointKind::Fixed, (b, frame), (BodyId(55), frame)));
     });
     only("joint pin, bodies: neither body moves", |w, a, _| {
         let other = w.add_body(Body::fixed("other"));
-        w.add_joint(Joint::new("pin", JointKind::Weld, (a, frame), (other, frame)));
+        w.add_joint(Joint::new("pin", JointKind::Fixed, (a, frame), (other, frame)));
     });
     only("joint pin, frames: must be finite", |w, a, b| {
-        w.add_joint(Joint::new("pin", JointKind::Weld, (a, frame), (b, at(0.0, NAN))));
+        w.add_joint(Joint::new("pin", JointKind::Fixed, (a, frame), (b, at(0.0, NAN))));
     });
     for length in [0.0, -1.0, NAN] {
         only("joint pin, length: ", join(JointKind::Distance(length), |j| j));
@@ -209,8 +209,8 @@ fn joints() {
     only("joint pin, motor, force: -1", join(JointKind::Revolute, motor));
     let motor = |j: Joint| j.motor(Motor::Position { target: 0.0, gain: -2.0, force: 1.0 });
     only("joint pin, motor, gain: -2", join(JointKind::Revolute, motor));
-    only("a weld has no coordinate", join(JointKind::Weld, |j| j.limits(0.0, 1.0)));
-    only("a weld has no coordinate", join(JointKind::Weld, |j| j.friction(1.0)));
+    only("a weld has no coordinate", join(JointKind::Fixed, |j| j.limits(0.0, 1.0)));
+    only("a weld has no coordinate", join(JointKind::Fixed, |j| j.friction(1.0)));
     only("a distance joint without limits", join(JointKind::Distance(1.0), |j| j.friction(1.0)));
 }
 

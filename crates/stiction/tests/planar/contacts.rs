@@ -136,7 +136,7 @@ fn sensors_tell_what_they_overlap() {
         let inside = (s.state().q[0]).abs() <= 0.75 + 1e-12;
         let sensed = s.system().sensed(s.state());
         assert_eq!(!sensed.is_empty(), inside, "x = {}", s.state().q[0]);
-        assert!(sensed.iter().all(|p| (p.a, p.b) == (gate.0, ball.0)));
+        assert!(sensed.iter().all(|p| (p.a, p.b) == (gate, ball)));
     });
     assert_eq!(simulation.state().v[0], 10.0);
 }

@@ -120,7 +120,7 @@ fn bodies_shapes_and_joints_come_and_go() {
     // a hinge holds it while the first goes away
     let hinge = simulation
         .edit(|w| {
-            let hinge = w.add_joint(Joint::weld("hold", w, ground, second, Point2::new(0.1, 0.6)));
+            let hinge = w.add_joint(Joint::fixed("hold", w, ground, second, Point2::new(0.1, 0.6)));
             let first = w.find_body("box").unwrap();
             w.remove_body(first).unwrap();
             hinge

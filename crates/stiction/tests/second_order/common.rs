@@ -51,7 +51,7 @@ impl Made {
                 EventKind::Reversal => 'R',
             };
             let place = match event.constraint {
-                ConstraintId::Contact(id) => id.pair.b as usize,
+                ConstraintId::Contact(id) => id.pair.b.0 as usize,
                 ConstraintId::Joint(row) => row,
             };
             let told = format!("{letter}{place}");

@@ -294,7 +294,7 @@ fn sensors_feel_and_do_not_push() {
         assert!(report.contacts.is_empty());
     }
     assert!(pose_of(&run, body).translation.z < -0.1);
-    assert_eq!(run.system().sensed(run.state()), vec![PairId { a: 0, b: 1 }]);
+    assert_eq!(run.system().sensed(run.state()), vec![PairId { a: ShapeId(0), b: ShapeId(1) }]);
 }
 
 #[test]

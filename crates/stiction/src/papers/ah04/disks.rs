@@ -7,7 +7,7 @@ use super::record::{Run, carrying, curves, infeasibility_axes, largest, line, me
 use crate::error::StepError;
 use crate::material::{FrictionPoint, Material};
 use crate::papers::{Content, ExperimentError, Figure, Frame, Outline, Reproduction, Sense, Verdict};
-use crate::planar::{Attached, Body, Mass, Model, World};
+use crate::planar::{Attached, Body, BodyId, Mass, Model, World};
 use crate::report::StepReport;
 use crate::scheme::{Scheme, euler};
 use crate::state::State;
@@ -23,7 +23,7 @@ pub const RADIUS: f64 = 3.0;
 pub const HALF_WIDTH: f64 = 75.0;
 
 /// Number of the table.
-const TABLE: u32 = 0;
+const TABLE: BodyId = BodyId(0);
 
 /// The seed of the runs that are reported.
 pub const SEED: u64 = 0;

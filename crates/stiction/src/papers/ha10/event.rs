@@ -40,7 +40,7 @@ pub(super) fn is_near(r: f64) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side {
     /// Its number in the world.
-    pub(super) body: u32,
+    pub(super) body: crate::BodyId,
     /// Where its velocities stand, if it moves.
     pub(super) place: Option<Place>,
 }

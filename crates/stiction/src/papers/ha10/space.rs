@@ -2,7 +2,7 @@
 
 use super::event::{Event, Meeting, OUTSIDE, Place, Side, is_near};
 use crate::material::Material;
-use crate::spatial::{Attached, BodyId, Model};
+use crate::spatial::{Attached, Model, ShapeId};
 use crate::state::State;
 use crate::system::PairId;
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -10,7 +10,7 @@ use stiction_geometry::spatial::{Basis, Gap, Growth, Polyhedron, Shape, gaps, gr
 
 /// A shape of a body in a state.
 struct Piece<'a> {
-    shape: u32,
+    shape: ShapeId,
     side: Side,
     material: Material,
     attached: &'a Attached,
@@ -66,11 +66,10 @@ fn pieces<'a>(model: &'a Model, state: &State) -> Vec<Piece<'a>> {
         let moves = model.velocities(id).is_some_and(|range| !range.is_empty());
         let place = moves.then_some(Place { number, centre, axes: Some(pose.rotation) });
         number += usize::from(moves);
-        let BodyId(body) = id;
         for (shape, attached) in model.world().shapes(id) {
             pieces.push(Piece {
-                shape: shape.0,
-                side: Side { body, place },
+                shape,
+                side: Side { body: id, place },
                 material: attached.material,
                 attached,
                 pose: pose * attached.pose,

@@ -1,6 +1,7 @@
 //! A run, step by step: what the tables and figures of the paper are made of.
 
 use crate::error::StepError;
+use crate::id::ShapeId;
 use crate::papers::{Axis, Content, Curve, Figure, Line, Reproduction};
 use crate::report::{Event, EventKind, StepReport};
 use crate::scheme::Scheme;
@@ -84,7 +85,7 @@ impl Run {
     }
 
     /// When each impact was [s], and the number of the second shape of its contact.
-    pub fn impacts(&self) -> Vec<(f64, u32)> {
+    pub fn impacts(&self) -> Vec<(f64, ShapeId)> {
         let of = |event: &Event| match (event.kind, event.constraint) {
             (EventKind::Impact, ConstraintId::Contact(id)) => Some((event.t, id.pair.b)),
             _ => None,

@@ -378,7 +378,13 @@ mod tests {
                     Some(a) => Row::two(a, &j(), b, &j()),
                     None => Row::one(b, &j()),
                 };
-                joints.push(JointRow { joint, row, error: 0.0, drift: 0.0, kind: RowKind::Rigid(0.0) });
+                joints.push(JointRow {
+                    joint: crate::JointId(joint),
+                    row,
+                    error: 0.0,
+                    drift: 0.0,
+                    kind: RowKind::Rigid(0.0),
+                });
             }
         }
         joints

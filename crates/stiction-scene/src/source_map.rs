@@ -1,4 +1,5 @@
-//! What of a world stands where in the file: mistakes of the world are reported at the lines they come from.
+//! Map from bodies, joints and forces of a world to their tables in the file: mistakes of the world are reported at the
+//! lines they come from.
 
 use crate::copies::GROUND;
 use crate::diagnostic::Finding;
@@ -8,21 +9,21 @@ use std::collections::HashMap;
 use std::ops::Range;
 use stiction::Mistake;
 
-/// Bodies, joints and forces of the world by their places in the lists of the file.
+/// Bodies, joints and forces of the world by their indices in the lists of the file.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places {
+pub(crate) struct SourceMap {
     bodies: HashMap<String, usize>,
     joints: HashMap<String, usize>,
     joint_names: Vec<String>,
     forces: Vec<(&'static str, usize)>,
 }
 
-impl Places {
+impl SourceMap {
     pub(crate) fn body(&mut self, name: String, place: usize) {
         self.bodies.entry(name).or_insert(place);
     }
 
-    /// Adds a joint; `true` if there was one of this name.
+    /// Adds a joint; `true` if there was one of this name already.
     pub(crate) fn joint(&mut self, name: String, place: usize) -> bool {
         self.joint_names.push(name.clone());
         self.joints.insert(name, place).is_some()
@@ -37,23 +38,23 @@ impl Places {
         &self.joint_names
     }
 
-    /// The table of a body in the file.
+    /// Table of a body in the file.
     pub(crate) fn body_table<'a>(&self, root: &'a Node, name: &str) -> Option<&'a Node> {
         root.get("bodies")?.node.items().get(*self.bodies.get(name)?)
     }
 
-    /// The table of a joint in the file.
+    /// Table of a joint in the file.
     pub(crate) fn joint_table<'a>(&self, root: &'a Node, name: &str) -> Option<&'a Node> {
         root.get("joints")?.node.items().get(*self.joints.get(name)?)
     }
 
-    /// Mistakes of the world, at their places in the file. Those of copies are one.
+    /// Mistakes of the world at their places in the file. Those of copies are reported once.
     pub(crate) fn findings(&self, root: &Node, mistakes: &[Mistake]) -> Vec<Finding> {
         let mut found: Vec<(Finding, usize)> = Vec::new();
         let mut known: HashMap<(Range<usize>, &str), usize> = HashMap::new();
         for mistake in mistakes {
             let finding = self.finding(root, mistake);
-            // the same but for its numbers
+            // mistakes that differ in their numbers alone are alike
             let words = mistake.what.split(|c: char| c.is_ascii_digit()).next().unwrap_or("");
             let place = *known.entry((finding.span.clone(), words)).or_insert(found.len());
             if let Some((_, more)) = found.get_mut(place) {
@@ -89,7 +90,7 @@ impl Places {
         }
     }
 
-    /// The place of what a mistake names, and whether it is a key of its own, so that the message needs no name.
+    /// Place that a mistake names, and whether it is a key of its own, so that the message needs no name.
     fn locate(&self, root: &Node, place: &str) -> Option<(Range<usize>, bool)> {
         if let Some(rest) = place.strip_prefix("world") {
             let world = root.get("world");
@@ -99,7 +100,7 @@ impl Places {
             return Some((span.or_else(bodies).or_else(|| world.map(|w| w.span.clone()))?, true));
         }
         if let Some(rest) = place.strip_prefix("bodies ") {
-            // the names may hold the word between them
+            // names may contain the word `and`
             let both = rest.match_indices(" and ").find_map(|(at, and)| {
                 let (a, b) = (&rest[..at], &rest[at + and.len()..]);
                 self.body_table(root, a)?;
@@ -126,7 +127,7 @@ impl Places {
     }
 }
 
-/// A name that exists and what follows it after a comma.
+/// Name that exists, and the field that follows it after a comma.
 fn split(text: &str, known: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
     if known(text) {
         return Some((text, ""));
@@ -135,12 +136,12 @@ fn split(text: &str, known: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
     commas.filter(|(name, _)| known(name)).last()
 }
 
-/// The part of a table that its name is in, or the table.
+/// Name of a table, or the table.
 fn named(table: &Node) -> &Node {
     table.get("name").map_or(table, |entry| &entry.node)
 }
 
-/// The key of a table that a field of the world came from; `true` if there is one.
+/// Key of a table that a field of the world came from; `true` if there is one.
 fn within(table: &Node, field: &str) -> (Range<usize>, bool) {
     let first = |keys: &[&str]| keys.iter().find_map(|key| table.get(key));
     let span = |entry: &Entry| entry.node.span.clone();
@@ -153,19 +154,16 @@ fn within(table: &Node, field: &str) -> (Range<usize>, bool) {
         }
     }
     let keys: &[&str] = match field {
-        "pose" | "pose and velocity" => {
-            &["position", "angle", "angle_deg", "quat_wxyz", "rotation_vector", "rpy_deg"]
-        }
+        "pose" => &["position", "angle", "angle_deg", "quat_wxyz", "rotation_vector", "rpy_deg"],
         "mass" => &["density", "mass"],
         "inertia" => &["inertia", "mass", "density"],
-        "motion" | "path" => &["path", "motion"],
-        "frames" | "frame a" => &["frame_a", "at"],
+        "path" => &["path", "motion"],
+        "frame a" => &["frame_a", "at"],
         "frame b" => &["frame_b", "at_b", "at"],
         "distance" => &["length", "at_b", "kind"],
         "limits" => &["limits", "limits_deg"],
-        "load" => &["force", "torque"],
         "rest length" => &["rest_length"],
-        "" => &["bodies", "body"],
+        "points" => &["point_a", "point_b", "bodies"],
         other => {
             return table.get(other).map_or_else(|| (named(table).span.clone(), false), |e| (span(e), true));
         }
@@ -173,7 +171,7 @@ fn within(table: &Node, field: &str) -> (Range<usize>, bool) {
     first(keys).map_or_else(|| (named(table).span.clone(), false), |entry| (span(entry), true))
 }
 
-/// `true` when a joint, spring or pair names the body that stands still.
+/// `true` when a joint, spring or pair names the ground.
 pub(crate) fn refers_to_ground(root: &Reader) -> bool {
     ["joints", "springs", "pairs"].iter().any(|list| {
         root.tables(list).any(|table| {
