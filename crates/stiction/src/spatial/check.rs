@@ -47,7 +47,7 @@ pub(super) fn inertia_mistake(body: &Body, inertia: &Matrix3<f64>) -> Option<Str
     if !is_given(&body.mass) {
         return None;
     }
-    if !inertia.iter().all(|x| x.is_finite()) {
+    if !inertia.iter().copied().all(f64::is_finite) {
         return Some("must be finite".into());
     }
     let size = inertia.amax();

@@ -112,18 +112,17 @@ pub(super) fn row(
         FrictionPoint::Common => (middle, middle),
         FrictionPoint::Surface => (gap.on_a, gap.on_b),
     };
-    let grains = [(a, &shape_a.grain), (b, &shape_b.grain)].into_iter();
-    let grain = grains.filter_map(|(body, grain)| Some((body, grain.as_ref()?))).next();
+    let grains = [(a, &shape_a.grain), (b, &shape_b.grain)];
+    let grain = grains.into_iter().find_map(|(body, grain)| Some((body, grain.as_ref()?)));
     let grain = grain.and_then(|(body, grain)| {
         let direction = body.frame.pose.rotation * grain.direction;
         Some((across(&direction, &n)?, [&grain.sliding, &grain.spinning]))
     });
-    let (first, [sliding, spinning], aligned) = match grain {
-        Some((along, sets)) => (along, sets, false),
-        None => {
-            let FrictionSets { sliding, spinning, aligned } = &layout.friction;
-            (tangent(&n), [sliding, spinning], *aligned)
-        }
+    let (first, [sliding, spinning], aligned) = if let Some((along, sets)) = grain {
+        (along, sets, false)
+    } else {
+        let FrictionSets { sliding, spinning, aligned } = &layout.friction;
+        (tangent(&n), [sliding, spinning], *aligned)
     };
     let tangents = [first, n.cross(&first)];
     let surface =

@@ -23,7 +23,7 @@ pub enum JointKind {
     Planar,
     /// None. No coordinate.
     Fixed,
-    /// All but the distance of the two origins [m], > 0. Coordinate: that distance. It is free between the limits if
+    /// Everything except the distance of the two origins [m], > 0. Coordinate: that distance. It is free between the limits if
     /// there are any (a rope has the limits 0 and its length) and held otherwise.
     Distance(f64),
 }

@@ -129,7 +129,7 @@ impl<'a> Pair<'a> {
         // with opposite z axes there is no angle: any axis will do
         let turn = if square > OPPOSITE_AXES { (c * of_s - s * of_c) / square } else { a.z };
         let turn = Gradient::turning(turn);
-        // only limits and drives use the angle, and nobody asks for their rates
+        // only limits and drives use the angle: their rates are not asked for
         Measure { value: s.atan2(c), of_a: -turn, of_b: turn, rate: f64::NAN }
     }
 

@@ -15,7 +15,7 @@ const MAX_SERIES_ANGLE: f64 = 1e-3;
 pub struct SpatialFrame {
     /// Body frame in the world.
     pub(super) pose: Isometry3<f64>,
-    /// Its rotation as a matrix.
+    /// Rotation of that frame as a matrix.
     pub(super) rotation: Matrix3<f64>,
 }
 

@@ -161,9 +161,9 @@ impl<D: Dimension> Attached<D> {
 pub struct Body<D: Dimension> {
     /// Name, unique among the bodies.
     pub name: String,
-    /// How it moves.
+    /// Kind of motion.
     pub motion: Motion<D>,
-    /// What it weighs.
+    /// Mass, given or from the shapes.
     pub mass: Mass<D>,
     /// Pose of the body frame in the world. Not read for kinematic bodies.
     pub pose: D::Isometry,

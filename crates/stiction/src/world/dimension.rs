@@ -146,7 +146,7 @@ pub trait EuclideanVector:
 
     /// `true` when all components are finite.
     fn is_finite(&self) -> bool {
-        self.components().iter().all(|x| x.is_finite())
+        self.components().iter().copied().all(f64::is_finite)
     }
 }
 
@@ -185,7 +185,7 @@ where
     }
 
     fn direction(&self) -> Option<Self> {
-        self.try_normalize(0.0).filter(|unit| unit.iter().all(|x| x.is_finite()))
+        self.try_normalize(0.0).filter(|unit| unit.iter().copied().all(f64::is_finite))
     }
 }
 

@@ -84,7 +84,7 @@ pub enum Force<D: Dimension> {
     Custom {
         /// Function.
         law: Arc<Law>,
-        /// Its Jacobian; by central differences if `None`.
+        /// Jacobian; by central differences if `None`.
         jacobian: Option<Arc<LawJacobian>>,
     },
 }

@@ -1,6 +1,6 @@
 //! Worlds that change while they run, snapshots, and runs that repeat bit by bit.
 
-use crate::scenes::{G, at, chain, disk, earth, floor, moving, rectangle, run, start};
+use crate::common::{G, at, chain, disk, earth, floor, moving, rectangle, run, start};
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Attached, Body, Force, Joint, Mass, Model, Path, World};
 use stiction::{Scheme, Simulation, State};

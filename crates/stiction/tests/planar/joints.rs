@@ -1,6 +1,6 @@
 //! Joints hold, give way, stop, drive and brake.
 
-use crate::scenes::{G, at, chain, earth, moving, run, space, start};
+use crate::common::{G, at, chain, earth, moving, run, space, start};
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Body, BodyId, Joint, JointKind, Mass, Motor, World};
 use stiction::{ProjectError, Scheme};

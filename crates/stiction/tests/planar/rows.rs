@@ -1,6 +1,6 @@
 //! Rows are the gradients of what they hold: central differences of Θ and Φ along q ⊕ εv.
 
-use crate::scenes::{at, disk, numbers, random, rectangle, space, starts};
+use crate::common::{at, disk, numbers, random, rectangle, space, starts};
 use nalgebra::{Isometry2, Point2, Vector2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -210,7 +210,7 @@ fn tangent_rows_are_slip_velocities() {
     for point in [FrictionPoint::Common, FrictionPoint::Surface] {
         let mut world = space();
         world.friction_point = point;
-        let floor = Path::new(|t| (at(3.0 * t, 0.0), crate::scenes::moving(3.0, 0.0, 0.0)));
+        let floor = Path::new(|t| (at(3.0 * t, 0.0), crate::common::moving(3.0, 0.0, 0.0)));
         let belt = Attached::new(Shape::HalfPlane).surface_velocity(0.5);
         world.add_body(Body::kinematic("floor", floor).with(belt));
         world.add_body(Body::rigid("disk", Mass::given(1.0, 1.0)).at(at(0.0, 1.25)).with(disk(1.0)));

@@ -1,21 +1,12 @@
-//! Worlds: mistakes, edits, filters, snapshots.
+//! Check of spatial worlds: every mistake is found, and all of them at once.
 
-use crate::common::{
-    built, floor, gravity, mass, path, pose, pose_of, rotation, simulation, slippery, step, vector,
-};
+use crate::common::{ball, floor, gravity};
 use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use stiction::Material;
 use stiction::spatial::{
-    Attached, Body, BodyId, Facets, Force, Joint, JointKind, Mass, Model, Motor, Path, Shape, ShapeId, Twist,
-    World, Wrench,
+    Attached, Body, BodyId, Facets, Force, Joint, JointKind, Mass, Motor, Path, Shape, ShapeId, Twist, World,
+    Wrench,
 };
-use stiction::{Groups, Material, PairId, Scheme, Simulation};
-
-fn ball(name: &str, x: f64) -> Body {
-    let shape = Attached::new(Shape::Sphere { radius: 0.1 });
-    Body::rigid(name, Mass::Density(500.0)).with(shape).at(Isometry3::translation(x, 0.0, 0.1))
-}
 
 /// The mistakes of a world with a floor and a ball, changed.
 fn mistakes(change: impl FnOnce(&mut World, BodyId, BodyId)) -> Vec<String> {
@@ -45,7 +36,7 @@ fn a_world_without_mistakes_is_built() {
 fn mistakes_of_worlds_and_bodies_are_named() {
     let body = |w: &mut World, id: BodyId, change: fn(&mut Body)| change(w.body_mut(id).unwrap());
     one(&["world, gravity"], |w, _, _| w.gravity.x = f64::NAN);
-    one(&["world, t"], |w, _, _| w.t = f64::INFINITY);
+    one(&["world, time"], |w, _, _| w.t = f64::INFINITY);
     one(&["facets", "5 directions"], |w, _, _| w.facets = Some(Facets { directions: 5, aligned: true }));
     one(&["body ball", "2 have this name"], |w, _, _| {
         w.add_body(ball("ball", 1.0));
@@ -88,17 +79,17 @@ fn mistakes_of_worlds_and_bodies_are_named() {
         });
     });
     one(&["body ball, velocity"], |w, _, b| body(w, b, |b| b.velocity.angular.z = f64::INFINITY));
-    one(&["body ball, shapes", "attach"], |w, _, b| {
+    one(&["body ball, shapes", "add_shape"], |w, _, b| {
         body(w, b, |b| b.shapes.push(Attached::new(Shape::Sphere { radius: 0.01 })));
     });
-    one(&["body slider, motion", "axis"], |w, _, _| {
+    one(&["body slider, axis", "not 0"], |w, _, _| {
         w.add_body(Body::slider("slider", 1.0, Vector3::zeros()));
     });
-    one(&["body hand, motion", "pose of its path"], |w, _, _| {
+    one(&["body hand, path", "the pose at t = 0 s"], |w, _, _| {
         let path = Path::new(|_| (Isometry3::translation(f64::NAN, 0.0, 0.0), Twist::default()));
         w.add_body(Body::kinematic("hand", path));
     });
-    one(&["body hand, motion", "velocity of its path"], |w, _, _| {
+    one(&["body hand, path", "the velocity at t = 0 s"], |w, _, _| {
         let still = Twist::new(Vector3::x() * f64::NAN, Vector3::zeros());
         w.add_body(Body::kinematic("hand", Path::new(move |_| (Isometry3::identity(), still))));
     });
@@ -129,14 +120,14 @@ fn mistakes_of_shapes_and_pairs_are_named() {
         w.body_mut(b).unwrap().mass = Mass::given(1.0, [1.0; 3]);
         shape(w, b, &|s| s.shape = Shape::Sphere { radius: -1.0 });
     });
-    one(&["material of shapes 0 and 1, friction"], |w, _, _| {
+    one(&["material of floor and ball, friction"], |w, _, _| {
         w.pair_material(
             ShapeId(1),
             ShapeId(0),
             Material { friction: f64::NAN, restitution: 0.0, ..Material::default() },
         );
     });
-    one(&["material of shapes 0 and 7", "no shape 7"], |w, _, _| {
+    one(&["material of floor and shape 7", "no shape 7"], |w, _, _| {
         w.pair_material(ShapeId(0), ShapeId(7), Material::default());
     });
     one(&["exclusion", "no body 9"], |w, a, _| w.exclude(a, BodyId(9)));
@@ -175,7 +166,7 @@ fn mistakes_of_joints_and_forces_are_named() {
         w.add_joint(joint);
     };
     let revolute = JointKind::Revolute;
-    one(&["joint pin", "itself"], |w, _, b| join(w, b, b, revolute, &|_| {}));
+    one(&["joint pin, bodies", "ball on both sides"], |w, _, b| join(w, b, b, revolute, &|_| {}));
     one(&["joint pin", "no body 8"], |w, _, b| join(w, b, BodyId(8), revolute, &|_| {}));
     one(&["joint pin", "neither floor nor wall moves"], |w, a, _| {
         let wall = w.add_body(Body::fixed("wall"));
@@ -233,7 +224,7 @@ fn mistakes_of_joints_and_forces_are_named() {
         let wrench = Wrench { force: Vector3::x(), torque: Vector3::x() * f64::INFINITY };
         w.add_force(Force::Constant { body, point: None, wrench });
     });
-    one(&["force 0 (timed), load"], |w, _, b| {
+    one(&["force 0 (timed), force"], |w, _, b| {
         w.add_force(Force::timed(b, |_| Wrench { force: Vector3::x() * f64::NAN, torque: Vector3::zeros() }));
     });
     let spring = |a: BodyId, b: BodyId, [stiffness, damping, rest_length]: [f64; 3]| Force::Spring {
@@ -279,237 +270,4 @@ fn several_mistakes_come_at_once() {
     world.add_body(Body::point("a", 0.0));
     let text = world.build().unwrap_err().to_string();
     assert!(text.starts_with("3 mistakes\n"), "{text}");
-}
-
-#[test]
-fn sensors_feel_and_do_not_push() {
-    let mut world = World::new(gravity());
-    let gate = Attached::new(Shape::HalfSpace).sensor();
-    world.add_body(Body::fixed("gate").with(gate));
-    let body = world.add_body(ball("ball", 0.0).at(Isometry3::translation(0.0, 0.0, 0.2)));
-    let mut run = simulation(world, Scheme::default());
-    assert!(run.system().sensed(run.state()).is_empty());
-    for _ in 0..30 {
-        let report = step(&mut run, 0.01);
-        assert!(report.contacts.is_empty());
-    }
-    assert!(pose_of(&run, body).translation.z < -0.1);
-    assert_eq!(run.system().sensed(run.state()), vec![PairId { a: ShapeId(0), b: ShapeId(1) }]);
-}
-
-#[test]
-fn groups_exclusions_and_neighbours_pass_through_each_other() {
-    let fall = |change: &dyn Fn(&mut World, BodyId, BodyId)| {
-        let mut world = World::new(gravity());
-        let ground = floor(&mut world, 0.5);
-        let body = world.add_body(ball("ball", 0.0));
-        change(&mut world, ground, body);
-        let mut run = simulation(world, Scheme::default());
-        (0..10).for_each(|_| drop(step(&mut run, 0.01)));
-        pose_of(&run, body).translation.z < 0.09
-    };
-    let rail =
-        |w: &World, a: BodyId, b: BodyId| Joint::prismatic("rail", w, a, b, Point3::origin(), Vector3::z());
-    assert!(!fall(&|_, _, _| {}));
-    assert!(fall(&|w, a, b| w.exclude(a, b)));
-    assert!(fall(&|w, _, b| {
-        w.body_mut(b).unwrap().shapes[0].groups = Groups { member: 2, collides: 2 };
-    }));
-    assert!(!fall(&|w, _, b| {
-        w.body_mut(b).unwrap().shapes[0].groups = Groups { member: 2, collides: 1 };
-    }));
-    assert!(fall(&|w, a, b| {
-        let joint = rail(w, a, b);
-        w.add_joint(joint);
-    }));
-    assert!(!fall(&|w, a, b| {
-        let joint = rail(w, a, b).colliding();
-        w.add_joint(joint);
-    }));
-}
-
-#[test]
-fn a_pair_may_have_its_own_material() {
-    let speed = |own: Option<f64>| {
-        let mut world = World::new(gravity());
-        floor(&mut world, 0.5);
-        let shape = Attached::new(Shape::Cuboid { half_extents: [0.2, 0.2, 0.05] }).material(slippery(0.2));
-        let body = Body::rigid("box", Mass::Density(500.0)).with(shape);
-        let body = body.at(Isometry3::translation(0.0, 0.0, 0.05));
-        let body = world.add_body(body.moving(Twist::new(Vector3::x() * 2.0, Vector3::zeros())));
-        if let Some(friction) = own {
-            world.pair_material(ShapeId(1), ShapeId(0), slippery(friction));
-        }
-        let mut run = simulation(world, Scheme::ah04());
-        (0..10).for_each(|_| drop(step(&mut run, 0.01)));
-        run.system().velocity(run.state(), body).unwrap().linear.x
-    };
-    // √(0.5 · 0.2) of the two, or what the pair has
-    assert!((speed(None) - (2.0 - 0.1 * 9.81 * 0.1_f64.sqrt())).abs() < 1e-12);
-    assert!((speed(Some(0.3)) - (2.0 - 0.1 * 9.81 * 0.3)).abs() < 1e-12);
-}
-
-/// A world with something of everything, all in motion.
-fn busy() -> World {
-    let mut rng = ChaCha8Rng::seed_from_u64(11);
-    let mut world = World::new(gravity());
-    floor(&mut world, 0.4);
-    let first =
-        world.add_body(ball("first", 0.0).moving(Twist::new(vector(&mut rng, 1.0), vector(&mut rng, 5.0))));
-    let second = ball("second", 0.25)
-        .at(Isometry3::from_parts(Vector3::new(0.25, 0.0, 0.1).into(), rotation(&mut rng)));
-    let second = world.add_body(second.moving(Twist::new(-Vector3::x(), vector(&mut rng, 5.0))));
-    let arm = world.add_body(Body::rigid("arm", mass(&mut rng)).at(pose(&mut rng, 2.0)));
-    let slider = world.add_body(Body::slider("slider", 0.7, vector(&mut rng, 1.0)).at(pose(&mut rng, 2.0)));
-    let point = world.add_body(Body::point("point", 0.7).at(pose(&mut rng, 2.0)));
-    let hand = world.add_body(Body::kinematic("hand", path(&mut rng)));
-    let joint = Joint::spherical("socket", &world, hand, arm, Point3::new(0.1, 0.2, 0.3));
-    world.add_joint(joint);
-    let (point_a, point_b) = (Point3::new(0.1, 0.0, 0.0), Point3::origin());
-    for (a, b) in [(slider, point), (arm, slider), (first, second)] {
-        let (stiffness, damping, rest_length) = (50.0, 0.1, 0.3);
-        world.add_force(Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
-    }
-    world
-}
-
-fn bits(run: &Simulation<Model>) -> Vec<u64> {
-    let state = run.state();
-    [state.t].iter().chain(&state.q).chain(&state.v).map(|x| x.to_bits()).collect()
-}
-
-#[test]
-fn the_same_run_twice_is_bitwise_equal() {
-    let run = || {
-        let mut run = simulation(busy(), Scheme::default());
-        (0..100).for_each(|_| drop(step(&mut run, 0.005)));
-        bits(&run)
-    };
-    assert_eq!(run(), run());
-}
-
-#[test]
-fn a_restored_snapshot_goes_on_bit_by_bit() {
-    for scheme in
-        [Scheme::default(), Scheme::ah04(), Scheme::st00(), Scheme::st00_nonlinear(), Scheme::ap97()]
-    {
-        let mut run = simulation(busy(), scheme);
-        (0..20).for_each(|_| drop(step(&mut run, 0.005)));
-        let snapshot = run.state().clone();
-        (0..20).for_each(|_| drop(step(&mut run, 0.005)));
-        let end = bits(&run);
-        run.restore(snapshot);
-        (0..20).for_each(|_| drop(step(&mut run, 0.005)));
-        assert_eq!(bits(&run), end, "{scheme:?}");
-    }
-}
-
-#[test]
-fn a_loaded_state_comes_out_again_bit_by_bit() {
-    let mut run = simulation(busy(), Scheme::default());
-    (0..30).for_each(|_| drop(step(&mut run, 0.005)));
-    let mut world = busy();
-    world.load(run.state()).unwrap();
-    let again = world.state();
-    assert_eq!((&again.q, &again.v, again.t), (&run.state().q, &run.state().v, run.state().t));
-    // and the bodies are where the model has them
-    for (id, body) in world.bodies().filter(|(_, body)| body.name != "hand") {
-        assert_eq!(Some(body.pose), run.system().pose(run.state(), id), "{}", body.name);
-    }
-    // a body moved by hand is where it was put
-    let id = world.find_body("slider").unwrap();
-    world.body_mut(id).unwrap().pose.translation.vector += Vector3::new(1.0, 2.0, 3.0);
-    let moved = world.body(id).unwrap().pose;
-    let model = built(world);
-    let found = model.pose(&model.state(), id).unwrap();
-    assert!((found.translation.vector - moved.translation.vector).norm() < 1e-14);
-    // a state of another world is refused
-    assert!(World::new(gravity()).load(run.state()).is_err());
-}
-
-#[test]
-fn an_edit_that_changes_nothing_changes_no_bit() {
-    let mut run = simulation(busy(), Scheme::default());
-    let mut edited = simulation(busy(), Scheme::default());
-    for _ in 0..40 {
-        step(&mut run, 0.005);
-        step(&mut edited, 0.005);
-        edited.edit(|_| {}).unwrap();
-        assert_eq!(bits(&run), bits(&edited));
-    }
-}
-
-#[test]
-fn bodies_joints_and_shapes_come_and_go() {
-    let mut run = simulation(busy(), Scheme::default());
-    (0..10).for_each(|_| drop(step(&mut run, 0.005)));
-    let before = run.state().clone();
-    let arm = run.system().world().find_body("arm").unwrap();
-    let first = run.system().world().find_body("first").unwrap();
-    let kept = run.system().pose(&before, first).unwrap();
-
-    // a mistake changes nothing
-    let wrong = run.edit(|world| world.add_body(Body::point("first", -1.0)));
-    assert_eq!(wrong.unwrap_err().0.len(), 2);
-    assert_eq!(run.state(), &before);
-
-    // the arm goes with its joint and its spring; a new body and shape come under new numbers
-    let (new, shape) = run
-        .edit(|world| {
-            let gone = world.remove_body(arm).unwrap();
-            assert_eq!(gone.name, "arm");
-            assert_eq!(world.joints().count(), 0);
-            let new = world.add_body(ball("new", 3.0));
-            let shape = world.add_shape(new, Attached::new(Shape::Sphere { radius: 0.05 })).unwrap();
-            assert_eq!(world.add_shape(arm, Attached::new(Shape::HalfSpace)), None);
-            (new, shape)
-        })
-        .unwrap();
-    assert!(new.0 > arm.0 && run.system().world().body(arm).is_none());
-    assert_eq!(run.system().pose(run.state(), first), Some(kept));
-    assert_eq!(run.system().pose(run.state(), arm), None);
-    (0..10).for_each(|_| drop(step(&mut run, 0.005)));
-
-    run.edit(|world| world.remove_shape(shape)).unwrap().unwrap();
-    assert_eq!(run.system().world().shapes(new).count(), 1);
-    let joint = run.edit(|world| {
-        let joint = Joint::spherical("late", world, first, new, Point3::new(1.0, 0.0, 0.1));
-        world.add_joint(joint)
-    });
-    (0..10).for_each(|_| drop(step(&mut run, 0.005)));
-    run.edit(|world| world.remove_joint(joint.unwrap())).unwrap().unwrap();
-    (0..10).for_each(|_| drop(step(&mut run, 0.005)));
-    let next = run.edit(|world| world.add_body(Body::point("last", 1.0))).unwrap();
-    assert_eq!(next.0, new.0 + 1);
-}
-
-#[test]
-fn an_edit_of_bodies_that_overlap_already_is_allowed() {
-    let mut world = World::new(gravity());
-    floor(&mut world, 0.5);
-    let body = world.add_body(ball("ball", 0.0));
-    let mut run = simulation(world, Scheme::ah04());
-    let mut state = run.state().clone();
-    state.q[2] = 0.095;
-    run.restore(state);
-    run.edit(|world| world.add_body(Body::point("other", 1.0))).unwrap();
-    // but not deeper
-    let deeper = run.edit(|world| world.body_mut(body).unwrap().pose.translation.z = 0.09);
-    assert!(deeper.unwrap_err().to_string().contains("overlap"));
-}
-
-#[test]
-fn bodies_shapes_and_joints_are_found() {
-    let world = busy();
-    let arm = world.find_body("arm").unwrap();
-    assert_eq!(world.body(arm).unwrap().name, "arm");
-    assert_eq!(world.find_body("nobody"), None);
-    let socket = world.find_joint("socket").unwrap();
-    assert_eq!(world.joint(socket).unwrap().b, arm);
-    let model = built(world);
-    let (q, v) = (model.coordinates(arm).unwrap(), model.velocities(arm).unwrap());
-    assert_eq!((q.len(), v.len()), (7, 6));
-    assert_eq!(model.coordinates(BodyId(0)).unwrap().len(), 0);
-    assert!(model.joint_length(socket).unwrap() > 0.0);
-    assert_eq!(model.joint_coordinate(&model.state(), socket), None);
 }
