@@ -10,9 +10,8 @@ use reference::ReferenceMotion;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction::{Scheme, Simulation, State, StepReport, System};
+use stiction::{Model, Scheme, Simulation, State, StepReport, System};
 use stiction_papers::{Axis, Curve, Figure, FigureContent};
-use stiction_scene::Model;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -95,7 +94,7 @@ struct BodySample {
 
 impl MotionSample {
     pub(super) fn new(model: &Model, state: &State) -> Self {
-        let bodies = model.body_names().into_iter().filter_map(|name| model.body(name));
+        let bodies = model.body_ids().into_iter();
         let moving = bodies.filter(|&body| model.moves(body));
         let sample = |body| {
             let (centre, pose) = (model.centre(state, body)?, model.pose(state, body)?);

@@ -107,7 +107,7 @@ fn run_scene(file: &Path, out: &Path) -> Result<GalleryEntry, BadInput> {
     };
     write_file(&out.join(format!("{name}.svg")), &plot::draw(&figure).map_err(BadInput)?)?;
     let bodies = plan.model.body_names();
-    let moving = bodies.iter().filter(|n| plan.model.body(n).is_some_and(|b| plan.model.moves(b)));
+    let moving = bodies.iter().filter(|n| plan.model.find_body(n).is_some_and(|b| plan.model.moves(b)));
     let deep =
         if depth > 0.0 { format!("penetration at most {depth:.0e} m") } else { "no penetration".to_string() };
     let facts = format!(

@@ -83,7 +83,7 @@ pub(crate) fn run(folder: &Path) -> Result<(String, Vec<(PathBuf, String)>), Bad
     );
     let mut summary = WreckingSummary::default();
     let mut frames = vec![scene.frame()];
-    let drawn = stiction_scene::Model::Planar(scene.simulation.system().clone());
+    let drawn = stiction::Model::Planar(scene.simulation.system().clone());
     let mut tape = Tape::new(&drawn, TITLE, scene.simulation.state());
     let mut report = StepReport::default();
     let mut lines = 0.5;

@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use std::sync::Arc;
 use stiction::spatial::{self, Attached, Body, Mass, Shape, World};
-use stiction::{ContactQuery, ContactRow, Scheme, Simulation, State, StepReport, System};
+use stiction::{BodyId, ContactQuery, ContactRow, Scheme, Simulation, State, StepReport, System};
 use stiction_geometry::spatial::Polyhedron;
 use stiction_lcp::Row;
 use stiction_papers::ha10::{DEPTH, EitherModel, GapForm, Ha10Method, Ha10Scene, Polyhedra};
@@ -66,7 +66,9 @@ fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize
         simulation.system().contacts(before.t, &before.q, &near, &mut cache, &mut rows);
         // a point off the bodies, another one in each step
         let about = Point3::new(0.3 + (step as f64).sin(), -0.7, if planar { 0.0 } else { 0.2 });
-        for contact in report.contacts.iter().filter(|c| !c.bodies.contains(&0) && c.normal_impulse > 0.0) {
+        for contact in
+            report.contacts.iter().filter(|c| !c.bodies.contains(&BodyId(0)) && c.normal_impulse > 0.0)
+        {
             let row = rows.iter().find(|row| row.id == contact.id).unwrap();
             let friction = Vector3::from(contact.friction_impulse);
             let weights = row.tangent_directions.map(|t| friction.dot(&Vector3::from(t)));
@@ -78,7 +80,7 @@ fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize
                 (0..2).for_each(|k| total[k] += impulse * net[k]);
             }
             let impulse = contact.normal_impulse.hypot(friction.norm());
-            let levers = contact.bodies.map(|b| (places[b as usize - 1].0 - about).norm());
+            let levers = contact.bodies.map(|b| (places[b.0 as usize - 1].0 - about).norm());
             let size = levers[0].max(levers[1]).max(1.0);
             assert!(total[0].norm() <= 1e-14 * impulse, "step {step}: {contact:?}, {total:?}");
             assert!(total[1].norm() <= 1e-14 * impulse * size, "step {step}: {contact:?}, {total:?}");

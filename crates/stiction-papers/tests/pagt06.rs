@@ -99,7 +99,7 @@ fn impacts_of_the_double_pendulum_are_located() {
     let exact = exact_swing();
     for k in 5..=11 {
         let run = swing(double_pendulum::printed(), k);
-        let bobs: Vec<u32> = run.impacts().iter().map(|impact| impact.1).collect();
+        let bobs: Vec<u32> = run.impacts().iter().map(|impact| impact.1.0).collect();
         assert_eq!(bobs, [1, 2, 1, 2, 1], "h = 2^-{k}");
         let latest = double_pendulum::latest(&run, &exact);
         // second order: 1.8 h² with the coarsest steps

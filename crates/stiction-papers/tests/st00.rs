@@ -117,7 +117,7 @@ fn size_of_the_problems_and_steps_of_the_events() {
         // the impulse goes through the whole line in one step: three pairs, and the table under each ball
         // that friction does not lift
         let loaded = collision.contacts.iter().filter(|c| c.mode != Mode::Open);
-        let pairs = loaded.filter(|c| !c.bodies.contains(&0)).count();
+        let pairs = loaded.filter(|c| !c.bodies.contains(&stiction::BodyId(0))).count();
         assert_eq!(pairs, 3);
     }
 }

@@ -6,7 +6,7 @@ use crate::node::Node;
 use crate::read::Reader;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::ops::Mul;
+use stiction::{Dimension, RigidPose};
 
 /// Copy of an entry.
 #[derive(Debug, Clone)]
@@ -29,13 +29,12 @@ impl<P> Copied<P> {
 }
 
 /// All copies of an entry; `row` gives the displacement of each copy in a row.
-pub(crate) fn copies<P: Copy + Mul<Output = P>>(
+pub(crate) fn copies<D: Dimension>(
     reader: &Reader,
-    still: P,
-    row: impl Fn(&Reader) -> Vec<P>,
-) -> Vec<Copied<P>> {
-    let Some(node) = reader.get("copies") else { return vec![Copied { index: Vec::new(), moved: still }] };
-    let mut all = vec![Copied { index: Vec::new(), moved: still }];
+    row: impl Fn(&Reader) -> Vec<D::Isometry>,
+) -> Vec<Copied<D::Isometry>> {
+    let mut all = vec![Copied { index: Vec::new(), moved: D::Isometry::identity() }];
+    let Some(node) = reader.get("copies") else { return all };
     let tables = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
     for table in tables.iter().map(|node| reader.at(node)) {
         let motions = row(&table);
@@ -44,11 +43,11 @@ pub(crate) fn copies<P: Copy + Mul<Output = P>>(
             reader.error(&table.node.span, message);
             return Vec::new();
         }
-        let next = |one: &Copied<P>| {
+        let next = |one: &Copied<D::Isometry>| {
             let (index, moved) = (one.index.clone(), one.moved);
-            let copy = move |(i, motion): (usize, &P)| Copied {
+            let copy = move |(i, motion): (usize, &D::Isometry)| Copied {
                 index: index.iter().copied().chain([i]).collect(),
-                moved: moved * *motion,
+                moved: moved.times(motion),
             };
             motions.iter().enumerate().map(copy).collect::<Vec<_>>()
         };

@@ -27,27 +27,26 @@
 //! let BuiltScene { model, state, scheme, h, duration, .. } = scene.build()?;
 //! let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
 //! simulation.record(duration, h, |_, _, _| ())?;
-//! let ball = simulation.system().body("ball").unwrap_or_default();
+//! let ball = simulation.system().find_body("ball").ok_or("no ball")?;
 //! let centre = simulation.system().centre(simulation.state(), ball).unwrap_or_default();
 //! assert!((centre[1] - 0.1).abs() < 1e-9);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod assembly;
 mod copies;
-mod crowd;
+mod crowding;
 mod diagnostic;
 mod expression;
 mod keys;
 mod lint;
-mod model;
-mod motor;
 mod node;
-mod place;
 mod planar;
 mod read;
 mod run;
 mod scene;
 mod schema;
+mod source_map;
 mod spatial;
 mod start_state;
 mod surface;
@@ -55,11 +54,11 @@ mod track;
 mod validate;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use model::{Drawn, Model, Pose, ShapeRef};
 pub use node::MAX_FILE_BYTES;
 pub use run::{RecordSettings, scheme_named, scheme_names};
 pub use scene::{BuiltScene, Scene};
 pub use schema::schema;
+pub use stiction::Model;
 
 // compiles the chapter of the book as a doc test
 #[cfg(doctest)]

@@ -1,12 +1,14 @@
 //! Warnings about likely mistakes in a valid scene: overlap, mass ratios, redundant joints, step sizes.
 
 use crate::diagnostic::{Diagnostic, Finding};
-use crate::model::Model;
 use crate::node::Node;
 use crate::scene::{BuiltScene, Scene};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use stiction::{ContactQuery, ContactRow, Forces, JointRow, Level, RowKind, SearchCache, State, System};
+use stiction::{
+    BodyId, ContactQuery, ContactRow, Forces, JointId, JointRow, Level, Model, RowKind, SearchCache, State,
+    System,
+};
 use stiction_lcp::{Body, Condensed, Contact, Joint, OffsetRow, Pointed, StepProblem};
 
 /// Mass ratio above which solutions lose digits. With a ratio of 10⁴ the certificate of a stack has four digits less of
@@ -111,21 +113,19 @@ impl StartCheck<'_> {
         place(self.scene.places.joint_table(&self.scene.root, name), keys)
     }
 
-    fn names(&self, [a, b]: [u32; 2]) -> [&str; 2] {
-        let names = self.model.body_names();
-        [a, b].map(|body| names.get(body as usize).copied().unwrap_or(""))
+    fn names(&self, bodies: [BodyId; 2]) -> [&str; 2] {
+        bodies.map(|body| self.model.body_name(body).unwrap_or(""))
     }
 
     fn bodies(&self, found: &mut Vec<Finding>) {
         let (model, state) = (self.model, self.state);
-        let names = model.body_names();
-        let moving: Vec<u32> = (0..).take(names.len()).filter(|&body| model.moves(body)).collect();
+        let moving: Vec<BodyId> = model.body_ids().into_iter().filter(|&body| model.moves(body)).collect();
         if moving.is_empty() {
             let bodies = self.scene.root.get("bodies").map_or(0..0, |entry| entry.span.clone());
             found.push(Finding::warning(&bodies, "no body can move: all are fixed or kinematic"));
             return;
         }
-        let name = |body: u32| names[body as usize];
+        let name = |body: BodyId| model.body_name(body).unwrap_or("");
         let masses: Vec<f64> = (0..moving.len()).map(|i| model.mass(i)[(0, 0)]).collect();
         let by_mass = |a: &usize, b: &usize| masses[*a].total_cmp(&masses[*b]);
         let (least, most) = ((0..masses.len()).min_by(by_mass), (0..masses.len()).max_by(by_mass));
@@ -206,7 +206,7 @@ impl StartCheck<'_> {
     }
 
     fn overlaps(&self, contacts: &[ContactRow], found: &mut Vec<Finding>) {
-        let mut depths: BTreeMap<[u32; 2], f64> = BTreeMap::new();
+        let mut depths: BTreeMap<[BodyId; 2], f64> = BTreeMap::new();
         for contact in contacts.iter().filter(|contact| contact.gap < -TOUCH_RELATIVE * self.model.size()) {
             let depth = depths.entry(contact.bodies).or_insert(0.0);
             *depth = depth.max(-contact.gap);
@@ -220,12 +220,11 @@ impl StartCheck<'_> {
 
     /// Joints whose positions or velocities are inconsistent at the start.
     fn joints(&self, joints: &[JointRow], found: &mut Vec<Finding>) {
-        let names = self.model.joint_names();
         let starts = starts(self.model);
         // at rest, the speed that gravity causes in a step
         let fastest = self.model.surface_speed(self.state.t, &self.state.q, &self.state.v);
         let speed_scale = fastest.max(self.model.gravity() * self.h);
-        let mut worst: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        let mut worst: BTreeMap<JointId, (f64, f64)> = BTreeMap::new();
         for row in joints {
             let Some(apart) = row.violation() else { continue };
             let held = matches!(row.kind, RowKind::Rigid(_));
@@ -234,7 +233,7 @@ impl StartCheck<'_> {
             *worst = (worst.0.max(apart), worst.1.max(speed));
         }
         for (joint, (apart, speed)) in worst {
-            let name = names.get(joint as usize).copied().unwrap_or("");
+            let name = self.model.joint_name(joint).unwrap_or("");
             if apart > TOUCH_RELATIVE * self.model.size() {
                 let message = format!("joint `{name}` has an error of {apart:.3e} m at the start");
                 found.push(Finding::warning(
@@ -267,13 +266,12 @@ impl StartCheck<'_> {
             problem.joints.push(Joint { row, compliance: 0.0 });
         }
         if let Ok(condensed) = Condensed::new(&problem) {
-            let mut redundant: BTreeMap<u32, usize> = BTreeMap::new();
+            let mut redundant: BTreeMap<JointId, usize> = BTreeMap::new();
             for &row in condensed.redundant_joints() {
                 *redundant.entry(rigid[row].joint).or_default() += 1;
             }
-            let names = self.model.joint_names();
             for (joint, rows) in redundant {
-                let name = names.get(joint as usize).copied().unwrap_or("");
+                let name = self.model.joint_name(joint).unwrap_or("");
                 let all = rigid.iter().filter(|row| row.joint == joint).count();
                 let message = format!(
                     "{rows} of the {all} rows of joint `{name}` are redundant with other joints: its reaction force is not unique"

@@ -1,15 +1,15 @@
 //! Scene: a file that has been read and checked, and builds the model and settings of a run.
 
-use crate::crowd::{self, Crowd};
+use crate::assembly::assemble;
+use crate::crowding::{Crowd, crowd};
 use crate::diagnostic::{Diagnostics, Finding, Severity};
 use crate::keys::Dimension;
-use crate::model::Model;
 use crate::node::Node;
-use crate::place::Places;
 use crate::read::{Context, Reader};
 use crate::run::{RecordSettings, RunSettings};
-use crate::{planar, spatial, start_state, validate};
-use stiction::{Accuracy, Mistakes, Scheme, State};
+use crate::source_map::SourceMap;
+use crate::{start_state, validate};
+use stiction::{Accuracy, Mistakes, Model, Scheme, State, planar, spatial};
 
 /// Scene file without errors.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct Scene {
     source: String,
     pub(crate) root: Node,
     pub(crate) world: World,
-    pub(crate) places: Places,
+    pub(crate) places: SourceMap,
     pub(crate) run: RunSettings,
     /// Start state that the file gives, instead of the one that the bodies describe.
     start: Option<State>,
@@ -30,8 +30,8 @@ pub struct Scene {
 
 #[derive(Debug, Clone)]
 pub(crate) enum World {
-    Planar(stiction::planar::World),
-    Spatial(stiction::spatial::World),
+    Planar(planar::World),
+    Spatial(spatial::World),
 }
 
 /// Model, start state and settings of a run.
@@ -72,11 +72,11 @@ impl Scene {
         }
         let (world, names, places) = match dimension {
             Dimension::Plane => {
-                let (world, names, places) = planar::assemble(&reader);
+                let (world, names, places) = assemble(&reader);
                 (World::Planar(world), names, places)
             }
             Dimension::Space => {
-                let (world, names, places) = spatial::assemble(&reader);
+                let (world, names, places) = assemble(&reader);
                 (World::Spatial(world), names, places)
             }
         };
@@ -109,8 +109,8 @@ impl Scene {
     /// Checks the world and builds the model.
     pub fn build(&self) -> Result<BuiltScene, Diagnostics> {
         let crowd = match &self.world {
-            World::Planar(world) => crowd::planar(world),
-            World::Spatial(world) => crowd::spatial(world),
+            World::Planar(world) => crowd(world),
+            World::Spatial(world) => crowd(world),
         };
         if let Some(Crowd { body, message }) = crowd {
             let table = self.places.body_table(&self.root, &body).unwrap_or(&self.root);

@@ -1,243 +1,246 @@
-//! A file as a spatial world: what is not the same in the plane.
+//! Spatial worlds of scene files: poses by quaternion, shapes of space, formulas of x, y, z and ω.
 
-mod joint;
-// what is the same in both worlds is written once and compiled with the types of each
-#[path = "either/joints.rs"]
-#[allow(clippy::duplicate_mod)]
-mod joints;
-mod law;
-#[path = "either/world.rs"]
-#[allow(clippy::duplicate_mod)]
-mod world;
-
+use crate::assembly::{BoundForce, JointAt, SceneDimension, axis, missing};
 use crate::expression::Formula;
-use crate::read::Reader;
-use crate::surface::{Materials, groups};
-use law::StateForce;
+use crate::read::{Reader, numbers};
 use nalgebra::{Isometry3, Matrix3, Point3, Quaternion, Unit, UnitQuaternion, Vector3};
 use std::sync::Arc;
 use stiction::spatial::{
-    Attached, Body, BodyId, Facets, Force, Grain, Joint, JointKind, Mass, Motion, Motor, Path, Shape,
-    ShapeId, Twist, World, Wrench,
+    Facets, Grain, Joint, JointKind, Motion, Path, Shape, Spatial, Twist, World, Wrench,
 };
-use stiction_geometry::spatial::{MassProperties, Polyhedron, mass};
-pub(crate) use world::assemble;
-use world::{axis, missing, point};
+use stiction_geometry::spatial::Polyhedron;
 
-/// Dimensions, and what both worlds of a file call by one name.
-const N: usize = 3;
-type Vector = Vector3<f64>;
-type Point = Point3<f64>;
-type Isometry = Isometry3<f64>;
-type Turn = UnitQuaternion<f64>;
-/// A rotation along its axis and as long as its angle, or an angular velocity.
-type Spin = Vector;
-/// Force and torque along x, y and z.
-type Parts = [Formula; 6];
+/// Largest difference of the norm of a quaternion in a file from 1: the round-off of four digits. Range 1e-6 to
+/// 1e-2: below it rounded quaternions are refused, above it typing errors pass.
+const ROUNDED_QUATERNION: f64 = 1e-3;
 
-/// Variables of forces in space; t comes first.
-const STATE: &[&str] = &["t", "x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"];
+/// Sine of the angle below which two axes count as parallel: a frame of them would be round-off. Range 1e-10 to 1e-3.
+const PARALLEL_AXES: f64 = 1e-6;
 
-/// How far a unit quaternion may be from unit length: what four digits have.
-const UNIT: f64 = 1e-3;
+impl SceneDimension for Spatial {
+    const STATE: &'static [&'static str] = &["t", "x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"];
 
-/// Gravity where a file names none [m/s²].
-const GRAVITY: Vector = Vector::new(0.0, 0.0, -9.81);
-
-fn settings(root: &Reader) -> World {
-    let mut world = world::settings(root);
-    let Some(table) = root.table("world") else { return world };
-    world.facets = table.table("facets").map(|facets| {
-        let usual = Facets::default();
-        let directions = facets.count("directions").unwrap_or(usual.directions);
-        if !directions.is_multiple_of(2) {
-            facets.error(&facets.span("directions"), format!("{directions} must be even"));
-        }
-        Facets { directions, aligned: facets.flag("aligned").unwrap_or(usual.aligned) }
-    });
-    world
-}
-
-/// The rotation by which each copy is turned from the one before.
-fn turn(table: &Reader) -> Spin {
-    let degrees = || table.vector::<3>("turn_deg").map(|turn| turn.map(f64::to_radians));
-    table.vector::<3>("turn").or_else(degrees).map_or_else(Vector::zeros, Vector::from)
-}
-
-/// A rotation by this much.
-fn turned(by: Spin) -> Turn {
-    UnitQuaternion::from_scaled_axis(by)
-}
-
-/// An angular velocity in a copy that is turned.
-fn carried(turn: &Turn, spin: Spin) -> Spin {
-    turn * spin
-}
-
-fn angular_velocity(reader: &Reader) -> Spin {
-    Vector::from(reader.vector::<3>("angular_velocity").unwrap_or_default())
-}
-
-/// The formulas of a force.
-fn parts(reader: &Reader) -> Parts {
-    let zero = || Formula::Number(0.0);
-    let mut parts: Parts = std::array::from_fn(|_| zero());
-    let (force, torque) = parts.split_at_mut(3);
-    for (to, key) in [(force, "force"), (torque, "torque")] {
-        for (to, node) in to.iter_mut().zip(reader.list(key)) {
-            *to = reader.formula(node, STATE).unwrap_or_else(zero);
-        }
+    fn default_gravity() -> Vector3<f64> {
+        Vector3::new(0.0, 0.0, -9.81)
     }
-    parts
-}
 
-/// The pose that a table gives.
-fn pose(reader: &Reader) -> Isometry {
-    let at = Vector::from(reader.vector::<N>("position").unwrap_or_default());
-    Isometry::from_parts(at.into(), rotation(reader).unwrap_or_else(UnitQuaternion::identity))
-}
+    fn read_settings(table: &Reader, world: &mut World) {
+        world.facets = table.table("facets").map(|facets| {
+            let default = Facets::default();
+            let directions = facets.count("directions").unwrap_or(default.directions);
+            if !directions.is_multiple_of(2) {
+                facets.error(&facets.span("directions"), format!("{directions} must be even"));
+            }
+            Facets { directions, aligned: facets.flag("aligned").unwrap_or(default.aligned) }
+        });
+    }
 
-/// The rotation that a table gives, in one of three ways.
-fn rotation(reader: &Reader) -> Option<UnitQuaternion<f64>> {
-    if let Some([w, x, y, z]) = reader.vector::<4>("quat_wxyz") {
-        let quaternion = Quaternion::new(w, x, y, z);
-        let norm = quaternion.norm();
-        if !((norm - 1.0).abs() <= UNIT) {
-            reader.error(
-                &reader.span("quat_wxyz"),
-                format!("a unit quaternion must have the norm 1, not {norm}"),
-            );
-            return None;
-        }
-        return Some(UnitQuaternion::new_normalize(quaternion));
+    fn copy_turn(table: &Reader) -> Vector3<f64> {
+        let degrees = || table.vector::<3>("turn_deg").map(|turn| turn.map(f64::to_radians));
+        table.vector::<3>("turn").or_else(degrees).map_or_else(Vector3::zeros, Vector3::from)
     }
-    if let Some(vector) = reader.vector::<3>("rotation_vector") {
-        return Some(UnitQuaternion::from_scaled_axis(Vector::from(vector)));
-    }
-    let [roll, pitch, yaw] = reader.vector::<3>("rpy_deg")?.map(f64::to_radians);
-    Some(UnitQuaternion::from_euler_angles(roll, pitch, yaw))
-}
 
-/// What a body weighs.
-fn weight(reader: &Reader, motion: &Motion, shapes: &[Attached]) -> Mass {
-    if let Some(density) = reader.number("density") {
-        return Mass::Density(density);
+    fn rotation(turn: Vector3<f64>) -> UnitQuaternion<f64> {
+        UnitQuaternion::from_scaled_axis(turn)
     }
-    let turns = matches!(motion, Motion::Rigid);
-    // stands for what is missing, and is reported
-    let usual = Mass::given(1.0, [1.0; 3]);
-    let Some(mass) = reader.number("mass") else {
-        if !reader.has("mass") && !reader.has("density") {
-            reader.error(&reader.node.span, "missing key `density` or `mass`: what the body weighs");
-        }
-        return usual;
-    };
-    let centre = point(reader, "centre").unwrap_or_default();
-    if !turns {
-        return Mass::Given { mass, centre, inertia: Matrix3::zeros() };
+
+    fn turned(rotation: &UnitQuaternion<f64>, angular: Vector3<f64>) -> Vector3<f64> {
+        rotation * angular
     }
-    if let Some(moments) = reader.vector::<3>("inertia") {
-        let mut inertia = Matrix3::from_diagonal(&Vector::from(moments));
+
+    fn read_angular_velocity(reader: &Reader) -> Vector3<f64> {
+        Vector3::from(reader.vector::<3>("angular_velocity").unwrap_or_default())
+    }
+
+    fn read_pose(reader: &Reader) -> Isometry3<f64> {
+        let at = Vector3::from(reader.vector::<3>("position").unwrap_or_default());
+        Isometry3::from_parts(at.into(), rotation(reader).unwrap_or_else(UnitQuaternion::identity))
+    }
+
+    fn inertia(reader: &Reader) -> Option<Matrix3<f64>> {
+        let moments = reader.vector::<3>("inertia")?;
+        let mut inertia = Matrix3::from_diagonal(&Vector3::from(moments));
         let [xy, xz, yz] = reader.vector::<3>("products_of_inertia").unwrap_or_default();
         for (row, column, product) in [(0, 1, xy), (0, 2, xz), (1, 2, yz)] {
             inertia[(row, column)] = product;
             inertia[(column, row)] = product;
         }
-        return Mass::Given { mass, centre, inertia };
+        Some(inertia)
     }
-    // the shapes say how the mass is spread
-    if let Some(volume) = volume(shapes).filter(|_| !reader.has("centre")) {
-        return Mass::Density(mass / volume);
+
+    fn unit_inertia() -> Matrix3<f64> {
+        Matrix3::identity()
     }
-    // what is given and not right is reported
-    if reader.has("inertia") || shapes.len() < reader.list("shapes").len() {
-        return usual;
+
+    fn shape(reader: &Reader) -> Option<Shape> {
+        let number = |key: &str| reader.number(key);
+        Some(match reader.text("kind")? {
+            "sphere" => Shape::Sphere { radius: number("radius")? },
+            "ellipsoid" => Shape::Ellipsoid { semi_axes: reader.vector("semi_axes")? },
+            "capsule" => Shape::Capsule { half_length: number("half_length")?, radius: number("radius")? },
+            "box" => Shape::Cuboid { half_extents: reader.vector("half_extents")? },
+            "half_space" => Shape::HalfSpace,
+            "polyhedron" => polyhedron(reader)?,
+            _ => return None,
+        })
     }
-    let message = "missing key `inertia`: the moments of inertia about the centre of mass";
-    reader.error(&reader.span("mass"), message);
-    usual
+
+    fn surface_velocity(reader: &Reader) -> Vector3<f64> {
+        Vector3::from(reader.vector::<3>("surface_velocity").unwrap_or_default())
+    }
+
+    fn grain(reader: &Reader) -> Option<Grain> {
+        let grain = reader.table("grain")?;
+        Some(Grain { direction: axis::<Self>(&grain, "direction")?, ratio: grain.number("ratio")? })
+    }
+
+    fn path(reader: &Reader, moved: &Isometry3<f64>) -> Path {
+        let table = reader.table("path");
+        let [x, y, z] = crate::track::places(table.as_ref());
+        let angle = crate::track::angle(table.as_ref());
+        let (start, turn) = (moved * Self::read_pose(reader), moved.rotation);
+        let about = table.filter(|table| table.has("axis")).and_then(|table| axis::<Self>(&table, "axis"));
+        let about = turn * Unit::new_unchecked(about.unwrap_or_else(Vector3::z));
+        Path::new(move |t| {
+            let at = start.translation.vector + turn * Vector3::new(x.at(t), y.at(t), z.at(t));
+            let turned = UnitQuaternion::from_axis_angle(&about, angle.at(t)) * start.rotation;
+            let linear = turn * Vector3::new(x.rate(t), y.rate(t), z.rate(t));
+            let velocity = Twist::new(linear, angle.rate(t) * about.into_inner());
+            (Isometry3::from_parts(at.into(), turned), velocity)
+        })
+    }
+
+    /// Force and torque along x, y and z.
+    fn wrench_formulas(reader: &Reader) -> Vec<Formula> {
+        let zero = || Formula::Number(0.0);
+        let mut formulas: Vec<Formula> = (0..6).map(|_| zero()).collect();
+        let (force, torque) = formulas.split_at_mut(3);
+        for (to, key) in [(force, "force"), (torque, "torque")] {
+            for (to, node) in to.iter_mut().zip(reader.list(key)) {
+                *to = reader.formula(node, Self::STATE).unwrap_or_else(zero);
+            }
+        }
+        formulas
+    }
+
+    fn wrench(formulas: &[Formula], variables: &[f64], rotation: &UnitQuaternion<f64>) -> Wrench {
+        let at = |i: usize| formulas[i].at(variables);
+        Wrench {
+            force: rotation * Vector3::new(at(0), at(1), at(2)),
+            torque: rotation * Vector3::new(at(3), at(4), at(5)),
+        }
+    }
+
+    fn add_state_force(force: &BoundForce<Self>, t: f64, q: &[f64], v: &[f64], k: &mut [f64]) {
+        let wrench = |at: &[f64], speed: &[f64], spin: &Vector3<f64>| {
+            let variables = [t, at[0], at[1], at[2], speed[0], speed[1], speed[2], spin.x, spin.y, spin.z];
+            Self::wrench(&force.formulas, &variables, &force.rotation)
+        };
+        match force.motion {
+            Motion::Rigid => {
+                let turned = UnitQuaternion::new_unchecked(Quaternion::new(q[3], q[4], q[5], q[6]));
+                let wrench = wrench(q, v, &(turned * Vector3::new(v[3], v[4], v[5])));
+                // torques are measured along the axes of the body, as its angular velocities are
+                let torque = turned.inverse() * (wrench.torque + (turned * force.lever).cross(&wrench.force));
+                k.iter_mut().zip(wrench.force.iter().chain(&torque)).for_each(|(k, x)| *k += x);
+            }
+            Motion::Point => {
+                let wrench = wrench(q, v, &Vector3::zeros());
+                k.iter_mut().zip(&wrench.force).for_each(|(k, x)| *k += x);
+            }
+            Motion::Slider(axis) => {
+                let axis = axis.normalize();
+                let at = force.centre + axis * (q[0] - force.start);
+                let speed = axis * v[0];
+                let wrench = wrench(at.coords.as_slice(), speed.as_slice(), &Vector3::zeros());
+                k[0] += axis.dot(&wrench.force);
+            }
+            Motion::Fixed | Motion::Kinematic(_) => {}
+        }
+    }
+
+    fn joint_kind(name: &str) -> Option<JointKind> {
+        Some(match name {
+            "spherical" => JointKind::Spherical,
+            "revolute" => JointKind::Revolute,
+            "prismatic" => JointKind::Prismatic,
+            "cylindrical" => JointKind::Cylindrical,
+            "universal" => JointKind::Universal,
+            "planar" => JointKind::Planar,
+            "fixed" => JointKind::Fixed,
+            _ => return None,
+        })
+    }
+
+    fn joint_at(
+        world: &World,
+        reader: &Reader,
+        joint: JointAt<Self>,
+        moved: &Isometry3<f64>,
+    ) -> Option<Joint> {
+        let JointAt { kind, name, bodies: [a, b], point } = joint;
+        let along = |key: &str| -> Option<Vector3<f64>> {
+            if !reader.has(key) {
+                missing(reader, key, "what the joint turns about or slides along");
+            }
+            Some(moved.rotation * axis::<Self>(reader, key)?)
+        };
+        Some(match Self::joint_kind(kind)? {
+            JointKind::Spherical => Joint::spherical(name, world, a, b, point),
+            JointKind::Fixed => Joint::fixed(name, world, a, b, point),
+            JointKind::Revolute => Joint::revolute(name, world, a, b, point, along("axis")?),
+            JointKind::Prismatic => Joint::prismatic(name, world, a, b, point, along("axis")?),
+            JointKind::Cylindrical => Joint::cylindrical(name, world, a, b, point, along("axis")?),
+            JointKind::Planar => Joint::planar(name, world, a, b, point, along("axis")?),
+            JointKind::Universal => {
+                let (axis_a, axis_b) = (along("axis")?, along("axis_b")?);
+                if axis_a.cross(&axis_b).norm() < PARALLEL_AXES {
+                    reader.error(&reader.span("axis_b"), "the two axes of a cross must not be parallel");
+                    return None;
+                }
+                Joint::universal(name, world, (a, axis_a), (b, axis_b), point)
+            }
+            JointKind::Distance(_) => return None,
+        })
+    }
 }
 
-/// Volume of the shapes that weigh something [m³].
-fn volume(shapes: &[Attached]) -> Option<f64> {
-    let parts = shapes.iter().filter(|shape| !shape.sensor);
-    let parts = parts.filter_map(|shape| mass(&shape.shape, 1.0).ok().map(|part| (shape.pose, part)));
-    MassProperties::combine(parts.collect::<Vec<_>>()).ok().map(|whole| whole.mass)
+/// Rotation that a table gives, in one of three ways.
+fn rotation(reader: &Reader) -> Option<UnitQuaternion<f64>> {
+    if let Some([w, x, y, z]) = reader.vector::<4>("quat_wxyz") {
+        let quaternion = Quaternion::new(w, x, y, z);
+        let norm = quaternion.norm();
+        if !((norm - 1.0).abs() <= ROUNDED_QUATERNION) {
+            let message = format!("a unit quaternion must have the norm 1, not {norm}");
+            reader.error(&reader.span("quat_wxyz"), message);
+            return None;
+        }
+        return Some(UnitQuaternion::new_normalize(quaternion));
+    }
+    if let Some(vector) = reader.vector::<3>("rotation_vector") {
+        return Some(UnitQuaternion::from_scaled_axis(Vector3::from(vector)));
+    }
+    let [roll, pitch, yaw] = reader.vector::<3>("rpy_deg")?.map(f64::to_radians);
+    Some(UnitQuaternion::from_euler_angles(roll, pitch, yaw))
 }
 
-/// A shape on a body.
-fn attached(reader: &Reader, body: &Reader, materials: &Materials) -> Option<Attached> {
-    let _ = reader.text("kind");
-    let number = |key: &str| reader.number(key);
-    let shape = match reader.text("kind")? {
-        "sphere" => Shape::Sphere { radius: number("radius")? },
-        "ellipsoid" => Shape::Ellipsoid { semi_axes: reader.vector("semi_axes")? },
-        "capsule" => Shape::Capsule { half_length: number("half_length")?, radius: number("radius")? },
-        "box" => Shape::Cuboid { half_extents: reader.vector("half_extents")? },
-        "half_space" => Shape::HalfSpace,
-        "polyhedron" => polyhedron(reader)?,
-        _ => return None,
-    };
-    let (material, _) = materials.of(reader, body);
-    Some(Attached {
-        shape,
-        pose: pose(reader),
-        material,
-        groups: groups(reader, body),
-        sensor: reader.flag("sensor").unwrap_or(false),
-        surface_velocity: Vector::from(reader.vector::<3>("surface_velocity").unwrap_or_default()),
-        grain: reader.table("grain").and_then(|grain| {
-            let direction = axis(&grain, "direction")?;
-            Some(Grain { direction, ratio: grain.number("ratio")? })
-        }),
-    })
-}
-
-/// A polyhedron, or a complaint.
+/// Polyhedron; a complaint where the facets or vertices describe none.
 fn polyhedron(reader: &Reader) -> Option<Shape> {
     let (key, polyhedron) = if reader.has("facets") {
         let facet = |facet: Reader| {
-            let normal = Vector::from(facet.vector::<3>("normal")?);
+            let normal = Vector3::from(facet.vector::<3>("normal")?);
             Some((normal, facet.number("offset")?))
         };
         let facets: Option<Vec<_>> = reader.tables("facets").map(facet).collect();
         ("facets", Polyhedron::from_facets(&facets?))
     } else if reader.has("vertices") {
         let vertices = reader.list("vertices").iter();
-        let vertices: Option<Vec<_>> =
-            vertices.map(|node| crate::read::numbers::<3>(node).map(Point::from)).collect();
+        let vertices: Option<Vec<_>> = vertices.map(|node| numbers::<3>(node).map(Point3::from)).collect();
         ("vertices", Polyhedron::new(&vertices?))
     } else {
         missing(reader, "vertices` or `facets", "what the polyhedron is made of");
         return None;
     };
-    match polyhedron {
-        Ok(polyhedron) => Some(Shape::Polyhedron(Arc::new(polyhedron))),
-        Err(error) => {
-            reader.error(&reader.span(key), error.to_string());
-            None
-        }
-    }
-}
-
-fn path_from(reader: &Reader, by: &Isometry) -> Path {
-    let table = reader.table("path");
-    let [x, y, z] = crate::track::places(table.as_ref());
-    let angle = crate::track::angle(table.as_ref());
-    let (start, turn) = (by * pose(reader), by.rotation);
-    let about = table.filter(|table| table.has("axis")).and_then(|table| axis(&table, "axis"));
-    let about = turn * Unit::new_unchecked(about.unwrap_or_else(Vector::z));
-    Path::new(move |t| {
-        let at = start.translation.vector + turn * Vector::new(x.at(t), y.at(t), z.at(t));
-        let turned = UnitQuaternion::from_axis_angle(&about, angle.at(t)) * start.rotation;
-        let linear = turn * Vector::new(x.rate(t), y.rate(t), z.rate(t));
-        let velocity = Twist::new(linear, angle.rate(t) * about.into_inner());
-        (Isometry::from_parts(at.into(), turned), velocity)
-    })
-}
-
-/// Force and torque of formulas.
-fn wrench(parts: &Parts, state: &[f64], turn: &Turn) -> Wrench {
-    let [fx, fy, fz, tx, ty, tz] = parts.each_ref().map(|part| part.at(state));
-    Wrench { force: turn * Vector::new(fx, fy, fz), torque: turn * Vector::new(tx, ty, tz) }
+    let refuse = |error: &stiction_geometry::ShapeError| reader.error(&reader.span(key), error.to_string());
+    polyhedron.inspect_err(refuse).ok().map(|polyhedron| Shape::Polyhedron(Arc::new(polyhedron)))
 }

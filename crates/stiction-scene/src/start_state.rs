@@ -1,9 +1,8 @@
 //! Start state of a run, for files with a table `state`, as the page saves them.
 
-use crate::model::Model;
 use crate::node::Node;
 use crate::read::Reader;
-use stiction::State;
+use stiction::{Model, State};
 
 /// Largest |norm − 1| of a quaternion. Smaller refuses quaternions written with six digits; larger would let a state
 /// start with a visibly scaled rotation.
@@ -27,9 +26,8 @@ pub(crate) fn mistake(model: &Model, given: &State) -> Option<(&'static str, Str
             return Some((key, format!("expected {own} {key} for the bodies of this scene, found {given}")));
         }
     }
-    let names = model.body_names();
-    let mut numbers = names.iter().filter_map(|name| Some((name, model.body(name)?)));
-    numbers.find_map(|(name, body)| {
+    model.body_ids().into_iter().find_map(|body| {
+        let name = model.body_name(body)?;
         // the quaternion as written: a pose would be normalized
         let coordinates = model.coordinates(body).filter(|range| range.len() == 7)?;
         let norm = given.q[coordinates.start + 3..coordinates.end].iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -1,16 +1,17 @@
-//! What shapes of both dimensions are made of: materials, groups, pairs.
+//! Surfaces of a scene file: materials, collision groups, and settings of pairs.
 
 use crate::copies::Names;
 use crate::diagnostic::Finding;
 use crate::read::Reader;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use stiction::{Groups, Material};
+use stiction::{Groups, Material, ShapeId};
 
-/// Most pairs of shapes with a material of their own.
+/// Most pairs of shapes with a material of their own: more would take longer to read than to simulate. Range 1e4 to
+/// 1e7.
 const MOST_PAIRS: usize = 200_000;
 
-/// The materials of a file by their names.
+/// Materials of a file by their names.
 #[derive(Debug, Default)]
 pub(crate) struct Materials {
     all: BTreeMap<String, Material>,
@@ -31,10 +32,10 @@ impl Materials {
         Self { all, used: RefCell::default() }
     }
 
-    /// The material of a shape or its body, with its name.
+    /// Material of a shape or else of its body, with its name.
     pub(crate) fn of(&self, shape: &Reader, body: &Reader) -> (Material, String) {
         let reader = if shape.has("material") { shape } else { body };
-        // both are read, so that neither counts as having no effect
+        // both are read, so that neither counts as unused
         let _ = body.get("material");
         let name = reader.text("material").unwrap_or("default");
         self.named(reader, "material", name).unwrap_or_default()
@@ -54,8 +55,8 @@ impl Materials {
         }
     }
 
-    /// Warnings for materials that nothing is made of.
-    pub(crate) fn idle(&self, root: &Reader) {
+    /// Warns of materials that nothing is made of.
+    pub(crate) fn warn_of_unused(&self, root: &Reader) {
         let used = self.used.borrow();
         for entry in root.table("materials").iter().flat_map(|table| table.node.entries()) {
             if !used.contains(&entry.key) {
@@ -67,55 +68,55 @@ impl Materials {
 }
 
 fn material(reader: &Reader) -> Material {
-    let usual = Material::default();
+    let default = Material::default();
     Material {
-        friction: reader.number("friction").unwrap_or(usual.friction),
-        restitution: reader.number("restitution").unwrap_or(usual.restitution),
-        torsion: reader.number("torsion").unwrap_or(usual.torsion),
-        rolling: reader.number("rolling").unwrap_or(usual.rolling),
+        friction: reader.number("friction").unwrap_or(default.friction),
+        restitution: reader.number("restitution").unwrap_or(default.restitution),
+        torsion: reader.number("torsion").unwrap_or(default.torsion),
+        rolling: reader.number("rolling").unwrap_or(default.rolling),
     }
 }
 
-/// The groups of a shape or its body.
+/// Groups of a shape or else of its body.
 pub(crate) fn groups(shape: &Reader, body: &Reader) -> Groups {
-    let usual = Groups::default();
+    let default = Groups::default();
     let own = shape.table("groups");
     let whole = body.table("groups");
-    let Some(table) = own.or(whole) else { return usual };
-    let bits = |key: &str, usual: u32| {
-        let Some(node) = table.get(key) else { return usual };
-        let bit = |group: i64| u32::try_from(group - 1).ok().and_then(|place| 1_u32.checked_shl(place));
+    let Some(table) = own.or(whole) else { return default };
+    let bits = |key: &str, default: u32| {
+        let Some(node) = table.get(key) else { return default };
+        let bit = |group: i64| u32::try_from(group - 1).ok().and_then(|bit| 1_u32.checked_shl(bit));
         node.items()
             .iter()
             .filter_map(crate::node::Node::integer)
             .filter_map(bit)
             .fold(0, |all, bit| all | bit)
     };
-    Groups { member: bits("member", usual.member), collides: bits("collides", usual.collides) }
+    Groups { member: bits("member", default.member), collides: bits("collides", default.collides) }
 }
 
-/// A shape of the world: its number, its body's, and the name of its material.
+/// Shape of the world: its number, its body's, and the name of its material.
 #[derive(Debug, Clone)]
-pub(crate) struct Made {
-    pub(crate) shape: u32,
+pub(crate) struct ShapeEntry {
+    pub(crate) shape: ShapeId,
     pub(crate) body: u32,
     pub(crate) material: String,
 }
 
-/// What pairs of bodies and materials say.
+/// Settings of pairs of bodies and of materials.
 #[derive(Debug, Default)]
-pub(crate) struct Pairs {
+pub(crate) struct PairSettings {
     /// Pairs of bodies that pass through each other.
     pub(crate) excluded: Vec<[u32; 2]>,
     /// Pairs of shapes with a material of their own.
-    pub(crate) materials: Vec<([u32; 2], Material)>,
+    pub(crate) materials: Vec<([ShapeId; 2], Material)>,
 }
 
-impl Pairs {
-    pub(crate) fn new(root: &Reader, names: &Names, materials: &Materials, shapes: &[Made]) -> Self {
+impl PairSettings {
+    pub(crate) fn new(root: &Reader, names: &Names, materials: &Materials, shapes: &[ShapeEntry]) -> Self {
         let mut pairs = Self::default();
-        let mut of_body: BTreeMap<u32, Vec<&Made>> = BTreeMap::new();
-        let mut of_material: BTreeMap<&str, Vec<&Made>> = BTreeMap::new();
+        let mut of_body: BTreeMap<u32, Vec<&ShapeEntry>> = BTreeMap::new();
+        let mut of_material: BTreeMap<&str, Vec<&ShapeEntry>> = BTreeMap::new();
         for made in shapes {
             of_body.entry(made.body).or_default().push(made);
             of_material.entry(&made.material).or_default().push(made);
@@ -130,7 +131,7 @@ impl Pairs {
                         pairs.excluded.extend(b.iter().filter(|&&b| a != b).map(|&b| [a, b]));
                     }
                 }
-                let shapes_of = |bodies: &[u32]| -> Vec<&Made> {
+                let shapes_of = |bodies: &[u32]| -> Vec<&ShapeEntry> {
                     bodies.iter().filter_map(|body| of_body.get(body)).flatten().copied().collect()
                 };
                 (first, second) = (shapes_of(&a), shapes_of(&b));

@@ -1,63 +1,64 @@
-//! A scene as it is drawn: bodies, shapes, joints and springs by their names and places.
+//! Description of a scene for the page: bodies, shapes, joints and springs with their names and places.
 
 use crate::stand_in;
-use nalgebra::{Isometry2, Isometry3};
 use serde::Serialize;
-use stiction::{planar, spatial};
+use stiction::{
+    BodyId, Dimension, EuclideanPoint, EuclideanVector, FramePose, KindOfJoint, Model, RigidPose, ShapeRef,
+    World, WorldQuery,
+};
 use stiction_geometry as geometry;
-use stiction_scene::Model;
 
-/// A scene as it is drawn.
+/// Scene as it is drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Description {
-    /// Frames carry the number of the description they belong to: bodies may come while a scene runs.
+    /// Number of the description, which frames carry: bodies may be added while a scene runs.
     pub revision: u32,
-    /// What the scene is called.
+    /// Name of the scene.
     pub name: String,
-    /// 2 in the plane, 3 in space.
+    /// Number of dimensions: 2 in the plane, 3 in space.
     pub dimension: usize,
     /// Gravity [m/s²].
     pub gravity: Vec<f64>,
-    /// The bodies.
+    /// Bodies.
     pub bodies: Vec<Body>,
-    /// The joints.
+    /// Joints.
     pub joints: Vec<Joint>,
-    /// The springs between two bodies.
+    /// Springs between two bodies.
     pub springs: Vec<Spring>,
 }
 
-/// A body as it is drawn.
+/// Body as it is drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Body {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its number in the world.
+    /// Number in the world.
     #[serde(skip)]
-    pub number: u32,
-    /// How it may move, as in a scene file.
+    pub id: BodyId,
+    /// Kind of its motion, as in a scene file.
     pub motion: &'static str,
-    /// Its pose at the start, see [`Pose`].
+    /// Pose at the start, see [`Pose`].
     pub pose: Pose,
-    /// Its shapes.
+    /// Shapes.
     pub shapes: Vec<Shape>,
 }
 
-/// x, y and the angle in the plane; x, y, z and the quaternion i, j, k, w in space [m; rad].
+/// Numbers of a pose: x, y and the angle in the plane; x, y, z and the quaternion i, j, k, w in space [m; rad].
 pub type Pose = Vec<f64>;
 
-/// A shape as it is drawn.
+/// Shape as it is drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Shape {
-    /// Its pose in the body frame.
+    /// Pose in the body frame.
     pub pose: Pose,
-    /// It touches nothing.
+    /// Sensor: it touches nothing.
     pub sensor: bool,
-    /// What it is.
+    /// Kind and numbers of the shape.
     #[serde(flatten)]
     pub form: Form,
 }
 
-/// What a shape is, in the words of a scene file [m].
+/// Kind and numbers of a shape, in the words of a scene file [m].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are those of the shapes of the geometry library")]
@@ -74,35 +75,35 @@ pub enum Form {
     HalfSpace,
 }
 
-/// A joint as it is drawn.
+/// Joint as it is drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Joint {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it holds, as in a scene file.
+    /// Kind, as in a scene file.
     pub kind: &'static str,
-    /// Its bodies, by their places in the description.
+    /// Bodies, by their indices in the description.
     pub bodies: [usize; 2],
-    /// Its frames in them.
+    /// Frames in the bodies.
     pub frames: [Pose; 2],
 }
 
-/// A spring as it is drawn.
+/// Spring as it is drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spring {
-    /// Its bodies, by their places in the description.
+    /// Bodies, by their indices in the description.
     pub bodies: [usize; 2],
-    /// Its ends in them [m].
+    /// Ends in the bodies [m].
     pub points: [Vec<f64>; 2],
 }
 
-fn flat(pose: &Isometry2<f64>) -> Pose {
-    vec![pose.translation.x, pose.translation.y, pose.rotation.angle()]
-}
-
-fn solid(pose: &Isometry3<f64>) -> Pose {
-    let (at, turn) = (pose.translation, pose.rotation);
-    vec![at.x, at.y, at.z, turn.i, turn.j, turn.k, turn.w]
+impl From<ShapeRef<'_>> for Form {
+    fn from(shape: ShapeRef) -> Self {
+        match shape {
+            ShapeRef::Planar(shape) => Self::from(shape),
+            ShapeRef::Spatial(shape) => Self::from(shape),
+        }
+    }
 }
 
 impl From<&geometry::planar::Shape> for Form {
@@ -141,81 +142,76 @@ impl From<&geometry::spatial::Shape> for Form {
     }
 }
 
-/// The description of a world of either kind, whose types have the same names.
-macro_rules! described {
-    ($world:expr, $hidden:expr, $space:ident, $pose:ident, $joint:expr) => {{
-        let (world, hidden): (&$space::World, Option<u32>) = ($world, $hidden);
-        let mut bodies = Vec::new();
-        for (id, body) in world.bodies().filter(|(id, _)| Some(id.0) != hidden) {
-            let (motion, pose) = match &body.motion {
-                $space::Motion::Rigid => ("rigid", body.pose),
-                $space::Motion::Point => ("point", body.pose),
-                $space::Motion::Slider(_) => ("slider", body.pose),
-                $space::Motion::Fixed => ("fixed", body.pose),
-                $space::Motion::Kinematic(path) => ("kinematic", path.0(world.t).0),
-            };
-            let shape = |on: &$space::Attached| Shape {
-                pose: $pose(&on.pose),
-                sensor: on.sensor,
-                form: Form::from(&on.shape),
-            };
-            bodies.push(Body {
-                name: body.name.clone(),
-                number: id.0,
-                motion,
-                pose: $pose(&pose),
-                shapes: body.shapes.iter().map(shape).collect(),
-            });
-        }
-        let place = |id: $space::BodyId| bodies.iter().position(|body: &Body| body.number == id.0);
-        let joint = |joint: &$space::Joint| {
+/// Pose as it is drawn, see [`Pose`].
+fn drawn_pose<D: Dimension>(pose: &D::Isometry) -> Pose {
+    let FramePose { position, quat_wxyz: [w, i, j, k] } = FramePose::of::<D>(pose);
+    let turn = D::angle(&pose.turn()).map_or_else(|| vec![i, j, k, w], |angle| vec![angle]);
+    position[..D::COUNT].iter().copied().chain(turn).collect()
+}
+
+/// Description of a world; the body `hidden` is left out.
+struct Describe<'a> {
+    name: &'a str,
+    revision: u32,
+    hidden: Option<BodyId>,
+}
+
+impl WorldQuery for Describe<'_> {
+    type Output = Description;
+
+    fn apply<D: Dimension>(self, world: &World<D>) -> Description {
+        let shape = |on: &stiction::Attached<D>| Shape {
+            pose: drawn_pose::<D>(&on.pose),
+            sensor: on.sensor,
+            form: Form::from(D::shape_ref(&on.shape)),
+        };
+        let body = |(id, body): (BodyId, &stiction::Body<D>)| Body {
+            name: body.name.clone(),
+            id,
+            motion: body.motion.name(),
+            pose: drawn_pose::<D>(&body.pose_at(world.t)),
+            shapes: body.shapes.iter().map(shape).collect(),
+        };
+        let bodies: Vec<Body> = world.bodies().filter(|(id, _)| Some(*id) != self.hidden).map(body).collect();
+        let index = |id: BodyId| bodies.iter().position(|body| body.id == id);
+        let joint = |joint: &stiction::Joint<D>| {
             Some(Joint {
                 name: joint.name.clone(),
-                kind: $joint(&joint.kind),
-                bodies: [place(joint.a)?, place(joint.b)?],
-                frames: [$pose(&joint.frame_a), $pose(&joint.frame_b)],
+                kind: joint.kind.name(),
+                bodies: [index(joint.a)?, index(joint.b)?],
+                frames: [&joint.frame_a, &joint.frame_b].map(drawn_pose::<D>),
             })
         };
-        let spring = |force: &$space::Force| match force {
-            $space::Force::Spring { a, point_a, b, point_b, .. } => {
-                let coordinates = [point_a, point_b].map(|p| p.coords.iter().copied().collect());
-                Some(Spring { bodies: [place(*a)?, place(*b)?], points: coordinates })
+        let spring = |force: &stiction::Force<D>| match force {
+            stiction::Force::Spring { a, point_a, b, point_b, .. } => {
+                let points = [point_a, point_b].map(|p| p.coordinates().components().to_vec());
+                Some(Spring { bodies: [index(*a)?, index(*b)?], points })
             }
             _ => None,
         };
-        let joints = world.joints().filter_map(|(_, j)| joint(j)).collect();
-        let springs = world.forces().filter_map(|(_, f)| spring(f)).collect();
-        (world.gravity.iter().copied().collect(), bodies, joints, springs)
-    }};
-}
-
-fn planar_kind(kind: &planar::JointKind) -> &'static str {
-    match kind {
-        planar::JointKind::Revolute => "revolute",
-        planar::JointKind::Prismatic => "prismatic",
-        planar::JointKind::Weld => "weld",
-        planar::JointKind::Distance(_) => "distance",
+        Description {
+            revision: self.revision,
+            name: self.name.to_string(),
+            dimension: D::COUNT,
+            gravity: world.gravity.components().to_vec(),
+            joints: world.joints().filter_map(|(_, j)| joint(j)).collect(),
+            springs: world.forces().filter_map(|(_, f)| spring(f)).collect(),
+            bodies,
+        }
     }
 }
 
 impl Description {
-    /// The description of a model; the body of the number `hidden` is left out.
-    pub fn new(model: &Model, name: &str, revision: u32, hidden: Option<u32>) -> Self {
-        let (gravity, bodies, joints, springs) = match model {
-            Model::Planar(model) => described!(model.world(), hidden, planar, flat, planar_kind),
-            Model::Spatial(model) => {
-                described!(model.world(), hidden, spatial, solid, spatial::JointKind::name)
-            }
-        };
-        let (name, dimension) = (name.to_string(), model.dimension());
-        let mut description = Self { revision, name, dimension, gravity, bodies, joints, springs };
+    /// Description of a model; the body `hidden` is left out.
+    pub fn new(model: &Model, name: &str, revision: u32, hidden: Option<BodyId>) -> Self {
+        let mut description = model.query(Describe { name, revision, hidden });
         stand_in::add(&mut description);
         description
     }
 
-    /// Place of a body in the description, by its number in the world.
-    pub(crate) fn place(&self, number: u32) -> Option<usize> {
+    /// Index of a body in the description.
+    pub(crate) fn place(&self, body: BodyId) -> Option<usize> {
         // numbers ascend
-        self.bodies.binary_search_by_key(&number, |body| body.number).ok()
+        self.bodies.binary_search_by_key(&body, |drawn| drawn.id).ok()
     }
 }

@@ -13,8 +13,7 @@
 //! | 48 or 60 each | contacts: the two bodies (2 bytes each), mode, point, normal, friction impulse, then normal impulse, friction bound [N s], gap [m], slip [m/s] |
 
 use crate::describe::Description;
-use stiction::{ContactReport, Mode, State, StepReport};
-use stiction_scene::Model;
+use stiction::{BodyId, ContactReport, Mode, Model, State, StepReport};
 
 /// Numbers of a step report that a frame shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -74,8 +73,8 @@ impl FrameBytes {
 
 /// Encodes a frame.
 pub fn frame(model: &Model, description: &Description, state: &State, report: &FrameReport) -> Vec<u8> {
-    let moving: Vec<u32> =
-        description.bodies.iter().filter(|body| body.motion != "fixed").map(|body| body.number).collect();
+    let moving: Vec<BodyId> =
+        description.bodies.iter().filter(|body| body.motion != "fixed").map(|body| body.id).collect();
     // contacts of bodies that are not drawn are left out
     let indices = |contact: &ContactReport| {
         let [a, b] = contact.bodies.map(|number| description.place(number));
@@ -91,10 +90,10 @@ pub fn frame(model: &Model, description: &Description, state: &State, report: &F
     out.count(moving.len());
     out.count(contacts.len());
     out.count(0);
-    for number in moving {
-        let pose = model.pose(state, number);
+    for body in moving {
+        let pose = model.pose(state, body);
         let (at, [w, i, j, k]) = pose.map_or(([0.0; 3], [1.0, 0.0, 0.0, 0.0]), |p| (p.position, p.quat_wxyz));
-        match model.angle(state, number) {
+        match model.angle(state, body) {
             Some(angle) => out.numbers(&[at[0], at[1], angle]),
             None => out.numbers(&[at[0], at[1], at[2], i, j, k, w]),
         }

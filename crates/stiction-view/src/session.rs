@@ -15,14 +15,14 @@ pub use settings::SessionStatus;
 use crate::describe::Description;
 use crate::frame::{FrameReport, frame};
 use clock::PlaybackClock;
-use edit::Fresh;
+use edit::DroppedBody;
 use hand::Cursor;
 use history::{History, Snapshot};
 use settings::StepSettings;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stiction::{Simulation, State, StepReport};
-use stiction_scene::{Model, Scene, scheme_names};
+use stiction::{BodyId, Model, Simulation, State, StepReport};
+use stiction_scene::{Scene, scheme_names};
 
 /// Live session of a scene.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Session {
     settings: StepSettings,
     cursor: Cursor,
     /// Number of the body that is the cursor.
-    hand: u32,
+    hand: BodyId,
     history: History,
     start: Snapshot,
     report: StepReport,
@@ -45,7 +45,7 @@ pub struct Session {
     /// Number of changes of the world.
     revisions: u32,
     /// Bodies that were dropped into the scene.
-    fresh: Vec<Fresh>,
+    fresh: Vec<DroppedBody>,
     clock: PlaybackClock,
     latest: LatestFrame,
 }
@@ -80,12 +80,7 @@ impl Session {
         let built = scene.build().map_err(|mistakes| CommandError::new(mistakes.to_string()))?;
         let name = scene.title().unwrap_or_else(|| scene.name());
         let cursor = Cursor::default();
-        let edited = edit::edited(
-            &built.model,
-            &built.state,
-            |world| cursor.planar(world),
-            |world| cursor.spatial(world),
-        );
+        let edited = built.model.edited(&built.state, &cursor);
         let (model, state, hand) = edited.map_err(|mistakes| CommandError::new(mistakes.to_string()))?;
         let settings = StepSettings::new(built.h, built.scheme);
         let model = Arc::new(model);

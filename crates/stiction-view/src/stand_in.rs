@@ -1,16 +1,18 @@
-//! What is drawn of bodies that have no shape: rods to their joints and springs, or a dot.
+//! Stand-ins for bodies without a shape: rods to their joints and springs, or a dot.
 
 use crate::describe::{Description, Form, Pose, Shape};
 use nalgebra::{UnitQuaternion, Vector3};
 
-/// Radius of a rod, as a part of its length.
-const ROD: f64 = 0.06;
-/// Radius of a dot, as a part of the extent of the scene.
-const DOT: f64 = 0.02;
+/// Radius of a rod, relative to half its length. Range 0.01 to 0.2: thinner is hard to grab, thicker hides joints.
+const ROD_RADIUS_RELATIVE: f64 = 0.06;
+/// Radius of a dot, relative to the extent of the scene. Range 0.005 to 0.05.
+const DOT_RADIUS_RELATIVE: f64 = 0.02;
+/// Length of a rod below which a joint counts as at the centre, relative to the longest rod. Range 1e-6 to 1e-2.
+const MIN_ROD_RELATIVE: f64 = 1e-3;
 
-/// Gives every body that may move and has no shape something to be seen and taken hold of by.
+/// Gives every movable body without a shape something to see and to grab.
 pub(crate) fn add(description: &mut Description) {
-    let dot = DOT * extent(description);
+    let dot = DOT_RADIUS_RELATIVE * extent(description);
     let d = description.dimension;
     for i in 0..description.bodies.len() {
         let body = &description.bodies[i];
@@ -25,10 +27,10 @@ pub(crate) fn add(description: &mut Description) {
             ends.extend((0..2).filter(|&k| spring.bodies[k] == i).map(|k| point(&spring.points[k], d)));
         }
         let longest = ends.iter().map(|end| length(*end)).fold(0.0, f64::max);
-        // what is joined at its centre is a dot too
+        // a body that is joined at its centre is a dot too
         let mut shapes: Vec<Shape> = ends
             .iter()
-            .filter(|end| length(**end) > 1e-3 * longest.max(dot))
+            .filter(|end| length(**end) > MIN_ROD_RELATIVE * longest.max(dot))
             .map(|end| rod(*end, d))
             .collect();
         if shapes.is_empty() {
@@ -39,7 +41,7 @@ pub(crate) fn add(description: &mut Description) {
     }
 }
 
-/// The place of a pose or a point.
+/// Coordinates of a pose or a point in space.
 fn point(numbers: &[f64], d: usize) -> [f64; 3] {
     std::array::from_fn(|i| if i < d { numbers.get(i).copied().unwrap_or(0.0) } else { 0.0 })
 }
@@ -52,7 +54,7 @@ fn still(d: usize) -> Pose {
     if d == 2 { vec![0.0; 3] } else { vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0] }
 }
 
-/// A rod from the origin of the body to a point of it.
+/// Rod from the origin of the body to a point of it.
 fn rod(end: [f64; 3], d: usize) -> Shape {
     let half = 0.5 * length(end);
     let [x, y, z] = end.map(|x| 0.5 * x);
@@ -65,10 +67,14 @@ fn rod(end: [f64; 3], d: usize) -> Shape {
             .unwrap_or_else(|| UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
         vec![x, y, z, turn.i, turn.j, turn.k, turn.w]
     };
-    Shape { pose, sensor: false, form: Form::Capsule { half_length: half, radius: ROD * half } }
+    Shape {
+        pose,
+        sensor: false,
+        form: Form::Capsule { half_length: half, radius: ROD_RADIUS_RELATIVE * half },
+    }
 }
 
-/// The farthest that two bodies are apart along an axis at the start [m].
+/// Largest distance of two bodies along an axis at the start [m].
 fn extent(description: &Description) -> f64 {
     let spread = |k: usize| {
         let places = description.bodies.iter().filter_map(|body| body.pose.get(k));

@@ -45,7 +45,7 @@ fn run(session: &mut Session, time: f64) {
 
 fn place(session: &Session, name: &str) -> [f64; 3] {
     let model = session.model();
-    model.centre(session.state(), model.body(name).unwrap()).unwrap()
+    model.centre(session.state(), model.find_body(name).unwrap()).unwrap()
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Errors of models and of steps: all mistakes of a model at once, and failed steps with the place and the problem.
 
+use crate::id::JointId;
 use crate::system::ContactId;
 use std::fmt;
 use stiction_lcp::{LcpError, StepProblem};
@@ -141,7 +142,7 @@ pub enum StepError {
         /// Time at the start of the step [s].
         t: f64,
         /// Joint, by its number in the world.
-        joint: u32,
+        joint: JointId,
         /// Position error of one of its rows [m].
         error: f64,
         /// Velocity error of that row [m/s].

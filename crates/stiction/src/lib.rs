@@ -61,8 +61,10 @@
 
 mod assemble;
 mod error;
+mod id;
 mod jacobian;
 mod material;
+mod model;
 pub mod planar;
 mod reduce;
 mod report;
@@ -72,10 +74,13 @@ pub mod spatial;
 mod state;
 mod system;
 mod verify;
+mod world;
 
 pub use error::{Mistake, Mistakes, ProjectError, StepError};
+pub use id::{BodyId, ForceId, JointId, ShapeId};
 pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
+pub use model::{AttachedRef, FramePose, Model};
 pub use reduce::{Dropped, Reduction};
 pub use report::{
     AccuracyReport, ContactForce, ContactReport, Event, EventKind, Evidence, ImpactReport, IntegrationMethod,
@@ -94,6 +99,16 @@ pub use system::{
     RowKind, SearchCache, Spring, System,
 };
 pub use verify::{Check, Finding, Verdict, verify, verify_accuracy_run};
+
+pub use world::{
+    Attached, Body, Dimension, EuclideanPoint, EuclideanVector, Force, Joint, KindOfJoint, Law, LawJacobian,
+    Load, Mass, MassProperties, ModelIn, Motion, Motor, Path, PathFunction, RigidPose, ShapeRef, Twist,
+    World, WorldEdit, WorldQuery, Wrench,
+};
+
+// bound of code that is generic over the dimension, in the companion crates
+#[doc(hidden)]
+pub use world::Formulas;
 
 // the examples of the README are doc tests
 #[cfg(doctest)]

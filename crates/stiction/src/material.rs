@@ -1,21 +1,21 @@
-//! Materials of shapes, how two of them meet, and which shapes meet at all.
+//! Materials of surfaces, their combination in a contact, and the groups that decide which shapes meet.
 
 use serde::{Deserialize, Serialize};
 
-/// What a surface is like.
+/// Material of a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Material {
-    /// Coulomb coefficient μ ≥ 0. Default 0.5.
+    /// Coulomb coefficient μ ≥ 0 [1]. Default 0.5.
     pub friction: f64,
-    /// Coefficient of restitution e, 0 to 1. Default 0.
+    /// Coefficient of restitution e, 0 to 1 [1]. Default 0.
     pub restitution: f64,
     /// Torsional radius ℓ_t ≥ 0 [m]: a contact in space resists spin about its normal with a moment of at most
-    /// μ ℓ_t N. It shares that bound with sliding, |(f, m/ℓ_t)| ≤ μ N: what spins slides farther. For a round patch of
+    /// μ ℓ_t N. Sliding shares that bound, |(f, m/ℓ_t)| ≤ μ N, so a spinning body slides farther. For a round patch of
     /// radius a under even pressure it is 2a/3. The plane has no such spin. Default 0: none.
     pub torsion: f64,
-    /// Rolling length ℓ_r ≥ 0 [m]: a contact resists rolling with a moment of at most ℓ_r N, whatever slips. A ball of
-    /// radius R stays on inclines up to tan θ = ℓ_r / R. Default 0: none.
+    /// Rolling length ℓ_r ≥ 0 [m]: a contact resists rolling with a moment of at most ℓ_r N, whether it slips or not. A
+    /// ball of radius R stays on inclines up to tan θ = ℓ_r / R. Default 0: none.
     pub rolling: f64,
 }
 
@@ -26,9 +26,8 @@ impl Default for Material {
 }
 
 impl Material {
-    /// Two materials in contact: μ = √(μ_a μ_b), so that two of a kind keep theirs and one without friction has
-    /// none with anything, and so for ℓ_t and ℓ_r; e = max(e_a, e_b). A pair that should be otherwise is given its own
-    /// material.
+    /// Material of a contact of two surfaces: μ = √(μ_a μ_b), so that two of a kind keep theirs and one without friction
+    /// has none with anything; likewise ℓ_t and ℓ_r; e = max(e_a, e_b). For another rule give the pair its own material.
     #[must_use]
     pub fn combined(&self, other: &Self) -> Self {
         Self {
@@ -39,8 +38,8 @@ impl Material {
         }
     }
 
-    /// Whether any two of these surfaces, or a pair with a material of its own, resist what `length` is the length of:
-    /// the combination of two does where both do.
+    /// `true` when `length` [m] is positive for a pair with a material of its own, or for two of these surfaces: their
+    /// combination is positive where both are.
     pub(crate) fn any_pair<'a>(
         surfaces: impl Iterator<Item = &'a Self>,
         mut pairs: impl Iterator<Item = &'a Self>,
@@ -49,7 +48,7 @@ impl Material {
         pairs.any(|m| length(m) > 0.0) || surfaces.filter(|m| length(m) > 0.0).nth(1).is_some()
     }
 
-    /// What is wrong with it, if anything: field and reason.
+    /// Mistakes: field and reason of each.
     pub(crate) fn mistakes(&self) -> impl Iterator<Item = (&'static str, String)> {
         let friction = (!(self.friction.is_finite() && self.friction >= 0.0))
             .then(|| ("friction", format!("μ = {} must be finite and not negative", self.friction)));
@@ -65,13 +64,13 @@ impl Material {
     }
 }
 
-/// Which shapes meet: both must belong to a group the other collides with.
+/// Collision groups: two shapes meet when each belongs to a group that the other collides with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Groups {
-    /// The groups the shape belongs to, a bit each. Default: the first.
+    /// Groups that the shape belongs to, one bit each. Default: the first.
     pub member: u32,
-    /// The groups it collides with, a bit each. Default: all.
+    /// Groups that it collides with, one bit each. Default: all.
     pub collides: u32,
 }
 
@@ -88,25 +87,25 @@ impl Groups {
     }
 }
 
-/// Where the friction of a contact acts while the surfaces are still apart or overlap.
+/// Point where the friction of a contact acts while the surfaces are apart or overlap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrictionPoint {
-    /// At one point for both bodies, halfway between the surfaces: angular momentum is kept exactly.
+    /// One point for both bodies, halfway between the surfaces: angular momentum is conserved exactly.
     #[default]
     Common,
-    /// At each body's own surface, as ST00's examples have it: each lever is the one at touch.
+    /// Point of each body's own surface, as in ST00's examples: each lever is the one at touch.
     Surface,
 }
 
-/// How the gap between polygons, boxes and polyhedra is measured; the other pairs have one gap function each.
+/// Gap function of polygons, boxes and polyhedra; the other pairs have one each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Depth {
-    /// By the ratio metric and its near-active events, as many contacts as the two have. HA10
+    /// Ratio metric with its near-active events: as many contacts as the two have. HA10
     #[default]
     Ratio,
-    /// By the signed Euclidean distance, one contact per pair: to compare with. A box at rest on one contact rocks.
-    /// In space it is found by GJK and EPA; where those give up the ratio metric answers.
+    /// Signed Euclidean distance, one contact per pair, for comparison. A box at rest on one contact rocks. In space it
+    /// is found by GJK and EPA; where those fail the ratio metric is used.
     Minkowski,
 }

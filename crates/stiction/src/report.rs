@@ -6,6 +6,7 @@ mod evidence;
 pub use evidence::{Evidence, IntegrationMethod, StabilizationPass, SubstepRecord};
 pub use stiction_lcp::Mode;
 
+use crate::id::{BodyId, JointId};
 use crate::reduce::Dropped;
 use crate::system::{ConstraintId, ContactId};
 use serde::{Deserialize, Serialize};
@@ -59,13 +60,13 @@ impl StepReport {
         self.contacts.iter().find(|contact| contact.id == id)
     }
 
-    /// Contacts of a body, by its number in the world.
-    pub fn contacts_of(&self, body: u32) -> impl Iterator<Item = &ContactReport> {
+    /// Contacts of a body.
+    pub fn contacts_of(&self, body: BodyId) -> impl Iterator<Item = &ContactReport> {
         self.contacts.iter().filter(move |contact| contact.bodies.contains(&body))
     }
 
-    /// Contacts between two bodies, by their numbers in the world, in either order.
-    pub fn contacts_between(&self, a: u32, b: u32) -> impl Iterator<Item = &ContactReport> {
+    /// Contacts between two bodies, in either order.
+    pub fn contacts_between(&self, a: BodyId, b: BodyId) -> impl Iterator<Item = &ContactReport> {
         self.contacts_of(a).filter(move |contact| contact.bodies == [a, b] || contact.bodies == [b, a])
     }
 }
@@ -234,7 +235,7 @@ pub struct ContactReport {
     /// Contact.
     pub id: ContactId,
     /// Bodies, by their numbers in the world.
-    pub bodies: [u32; 2],
+    pub bodies: [BodyId; 2],
     /// Contact point where its rows were taken [m].
     pub point: [f64; 3],
     /// Unit normal, from the first body to the second.
@@ -303,7 +304,7 @@ pub struct MomentReport {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct JointReport {
     /// Joint, by its number in the world.
-    pub joint: u32,
+    pub joint: JointId,
     /// Impulse [N s].
     pub impulse: f64,
 }

@@ -6,6 +6,7 @@ pub(crate) mod differences;
 
 pub use contact_query::{ContactQuery, MotionBound, SearchCache};
 
+use crate::id::{BodyId, JointId, ShapeId};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
@@ -24,12 +25,12 @@ pub trait System {
     }
 
     /// Name of a body by its number in [`ContactRow::bodies`], for messages.
-    fn body_name(&self, _body: u32) -> Option<&str> {
+    fn body_name(&self, _body: BodyId) -> Option<&str> {
         None
     }
 
     /// Name of a joint by its number in [`JointRow::joint`], for messages.
-    fn joint_name(&self, _joint: u32) -> Option<&str> {
+    fn joint_name(&self, _joint: JointId) -> Option<&str> {
         None
     }
 
@@ -220,7 +221,7 @@ pub struct Spring {
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointRow {
     /// Joint, by its number in the world.
-    pub joint: u32,
+    pub joint: JointId,
     /// Row νᵀ.
     pub row: Row,
     /// Error Θ [m].
@@ -263,9 +264,16 @@ pub enum RowKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PairId {
     /// First shape.
-    pub a: u32,
+    pub a: ShapeId,
     /// Second shape.
-    pub b: u32,
+    pub b: ShapeId,
+}
+
+impl PairId {
+    /// Pair of two shapes, the lower number first.
+    pub fn of(a: ShapeId, b: ShapeId) -> Self {
+        Self { a: a.min(b), b: a.max(b) }
+    }
 }
 
 /// Contact between two shapes; the id is the same from step to step.
@@ -299,7 +307,7 @@ pub struct ContactRow {
     /// Contact.
     pub id: ContactId,
     /// Bodies, by their numbers in the world.
-    pub bodies: [u32; 2],
+    pub bodies: [BodyId; 2],
     /// Gap Φ [m], negative when overlapping.
     pub gap: f64,
     /// Normal row nᵀ: the gap opens at n·v + drift.

@@ -32,10 +32,10 @@ fn with_evidence() -> StepReport {
 fn forces_are_impulses_over_the_step_size() {
     let (world, floor, rest) = scene();
     let report = in_plane(&world, Scheme::default()).step(H).unwrap();
-    let contacts: Vec<_> = report.contacts_between(rest.0, floor.0).collect();
+    let contacts: Vec<_> = report.contacts_between(rest, floor).collect();
     assert_eq!(contacts.len(), 2);
-    assert_eq!(report.contacts_of(rest.0).count(), 2);
-    assert_eq!(report.contacts_of(2).count(), 0);
+    assert_eq!(report.contacts_of(rest).count(), 2);
+    assert_eq!(report.contacts_of(stiction::BodyId(2)).count(), 0);
     let mut sum = [0.0; 3];
     for contact in &contacts {
         assert_eq!(report.contact(contact.id), Some(*contact));

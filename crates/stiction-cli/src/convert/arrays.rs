@@ -2,9 +2,9 @@
 
 use crate::run::plan::RunPlan;
 use serde_json::{Map, Value, json};
-use stiction::{ContactReport, Mode, Simulation, State, StepReport};
+use stiction::{BodyId, ContactReport, JointId, Mode, Model, Simulation, State, StepReport};
 use stiction_lcp::Certificate;
-use stiction_scene::{Model, RecordSettings};
+use stiction_scene::RecordSettings;
 
 /// Type of the numbers of a quantity, for formats with typed columns.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has typed columns"))]
@@ -78,8 +78,8 @@ impl Quantity {
 pub(super) struct RunArrays {
     model: Model,
     record: RecordSettings,
-    bodies: Vec<Option<u32>>,
-    joints: Vec<Option<u32>>,
+    bodies: Vec<Option<BodyId>>,
+    joints: Vec<Option<JointId>>,
     /// Time of the next sample [s].
     due: f64,
     samples: usize,
@@ -156,8 +156,8 @@ impl RunArrays {
             Quantity::scalar("joint_row_impulse", "N s"),
         ];
         let mut arrays = Self {
-            bodies: bodies.iter().map(|name| model.body(name)).collect(),
-            joints: joints.iter().map(|name| model.joint(name)).collect(),
+            bodies: bodies.iter().map(|name| model.find_body(name)).collect(),
+            joints: joints.iter().map(|name| model.find_joint(name)).collect(),
             model: model.clone(),
             record: record.clone(),
             due: start.t,
@@ -211,9 +211,9 @@ impl RunArrays {
             for c in &report.contacts {
                 let values: [&[f64]; 12] = [
                     &[sample],
-                    &[f64::from(c.id.pair.a), f64::from(c.id.pair.b)],
+                    &[f64::from(c.id.pair.a.0), f64::from(c.id.pair.b.0)],
                     &[f64::from(c.id.feature)],
-                    &c.bodies.map(f64::from),
+                    &c.bodies.map(|body| f64::from(body.0)),
                     &c.point,
                     &c.normal,
                     &[c.gap],
@@ -227,7 +227,7 @@ impl RunArrays {
             }
         }
         for joint in &report.joints {
-            let values = [sample, f64::from(joint.joint), joint.impulse];
+            let values = [sample, f64::from(joint.joint.0), joint.impulse];
             self.rows.iter_mut().zip(values).for_each(|(array, x)| array.data.push(x));
         }
         self.samples += 1;
@@ -248,11 +248,11 @@ impl RunArrays {
             twists.iter().flat_map(|t| t.map_or([missing; 3], |t| t.1)).collect(),
         ];
         if model.dimension() == 2 {
-            let angle = |b: &Option<u32>| b.and_then(|b| model.angle(state, b)).unwrap_or(missing);
+            let angle = |b: &Option<BodyId>| b.and_then(|b| model.angle(state, b)).unwrap_or(missing);
             values.push(bodies.iter().map(angle).collect());
         }
         let coordinate =
-            |j: &Option<u32>| j.and_then(|j| model.joint_coordinate(state, j)).unwrap_or(missing);
+            |j: &Option<JointId>| j.and_then(|j| model.joint_coordinate(state, j)).unwrap_or(missing);
         values.extend([
             joints.iter().map(coordinate).collect(),
             state.q.clone(),

@@ -1,9 +1,8 @@
 //! Outlines of bodies for figures: planar shapes as they are, spatial shapes projected along y.
 
-use stiction::State;
+use stiction::{AttachedRef, FramePose, Model, ShapeRef, State};
 use stiction_geometry::{planar, spatial};
 use stiction_papers::{Outline, Snapshot};
-use stiction_scene::{Drawn, Model, Pose, ShapeRef};
 
 /// Number of directions in which an outline is sampled.
 const OUTLINE_DIRECTIONS: u32 = 64;
@@ -13,7 +12,7 @@ const PICTURE_MARGIN: f64 = 0.06;
 
 /// Outlines at several states; floors and walls are cut at the edge of the picture.
 pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Snapshot> {
-    let bodies: Vec<u32> = model.body_names().iter().filter_map(|name| model.body(name)).collect();
+    let bodies = model.body_ids();
     let bounded = |state: &State| {
         let mut outlines: Vec<Outline> = Vec::new();
         for &body in &bodies {
@@ -41,12 +40,12 @@ pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Snapshot> {
 /// Lines along joints, from the centre of one moving body to that of the other, so that bodies without shapes show.
 fn links(model: &Model, state: &State) -> Vec<Outline> {
     let mut links = Vec::new();
-    for joint in model.joint_names().iter().filter_map(|name| model.joint(name)) {
+    for joint in model.joint_names().iter().filter_map(|name| model.find_joint(name)) {
         let (Some([a, b]), Some([at_a, at_b])) = (model.joined(joint), model.joint_points(state, joint))
         else {
             continue;
         };
-        let centre = |body: u32| model.centre(state, body).filter(|_| model.moves(body));
+        let centre = |body| model.centre(state, body).filter(|_| model.moves(body));
         let points = centre(a).into_iter().chain([at_a, at_b]).chain(centre(b));
         links.push(Outline { closed: false, points: points.map(|p| flat(model, p)).collect() });
     }
@@ -90,7 +89,7 @@ fn is_wall(shape: ShapeRef) -> bool {
 }
 
 /// Silhouette of a convex shape: its farthest points in the directions of the picture. `None` for floors and walls.
-fn silhouette(model: &Model, body: &Pose, drawn: &Drawn) -> Option<Outline> {
+fn silhouette(model: &Model, body: &FramePose, drawn: &AttachedRef) -> Option<Outline> {
     if is_wall(drawn.shape) {
         return None;
     }
@@ -151,7 +150,13 @@ fn farthest(shape: ShapeRef, d: [f64; 3]) -> Option<[f64; 3]> {
 }
 
 /// Line of a floor or wall within the picture; `None` where its face is parallel to the picture.
-fn wall(model: &Model, body: &Pose, drawn: &Drawn, low: [f64; 2], high: [f64; 2]) -> Option<Outline> {
+fn wall(
+    model: &Model,
+    body: &FramePose,
+    drawn: &AttachedRef,
+    low: [f64; 2],
+    high: [f64; 2],
+) -> Option<Outline> {
     let up = if model.dimension() == 2 { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] };
     let normal = flat(model, turn(body.quat_wxyz, turn(drawn.pose.quat_wxyz, up)));
     let length = normal[0].hypot(normal[1]);

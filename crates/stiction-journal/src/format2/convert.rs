@@ -8,10 +8,10 @@ use super::{
 };
 use crate::record::{JournalHeader, StepRecord, contact_memories, joint_impulses};
 use stiction::{
-    Accuracy, AccuracyReport, AccurateMethod, ActiveConstraint, ConstraintId, ContactId, ContactMemory,
-    ContactReport, Dropped, Event, EventKind, Evidence, ImpactReport, IntegrationMethod, JointReport, Memory,
-    Mode, MomentReport, PairId, SecondOrderReport, StabilizationPass, StabilizationReport, State, StepReport,
-    StepWork, SubstepRecord,
+    Accuracy, AccuracyReport, AccurateMethod, ActiveConstraint, BodyId, ConstraintId, ContactId,
+    ContactMemory, ContactReport, Dropped, Event, EventKind, Evidence, ImpactReport, IntegrationMethod,
+    JointId, JointReport, Memory, Mode, MomentReport, PairId, SecondOrderReport, ShapeId, StabilizationPass,
+    StabilizationReport, State, StepReport, StepWork, SubstepRecord,
 };
 
 /// Converts every entry of a list.
@@ -115,7 +115,7 @@ impl AccuracyReportV2 {
 
 impl From<ContactIdV2> for ContactId {
     fn from(ContactIdV2 { pair: (a, b), feature }: ContactIdV2) -> Self {
-        Self { pair: PairId { a, b }, feature }
+        Self { pair: PairId { a: ShapeId(a), b: ShapeId(b) }, feature }
     }
 }
 
@@ -150,7 +150,19 @@ impl From<ContactReportV2> for ContactReport {
         let ContactReportV2 { id, bodies, point, normal, gap, mu, .. } = contact;
         let ContactReportV2 { normal_impulse, friction_impulse, slip, mode, moment, .. } = contact;
         let (id, mode, moment) = (id.into(), mode.into(), moment.map(Into::into));
-        Self { id, bodies, point, normal, gap, mu, normal_impulse, friction_impulse, slip, mode, moment }
+        Self {
+            id,
+            bodies: bodies.map(BodyId),
+            point,
+            normal,
+            gap,
+            mu,
+            normal_impulse,
+            friction_impulse,
+            slip,
+            mode,
+            moment,
+        }
     }
 }
 
@@ -179,7 +191,7 @@ impl From<DroppedV2> for Dropped {
 
 impl From<JointReportV2> for JointReport {
     fn from(JointReportV2 { joint, impulse }: JointReportV2) -> Self {
-        Self { joint, impulse }
+        Self { joint: JointId(joint), impulse }
     }
 }
 

@@ -22,7 +22,7 @@ pub const DISK_RADIUS: f64 = 3.0;
 pub const HALF_WIDTH: f64 = 75.0;
 
 /// Index of the table among the bodies.
-const TABLE: u32 = 0;
+const TABLE: stiction::BodyId = stiction::BodyId(0);
 
 /// Seed of the reported runs.
 pub const SEED: u64 = 0;

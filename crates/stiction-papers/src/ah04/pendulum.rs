@@ -94,7 +94,7 @@ impl System for SquaredPendulum {
     fn joints(&self, _: f64, q: &[f64], out: &mut Vec<JointRow>) {
         out.clear();
         out.push(JointRow {
-            joint: 0,
+            joint: stiction::JointId(0),
             row: Row::one(0, q),
             error: 0.5 * (q[0] * q[0] + q[1] * q[1] - 1.0),
             drift: 0.0,

@@ -40,7 +40,7 @@ pub(super) fn is_near(r: f64) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairSide {
     /// Index in the world.
-    pub(super) body: u32,
+    pub(super) body: stiction::BodyId,
     /// Velocities of the body, if it moves.
     pub(super) place: Option<BodyCentre>,
 }

@@ -2,13 +2,13 @@
 
 use super::event::{BodyCentre, MAX_POINT_DISTANCE, PairSide, RatioEvent, ShapePair, is_near};
 use nalgebra::{Isometry2, Point2, Vector2};
-use stiction::planar::{Attached, BodyId, Model};
+use stiction::planar::{Attached, Model};
 use stiction::{Material, PairId, State};
 use stiction_geometry::planar::{Basis, Gap, Growth, Polygon, Shape, gaps, growth, ratio};
 
 /// Shape of a body at its pose.
 struct PlacedPlanarShape<'a> {
-    shape: u32,
+    shape: stiction::ShapeId,
     side: PairSide,
     material: Material,
     attached: &'a Attached,
@@ -63,11 +63,10 @@ fn pieces<'a>(model: &'a Model, state: &State) -> Vec<PlacedPlanarShape<'a>> {
         let place =
             moves.then_some(BodyCentre { number, centre: centre.coords.push(0.0).into(), axes: None });
         number += usize::from(moves);
-        let BodyId(body) = id;
         for (shape, attached) in model.world().shapes(id) {
             pieces.push(PlacedPlanarShape {
-                shape: shape.0,
-                side: PairSide { body, place },
+                shape,
+                side: PairSide { body: id, place },
                 material: attached.material,
                 attached,
                 pose: pose * attached.pose,

@@ -2,13 +2,13 @@
 
 use super::event::{BodyCentre, MAX_POINT_DISTANCE, PairSide, RatioEvent, ShapePair, is_near};
 use nalgebra::{Isometry3, Point3, Vector3};
-use stiction::spatial::{Attached, BodyId, Model};
+use stiction::spatial::{Attached, Model};
 use stiction::{Material, PairId, State};
 use stiction_geometry::spatial::{Basis, Gap, Growth, Polyhedron, Shape, gaps, growth, ratio};
 
 /// Shape of a body at its pose.
 struct PlacedSpatialShape<'a> {
-    shape: u32,
+    shape: stiction::ShapeId,
     side: PairSide,
     material: Material,
     attached: &'a Attached,
@@ -64,11 +64,10 @@ fn pieces<'a>(model: &'a Model, state: &State) -> Vec<PlacedSpatialShape<'a>> {
         let moves = model.velocities(id).is_some_and(|range| !range.is_empty());
         let place = moves.then_some(BodyCentre { number, centre, axes: Some(pose.rotation) });
         number += usize::from(moves);
-        let BodyId(body) = id;
         for (shape, attached) in model.world().shapes(id) {
             pieces.push(PlacedSpatialShape {
-                shape: shape.0,
-                side: PairSide { body, place },
+                shape,
+                side: PairSide { body: id, place },
                 material: attached.material,
                 attached,
                 pose: pose * attached.pose,

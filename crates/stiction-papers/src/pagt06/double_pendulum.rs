@@ -9,9 +9,9 @@ use crate::{Curve, ExperimentError, PublishedSense, Reproduction};
 use nalgebra::Matrix6;
 use std::f64::consts::PI;
 use stiction::{
-    ContactId, ContactQuery, ContactRow, EventLanding, EventLocation, Forces, JointRow, Level, Midpoint,
-    Moments, MotionBound, PairId, RowForm, RowForms, RowKind, Scheme, SearchCache, State, System,
-    Trapezoidal,
+    BodyId, ContactId, ContactQuery, ContactRow, EventLanding, EventLocation, Forces, JointId, JointRow,
+    Level, Midpoint, Moments, MotionBound, PairId, RowForm, RowForms, RowKind, Scheme, SearchCache, ShapeId,
+    State, System, Trapezoidal,
 };
 use stiction_lcp::{FrictionSet, OffsetRow, Row};
 
@@ -69,8 +69,8 @@ impl DoublePendulum {
     fn wall_row(&self, q: &[f64], bob: usize) -> ContactRow {
         let shape = if bob == 0 { 1 } else { 2 };
         ContactRow {
-            id: ContactId { pair: PairId { a: 0, b: shape }, feature: 0 },
-            bodies: [0, shape],
+            id: ContactId { pair: PairId { a: ShapeId(0), b: ShapeId(shape) }, feature: 0 },
+            bodies: [BodyId(0), BodyId(shape)],
             gap: q[2 * bob],
             normal: Row::one(bob, &[1.0, 0.0]),
             drift: 0.0,
@@ -128,7 +128,7 @@ impl System for DoublePendulum {
         let rows = [Row::one(0, &[2.0 * q[0], 2.0 * q[1]]), Row::two(0, &[-x, -y], 1, &[x, y])];
         out.clear();
         out.extend((0..).zip(rows).zip(errors).map(|((joint, row), error)| JointRow {
-            joint,
+            joint: JointId(joint),
             row,
             error,
             drift: 0.0,

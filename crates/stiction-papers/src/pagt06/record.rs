@@ -81,7 +81,7 @@ impl Pagt06Run {
     }
 
     /// Times of the impacts [s], each with the index of the second shape of its contact.
-    pub fn impacts(&self) -> Vec<(f64, u32)> {
+    pub fn impacts(&self) -> Vec<(f64, stiction::ShapeId)> {
         let of = |event: &Event| match (event.kind, event.constraint) {
             (EventKind::Impact, ConstraintId::Contact(id)) => Some((event.t, id.pair.b)),
             _ => None,

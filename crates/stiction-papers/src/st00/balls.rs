@@ -114,9 +114,9 @@ pub fn run(gravity: f64, scheme: Scheme, steps: usize) -> Result<BallsRun, Exper
         run.penetration = run.penetration.max(report.infeasibility);
 
         // events; a contact without the table is one of two balls
-        let thrown = balls[0].0;
+        let thrown = balls[0];
         let pushing = || report.contacts.iter().filter(|c| c.normal_impulse > 0.0);
-        let on_table = |c: &ContactReport| c.bodies.iter().any(|&b| balls.iter().all(|ball| ball.0 != b));
+        let on_table = |c: &ContactReport| c.bodies.iter().any(|&b| balls.iter().all(|ball| *ball != b));
         if pushing().any(|c| c.bodies.contains(&thrown) && on_table(c)) {
             run.landing.get_or_insert(t);
         }

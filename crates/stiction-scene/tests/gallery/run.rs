@@ -142,7 +142,7 @@ impl Run {
     /// Centre of a body in each state [m].
     pub(crate) fn path(&self, name: &str) -> Vec<[f64; 3]> {
         let model = self.simulation.system();
-        let body = model.body(name).unwrap_or_else(|| panic!("no body {name}"));
+        let body = model.find_body(name).unwrap_or_else(|| panic!("no body {name}"));
         self.states.iter().map(|state| model.centre(state, body).expect("a centre")).collect()
     }
 
@@ -154,7 +154,7 @@ impl Run {
     /// Velocity and angular velocity of a body at the end [m/s, rad/s].
     pub(crate) fn velocity(&self, name: &str) -> ([f64; 3], [f64; 3]) {
         let model = self.simulation.system();
-        let body = model.body(name).unwrap_or_else(|| panic!("no body {name}"));
+        let body = model.find_body(name).unwrap_or_else(|| panic!("no body {name}"));
         model.velocity(self.end(), body).expect("a velocity")
     }
 

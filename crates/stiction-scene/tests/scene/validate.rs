@@ -237,7 +237,7 @@ fn keys_that_depend_on_the_kind_of_body_or_joint() {
     );
     let motor =
         "[[joints]]\nkind = \"weld\"\nbodies = [\"world\", \"ball\"]\nat = [0.0, 0.0]\nlimits = [0.0, 1.0]";
-    assert_error(motor, 6, "joints[0].kind", "a weld has no coordinate");
+    assert_error(motor, 9, "joints[0].limits", "a fixed joint has no coordinate");
     let polygon = "shapes = [{ kind = \"polygon\", vertices = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]] }]";
     assert!(of(&format!("density = 1.0, {polygon}")).contains("clockwise"));
 }

@@ -331,17 +331,18 @@ fn planar_and_spatial_models_have_the_same_interface() {
     simulation.step(0.01).unwrap();
     let (model, state) = (simulation.system(), simulation.state());
     assert_eq!(model.body_names(), ["floor", "ball", "world"]);
+    let [floor, ball, ground] = [0, 1, 2].map(stiction::BodyId);
     assert_eq!(
-        (model.dimension(), model.body("ball"), model.moves(0), model.moves(1)),
-        (3, Some(1), false, true)
+        (model.dimension(), model.find_body("ball"), model.moves(floor), model.moves(ball)),
+        (3, Some(ball), false, true)
     );
-    let centre = model.centre(state, 1).unwrap();
+    let centre = model.centre(state, ball).unwrap();
     assert!((centre[2] - 0.1).abs() < 1e-9);
-    let joint = model.joint("string").unwrap();
+    let joint = model.find_joint("string").unwrap();
     assert!((model.joint_coordinate(state, joint).unwrap() - 0.9).abs() < 1e-9);
-    assert_eq!(model.joined(joint), Some([2, 1]));
+    assert_eq!(model.joined(joint), Some([ground, ball]));
     let points = model.joint_points(state, joint).unwrap();
     assert_eq!(points[0], [0.0, 0.0, 1.0]);
-    assert_eq!(model.shapes(1).len(), 1);
-    assert_eq!(model.pose(state, 0).unwrap().quat_wxyz, [1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(model.shapes(ball).len(), 1);
+    assert_eq!(model.pose(state, floor).unwrap().quat_wxyz, [1.0, 0.0, 0.0, 0.0]);
 }

@@ -1,171 +1,157 @@
-//! Changes of the world of a live simulation.
+//! Edits of the world of a live simulation: materials, and bodies that are dropped into it.
 
 use super::command::{CommandError, DroppedShape};
-use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
-use stiction::{Material, Mistakes, Simulation, State, planar, spatial};
-use stiction_geometry as geometry;
-use stiction_scene::Model;
+use stiction::{
+    Attached, Body, Dimension, EuclideanVector, Mass, Material, Mistakes, Model, RigidPose, State, World,
+    WorldEdit, WorldQuery,
+};
+use stiction_geometry::ShapeError;
 
-/// How often something new is raised by its size to find room.
-const RAISES: u32 = 60;
+/// Number of times that a dropped body is raised by its size to find room. Range 10 to 1000: below it crowded scenes
+/// refuse bodies, above it a refusal takes long.
+const MAX_RAISES: u32 = 60;
 
-/// A change of either world.
-pub(super) fn edited<T>(
-    model: &Model,
-    state: &State,
-    plane: impl FnOnce(&mut planar::World) -> T,
-    space: impl FnOnce(&mut spatial::World) -> T,
-) -> Result<(Model, State, T), Mistakes> {
-    match model {
-        Model::Planar(model) => {
-            let mut simulation = Simulation::from_state(model.clone(), state.clone());
-            let answer = simulation.edit(plane)?;
-            Ok((Model::Planar(simulation.system().clone()), simulation.state().clone(), answer))
-        }
-        Model::Spatial(model) => {
-            let mut simulation = Simulation::from_state(model.clone(), state.clone());
-            let answer = simulation.edit(space)?;
-            Ok((Model::Spatial(simulation.system().clone()), simulation.state().clone(), answer))
+/// Edit of every material.
+struct EditMaterials<F>(F);
+
+impl<F: Fn(&mut Material)> WorldEdit for EditMaterials<F> {
+    type Output = ();
+
+    fn apply<D: Dimension>(self, world: &mut World<D>) {
+        let bodies: Vec<_> = world.bodies().map(|(id, _)| id).collect();
+        for id in bodies {
+            if let Some(body) = world.body_mut(id) {
+                body.shapes.iter_mut().for_each(|shape| self.0(&mut shape.material));
+            }
         }
     }
 }
 
-/// The material that a change leaves every surface with.
+/// Model and state after a change of every material.
 pub(super) fn with_material(
     model: &Model,
     state: &State,
     change: impl Fn(&mut Material),
 ) -> Result<(Model, State), Mistakes> {
-    let plane = |world: &mut planar::World| {
-        let numbers: Vec<_> = world.bodies().map(|(id, _)| id).collect();
-        for id in numbers {
-            if let Some(body) = world.body_mut(id) {
-                body.shapes.iter_mut().for_each(|shape| change(&mut shape.material));
-            }
-        }
-    };
-    let space = |world: &mut spatial::World| {
-        let numbers: Vec<_> = world.bodies().map(|(id, _)| id).collect();
-        for id in numbers {
-            if let Some(body) = world.body_mut(id) {
-                body.shapes.iter_mut().for_each(|shape| change(&mut shape.material));
-            }
-        }
-    };
-    edited(model, state, plane, space).map(|(model, state, ())| (model, state))
+    model.edited(state, EditMaterials(change)).map(|(model, state, ())| (model, state))
 }
 
-/// The value that all surfaces share, if they do.
+/// Number of a material that all surfaces may share.
+struct CommonValue<F>(F);
+
+impl<F: Fn(&Material) -> f64> WorldQuery for CommonValue<F> {
+    type Output = Option<f64>;
+
+    fn apply<D: Dimension>(self, world: &World<D>) -> Option<f64> {
+        let mut values =
+            world.bodies().flat_map(|(_, body)| &body.shapes).map(|shape| self.0(&shape.material));
+        let first = values.next()?;
+        values.all(|x| x == first).then_some(first)
+    }
+}
+
+/// Value that all surfaces share, if they do.
 pub(super) fn common(model: &Model, value: impl Fn(&Material) -> f64) -> Option<f64> {
-    let all: Vec<f64> = match model {
-        Model::Planar(model) => {
-            let shapes = model.world().bodies().flat_map(|(_, body)| &body.shapes);
-            shapes.map(|shape| value(&shape.material)).collect()
-        }
-        Model::Spatial(model) => {
-            let shapes = model.world().bodies().flat_map(|(_, body)| &body.shapes);
-            shapes.map(|shape| value(&shape.material)).collect()
-        }
-    };
-    let first = *all.first()?;
-    all.iter().all(|x| *x == first).then_some(first)
+    model.query(CommonValue(value))
 }
 
-/// Something new in the world.
+/// Direction against gravity; along the last axis where there is none.
+struct Up;
+
+impl WorldQuery for Up {
+    type Output = [f64; 3];
+
+    fn apply<D: Dimension>(self, world: &World<D>) -> [f64; 3] {
+        let last = || std::array::from_fn(|i| if i + 1 == D::COUNT { 1.0 } else { 0.0 });
+        (-world.gravity).direction().map_or_else(last, |up| D::xyz(&up))
+    }
+}
+
+/// Body that is dropped into the world.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fresh {
+pub(super) struct DroppedBody {
     pub(super) name: String,
     pub(super) shape: DroppedShape,
-    /// Where it should begin [m].
+    /// Place where it should begin [m].
     pub(super) at: [f64; 3],
     /// Radius, or half the diagonal [m].
     pub(super) size: f64,
-    /// [kg]
+    /// Mass [kg].
     pub(super) mass: f64,
     pub(super) material: Material,
 }
 
-impl Fresh {
+/// Density of a body that is dropped.
+struct DensityOf<'a>(&'a DroppedBody);
+
+impl WorldQuery for DensityOf<'_> {
+    type Output = Result<f64, CommandError>;
+
+    fn apply<D: Dimension>(self, _: &World<D>) -> Result<f64, CommandError> {
+        let shape = self.0.shape_in::<D>().map_err(|error| CommandError::new(error.to_string()))?;
+        let whole = D::mass_of(std::iter::once((&shape, &D::Isometry::identity())), 1.0);
+        whole.map(|unit| self.0.mass / unit.mass).map_err(|error| CommandError::new(error.to_string()))
+    }
+}
+
+/// Addition of a body at a place [m], with its density.
+struct AddDropped<'a> {
+    body: &'a DroppedBody,
+    at: [f64; 3],
+    density: f64,
+}
+
+impl WorldEdit for AddDropped<'_> {
+    type Output = Result<(), ShapeError>;
+
+    fn apply<D: Dimension>(self, world: &mut World<D>) -> Result<(), ShapeError> {
+        let DroppedBody { name, material, .. } = self.body;
+        let shape = Attached::new(self.body.shape_in::<D>()?).material(*material);
+        let pose = D::Isometry::new(D::vector(self.at), D::Isometry::identity().turn());
+        world.add_body(Body::<D>::rigid(name.clone(), Mass::Density(self.density)).at(pose).with(shape));
+        Ok(())
+    }
+}
+
+impl DroppedBody {
     /// Half the length of an edge of a box whose half diagonal is the size [m].
     pub(super) fn half(&self, dimension: usize) -> f64 {
         self.size / (dimension as f64).sqrt()
     }
 
-    fn planar(&self) -> Result<planar::Attached, CommandError> {
-        let half = self.half(2);
-        let shape = match self.shape {
-            DroppedShape::Ball => planar::Shape::Disk { radius: self.size },
-            DroppedShape::Box => planar::Polygon::rectangle([half, half])
-                .map(planar::Shape::Polygon)
-                .map_err(|error| CommandError::new(error.to_string()))?,
-        };
-        Ok(planar::Attached::new(shape).material(self.material))
+    fn shape_in<D: Dimension>(&self) -> Result<D::Shape, ShapeError> {
+        match self.shape {
+            DroppedShape::Ball => Ok(D::ball(self.size)),
+            DroppedShape::Box => D::cube(self.half(D::COUNT)),
+        }
     }
 
-    fn spatial(&self) -> spatial::Attached {
-        let half = self.half(3);
-        let shape = match self.shape {
-            DroppedShape::Ball => spatial::Shape::Sphere { radius: self.size },
-            DroppedShape::Box => spatial::Shape::Cuboid { half_extents: [half; 3] },
-        };
-        spatial::Attached::new(shape).material(self.material)
+    /// Density [kg/m² in the plane, kg/m³ in space].
+    pub(super) fn density(&self, model: &Model) -> Result<f64, CommandError> {
+        model.query(DensityOf(self))
     }
 
-    /// Its density [kg/m² in the plane, kg/m³ in space].
-    pub(super) fn density(&self, dimension: usize) -> Result<f64, CommandError> {
-        let unit = if dimension == 2 {
-            geometry::planar::mass(&self.planar()?.shape, 1.0).map(|m| m.mass)
-        } else {
-            geometry::spatial::mass(&self.spatial().shape, 1.0).map(|m| m.mass)
-        };
-        unit.map(|volume| self.mass / volume).map_err(|error| CommandError::new(error.to_string()))
-    }
-
-    /// The model with it, and where it found room [m].
+    /// Model and state with it, and the place where it found room [m].
     pub(super) fn dropped(
         &self,
         model: &Model,
         state: &State,
     ) -> Result<(Model, State, [f64; 3]), CommandError> {
-        let d = model.dimension();
-        let density = self.density(d)?;
-        let (plane, space) = (self.planar()?, self.spatial());
-        let up = up(model);
-        let mut complaint = None;
-        for k in 0..RAISES {
+        let density = self.density(model)?;
+        let up = model.query(Up);
+        let mut refused = None;
+        for k in 0..MAX_RAISES {
             let lift = f64::from(k) * self.size;
             let at: [f64; 3] = std::array::from_fn(|i| self.at[i] + lift * up[i]);
-            let added = edited(
-                model,
-                state,
-                |world| {
-                    let body = planar::Body::rigid(self.name.clone(), planar::Mass::Density(density));
-                    world.add_body(body.at(Isometry2::translation(at[0], at[1])).with(plane.clone()));
-                },
-                |world| {
-                    let body = spatial::Body::rigid(self.name.clone(), spatial::Mass::Density(density));
-                    world.add_body(body.at(Isometry3::translation(at[0], at[1], at[2])).with(space.clone()));
-                },
-            );
-            match added {
-                Ok((model, state, ())) => return Ok((model, state, at)),
-                Err(mistakes) => complaint = Some(mistakes),
+            match model.edited(state, AddDropped { body: self, at, density }) {
+                Ok((model, state, added)) => {
+                    added.map_err(|error| CommandError::new(error.to_string()))?;
+                    return Ok((model, state, at));
+                }
+                Err(mistakes) => refused = Some(mistakes),
             }
         }
-        let why = complaint.map_or_else(String::new, |mistakes| mistakes.to_string());
+        let why = refused.map_or_else(String::new, |mistakes| mistakes.to_string());
         Err(CommandError(format!("there is no room for {}: {why}", self.name)))
-    }
-}
-
-/// Against gravity; along the last axis where there is none.
-fn up(model: &Model) -> [f64; 3] {
-    match model {
-        Model::Planar(model) => {
-            let up = (-model.world().gravity).try_normalize(0.0).unwrap_or_else(Vector2::y);
-            [up.x, up.y, 0.0]
-        }
-        Model::Spatial(model) => {
-            (-model.world().gravity).try_normalize(0.0).unwrap_or_else(Vector3::z).into()
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Execution of the commands of a page on a live session.
 
-use super::edit::{self, Fresh};
+use super::edit::{self, DroppedBody};
 use super::{Command, CommandError, CommandReply, DroppedShape, Session, hand};
 use stiction::{Level, Material, Simulation, System};
 use stiction_scene::{scheme_named, scheme_names};
@@ -117,7 +117,7 @@ impl Session {
         };
         self.cursor.set(point);
         let state = self.simulation.state().clone();
-        let pulled = hand::pulled(&self.model, &state, self.hand, body.number, point)
+        let pulled = hand::pulled(&self.model, &state, self.hand, body.id, point)
             .ok_or_else(|| CommandError(format!("{} does not move and cannot be pulled", body.name)))?;
         self.simulation = Simulation::from_state(pulled, state).with_scheme(self.settings.effective());
         Ok(())
@@ -145,9 +145,9 @@ impl Session {
             .find(|name| !taken.contains(&name.as_str()))
             .ok_or_else(|| CommandError::new("all names of dropped bodies are taken"))?;
         let fresh =
-            Fresh { name, shape, at, size, mass: self.median_mass(), material: self.common_material() };
+            DroppedBody { name, shape, at, size, mass: self.median_mass(), material: self.common_material() };
         let (model, state, at) = fresh.dropped(&self.model, self.simulation.state())?;
-        self.fresh.push(Fresh { at, ..fresh });
+        self.fresh.push(DroppedBody { at, ..fresh });
         self.install(model, state);
         Ok(())
     }
@@ -155,7 +155,7 @@ impl Session {
     /// Median mass of the moving bodies [kg]; 1 kg where there are none.
     fn median_mass(&self) -> f64 {
         let bodies = self.description.bodies.iter();
-        let mut masses: Vec<f64> = bodies.filter_map(|body| hand::mass(&self.model, body.number)).collect();
+        let mut masses: Vec<f64> = bodies.filter_map(|body| hand::mass(&self.model, body.id)).collect();
         masses.sort_by(f64::total_cmp);
         masses.get(masses.len() / 2).copied().unwrap_or(1.0)
     }

@@ -1,27 +1,33 @@
-//! The hand that pulls a body: a spring from a point of it to the cursor.
+//! Hand of the page: a spring from a point of a body to the cursor.
 //!
-//! The cursor is a body of the world that stands where the page has it. It has no shape and is not drawn; that it
-//! jumps between two steps is what a mouse does.
+//! The cursor is a kinematic body at the place that the page gives. It has no shape and is not drawn. It jumps between
+//! two steps, as a mouse does.
 
-use nalgebra::{Isometry2, Isometry3, Point2, Point3};
 use std::sync::{Arc, Mutex, PoisonError};
-use stiction::{State, System, planar, spatial};
-use stiction_scene::Model;
+use stiction::{
+    Body, BodyId, Dimension, Force, Model, Path, RigidPose, State, System, Twist, World, WorldEdit,
+};
 
 /// Name of the body that is the cursor; scene files cannot write it.
 const NAME: &str = "\u{1}cursor";
-/// A body that hangs on the hand sinks by at most this part of the size of the smallest body.
-const SAG: f64 = 0.2;
-/// Least frequency of the spring [rad/s]: a hand that moves a body in about a third of a second.
-const SLOWEST: f64 = 12.0;
-/// Part of critical damping: the body arrives without swinging for long.
-const DAMPING: f64 = 0.8;
 
-/// Where the cursor is [m].
+/// Sag of a body that hangs on the hand, relative to the smallest body: stiffness = m g / (sag · size). Range 0.01 to
+/// 1: below it the spring is stiff and jerks, above it bodies hang far below the cursor.
+const MAX_SAG: f64 = 0.2;
+
+/// Least angular frequency of the spring [rad/s]: a body follows within about a third of a second. Range 5 to 50:
+/// below it the hand feels slack, above it light bodies shoot off.
+const MIN_FREQUENCY: f64 = 12.0;
+
+/// Damping of the spring, relative to critical: the body arrives without swinging for long. Range 0.3 to 1.
+const DAMPING_RATIO: f64 = 0.8;
+
+/// Place of the cursor [m].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cursor(Arc<Mutex<[f64; 3]>>);
 
 impl Cursor {
+    /// Moves the cursor to a place [m].
     pub(super) fn set(&self, at: [f64; 3]) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = at;
     }
@@ -29,30 +35,53 @@ impl Cursor {
     fn get(&self) -> [f64; 3] {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Adds the cursor to a world; its number.
-    pub(super) fn planar(&self, world: &mut planar::World) -> u32 {
-        let cursor = self.clone();
-        let path = planar::Path::new(move |_| {
-            let [x, y, _] = cursor.get();
-            (Isometry2::translation(x, y), planar::Twist::default())
-        });
-        world.add_body(planar::Body::kinematic(NAME, path)).0
-    }
+/// Adds the cursor to a world.
+impl WorldEdit for &Cursor {
+    type Output = BodyId;
 
-    /// Adds the cursor to a world; its number.
-    pub(super) fn spatial(&self, world: &mut spatial::World) -> u32 {
+    fn apply<D: Dimension>(self, world: &mut World<D>) -> BodyId {
         let cursor = self.clone();
-        let path = spatial::Path::new(move |_| {
-            let [x, y, z] = cursor.get();
-            (Isometry3::translation(x, y, z), spatial::Twist::default())
-        });
-        world.add_body(spatial::Body::kinematic(NAME, path)).0
+        let path = move |_| {
+            let pose = D::Isometry::new(D::vector(cursor.get()), D::Isometry::identity().turn());
+            (pose, Twist::default())
+        };
+        world.add_body(Body::<D>::kinematic(NAME, Path::new(path)))
     }
 }
 
-/// The mass of a body that moves [kg].
-pub(super) fn mass(model: &Model, body: u32) -> Option<f64> {
+/// Addition of the spring between the cursor and a body.
+struct AddSpring {
+    cursor: BodyId,
+    body: BodyId,
+    /// Point of the body, in the world [m].
+    point: [f64; 3],
+    stiffness: f64,
+    damping: f64,
+}
+
+impl WorldEdit for AddSpring {
+    type Output = ();
+
+    fn apply<D: Dimension>(self, world: &mut World<D>) {
+        let Self { cursor, body, point, stiffness, damping } = self;
+        let point = D::Point::from(D::vector(point));
+        let point_b = world.body(body).map_or(point, |body| body.pose.local(&point));
+        world.add_force(Force::Spring {
+            a: cursor,
+            point_a: D::Point::default(),
+            b: body,
+            point_b,
+            stiffness,
+            damping,
+            rest_length: 0.0,
+        });
+    }
+}
+
+/// Mass of a body that moves [kg].
+pub(super) fn mass(model: &Model, body: BodyId) -> Option<f64> {
     let first = model.velocities(body).filter(|range| !range.is_empty())?.start;
     let mut start = 0;
     for (i, &n) in model.bodies().iter().enumerate() {
@@ -64,44 +93,17 @@ pub(super) fn mass(model: &Model, body: u32) -> Option<f64> {
     None
 }
 
-/// A model in which the cursor pulls a point of a body; the point is given in the world [m].
-pub(super) fn pulled(model: &Model, state: &State, cursor: u32, body: u32, point: [f64; 3]) -> Option<Model> {
+/// Model in which the cursor pulls a point of a body; the point is given in the world [m].
+pub(super) fn pulled(
+    model: &Model,
+    state: &State,
+    cursor: BodyId,
+    body: BodyId,
+    point: [f64; 3],
+) -> Option<Model> {
     let mass = mass(model, body)?;
-    let omega = (model.gravity() / (SAG * model.size())).sqrt().max(SLOWEST);
-    let (stiffness, damping) = (mass * omega * omega, 2.0 * DAMPING * mass * omega);
-    // what was checked stays right with one more spring, and overlaps that the run has made stay
-    match model {
-        Model::Planar(model) => {
-            let body = planar::BodyId(body);
-            let local = model.pose(state, body)?.inverse_transform_point(&Point2::new(point[0], point[1]));
-            let mut simulation = stiction::Simulation::from_state(model.clone(), state.clone());
-            let spring = planar::Force::Spring {
-                a: planar::BodyId(cursor),
-                point_a: Point2::origin(),
-                b: body,
-                point_b: local,
-                stiffness,
-                damping,
-                rest_length: 0.0,
-            };
-            simulation.edit(|world| world.add_force(spring)).ok()?;
-            Some(Model::Planar(simulation.system().clone()))
-        }
-        Model::Spatial(model) => {
-            let body = spatial::BodyId(body);
-            let local = model.pose(state, body)?.inverse_transform_point(&Point3::from(point));
-            let mut simulation = stiction::Simulation::from_state(model.clone(), state.clone());
-            let spring = spatial::Force::Spring {
-                a: spatial::BodyId(cursor),
-                point_a: Point3::origin(),
-                b: body,
-                point_b: local,
-                stiffness,
-                damping,
-                rest_length: 0.0,
-            };
-            simulation.edit(|world| world.add_force(spring)).ok()?;
-            Some(Model::Spatial(simulation.system().clone()))
-        }
-    }
+    let omega = (model.gravity() / (MAX_SAG * model.size())).sqrt().max(MIN_FREQUENCY);
+    let (stiffness, damping) = (mass * omega * omega, 2.0 * DAMPING_RATIO * mass * omega);
+    let spring = AddSpring { cursor, body, point, stiffness, damping };
+    model.edited(state, spring).ok().map(|(model, ..)| model)
 }

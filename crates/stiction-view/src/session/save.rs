@@ -1,26 +1,26 @@
-//! The present moment as a scene file: the file it came from, with what was changed and the state.
+//! Present state as a scene file: the file it came from, with the changes of the page and the state.
 
 use super::Session;
 use super::command::{CommandError, DroppedShape};
-use super::edit::Fresh;
+use super::edit::DroppedBody;
 use super::settings::StepSettings;
-use stiction::Level;
+use stiction::{Level, Model};
 use toml::{Table, Value};
 
-/// The name of the material of what was dropped.
-const DROPPED: &str = "dropped";
+/// Name of the material of dropped bodies.
+const DROPPED_MATERIAL: &str = "dropped";
 
 impl Session {
-    /// The present moment as a scene file.
+    /// Present state as a scene file.
     pub(super) fn saved(&self) -> Result<String, CommandError> {
         let no_scene =
             |error: &dyn std::fmt::Display| CommandError(format!("the scene cannot be saved: {error}"));
         let mut file: Table = self.source.parse().map_err(|e: toml::de::Error| no_scene(&e))?;
         change(&mut file, "run", |run| self.save_run(run));
         for fresh in &self.fresh {
-            let body = entry(fresh, self.model.dimension())?;
+            let body = entry(fresh, &self.model)?;
             change(&mut file, "materials", |materials| {
-                change(materials, DROPPED, |material| {
+                change(materials, DROPPED_MATERIAL, |material| {
                     put(material, "friction", fresh.material.friction);
                     put(material, "restitution", fresh.material.restitution);
                 });
@@ -28,7 +28,7 @@ impl Session {
             if let Some(bodies) = file.get_mut("bodies").and_then(Value::as_array_mut) {
                 bodies.push(body.into());
             }
-            // where it was dropped others may have been at the start
+            // other bodies may have been at its place at the start
             change(&mut file, "world", |world| put(world, "allow_overlap", true));
         }
         let StepSettings { friction, restitution, .. } = &self.settings;
@@ -51,7 +51,7 @@ impl Session {
         Ok(format!("# {}, at t = {} s\n{file}", self.description.name, state.t))
     }
 
-    /// How it is run, where that was changed.
+    /// Writes the run settings that were changed.
     fn save_run(&self, run: &mut Table) {
         let (own, first) = (&self.settings, &self.start.settings);
         if own.h != first.h {
@@ -79,7 +79,7 @@ fn put(table: &mut Table, key: &str, value: impl Into<Value>) {
     table.insert(key.to_string(), value.into());
 }
 
-/// Changes the table of a key, made where there is none.
+/// Changes the table of a key; makes it where there is none.
 fn change(within: &mut Table, key: &str, change: impl FnOnce(&mut Table)) {
     let mut table = match within.remove(key) {
         Some(Value::Table(table)) => table,
@@ -89,25 +89,26 @@ fn change(within: &mut Table, key: &str, change: impl FnOnce(&mut Table)) {
     put(within, key, table);
 }
 
-/// The entry of a body that was dropped.
-fn entry(fresh: &Fresh, dimension: usize) -> Result<Table, CommandError> {
+/// Entry of a body that was dropped.
+fn entry(dropped: &DroppedBody, model: &Model) -> Result<Table, CommandError> {
+    let dimension = model.dimension();
     let list = |x: f64| Value::Array(vec![x.into(); dimension]);
     let mut shape = Table::new();
-    match (fresh.shape, dimension) {
+    match (dropped.shape, dimension) {
         (DroppedShape::Ball, 2) => put(&mut shape, "kind", "disk"),
         (DroppedShape::Ball, _) => put(&mut shape, "kind", "sphere"),
         (DroppedShape::Box, 2) => put(&mut shape, "kind", "rectangle"),
         (DroppedShape::Box, _) => put(&mut shape, "kind", "box"),
     }
-    match fresh.shape {
-        DroppedShape::Ball => put(&mut shape, "radius", fresh.size),
-        DroppedShape::Box => put(&mut shape, "half_extents", list(fresh.half(dimension))),
+    match dropped.shape {
+        DroppedShape::Ball => put(&mut shape, "radius", dropped.size),
+        DroppedShape::Box => put(&mut shape, "half_extents", list(dropped.half(dimension))),
     }
     let mut body = Table::new();
-    put(&mut body, "name", fresh.name.as_str());
-    put(&mut body, "density", fresh.density(dimension)?);
-    put(&mut body, "position", Value::Array(fresh.at[..dimension].iter().map(|&x| x.into()).collect()));
-    put(&mut body, "material", DROPPED);
+    put(&mut body, "name", dropped.name.as_str());
+    put(&mut body, "density", dropped.density(model)?);
+    put(&mut body, "position", Value::Array(dropped.at[..dimension].iter().map(|&x| x.into()).collect()));
+    put(&mut body, "material", DROPPED_MATERIAL);
     put(&mut body, "shapes", Value::Array(vec![shape.into()]));
     Ok(body)
 }

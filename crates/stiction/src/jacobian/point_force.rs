@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Matrix3x6, Matrix6, Vector3};
 
 /// Point that a force acts at.
 #[derive(Debug, Clone)]
-pub(crate) struct ForcePoint {
+pub struct ForcePoint {
     /// Velocity of the point [m/s].
     pub(crate) velocity: Vector3<f64>,
     body: Option<BodyPoint>,

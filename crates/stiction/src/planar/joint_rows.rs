@@ -1,228 +1,198 @@
-//! The rows of joints: Θ, its gradient with respect to v, and how each row holds.
+//! Rows of planar joints: each Θ an exact function of the configuration, each row its exact gradient.
 
-use super::body::Twist;
-use super::joint::{Joint, JointKind, Motor};
-use super::lane::Lane;
-use super::part::{Part, Place};
-use super::world::JointId;
-use crate::system::{JointRow, RowKind};
+use super::formulas::MIN_NORMALIZABLE;
+use super::joint::JointKind;
+use super::placement::{relative_speed, relative_turn};
+use super::{Joint, Planar, Twist};
+use crate::system::RowKind;
+use crate::world::{BodyLayout, JointLayout, JointRowWriter, Motor, Placement, SpeedRow};
 use nalgebra::{Point2, Vector2};
 use std::f64::consts::TAU;
 
-/// Length below which a direction cannot be normalized without losing digits to underflow [m].
-pub(super) const TINY: f64 = 1e-100;
-
-/// A joint as a model sees it.
+/// Frames of a planar joint in its bodies.
 #[derive(Debug, Clone)]
-pub(super) struct Hinge {
-    pub(super) id: JointId,
-    pub(super) joint: Joint,
-    /// Indices of the bodies' parts.
-    pub(super) sides: [usize; 2],
+pub struct JointFrames {
     /// Origins of the frames from the centres of mass, along the axes of the body frames [m].
     anchors: [Vector2<f64>; 2],
     /// Angles of the frames in the bodies [rad].
     angles: [f64; 2],
-    /// What turning rows are multiplied by [m].
-    pub(super) length: f64,
 }
 
-/// The joint coordinate.
+impl JointFrames {
+    pub(super) fn new(joint: &Joint, bodies: [&BodyLayout<Planar>; 2]) -> Self {
+        let frames = [joint.frame_a, joint.frame_b];
+        let anchor = |i: usize| frames[i].translation.vector - bodies[i].centre.coords;
+        Self { anchors: [anchor(0), anchor(1)], angles: frames.map(|f| f.rotation.angle()) }
+    }
+
+    /// Origins of the frames in the world [m].
+    fn origins(&self, bodies: [&Placement<Planar>; 2]) -> [Point2<f64>; 2] {
+        std::array::from_fn(|i| bodies[i].point(&self.anchors[i]))
+    }
+
+    /// Angle from frame a to frame b, between −π and π [rad].
+    fn angle(&self, bodies: [&Placement<Planar>; 2]) -> f64 {
+        let [a, b] = bodies.map(|body| body.frame.angle);
+        wrapped(b + self.angles[1] - a - self.angles[0])
+    }
+
+    /// Axes of frame a in the world: along x and along y.
+    fn axes(&self, a: &Placement<Planar>) -> [Vector2<f64>; 2] {
+        let (sin, cos) = (a.frame.angle + self.angles[0]).sin_cos();
+        [Vector2::new(cos, sin), Vector2::new(-sin, cos)]
+    }
+}
+
+/// Joint coordinate and its row.
 struct Coordinate {
-    /// [rad; m]
+    /// Value [rad; m].
     value: f64,
-    /// Metres of the row per unit of the coordinate.
+    /// Metres of the row per unit of the coordinate [m/rad; 1].
     scale: f64,
-    lane: Lane,
-    /// How fast the speed of the lane changes at constant velocities [m/s²].
+    row: SpeedRow,
+    /// Change of the speed of the row at constant velocities [m/s²].
     rate: f64,
 }
 
-/// How the frames of a joint move against each other while its bodies keep their velocities.
+/// Motion of the frames of a joint against each other at constant velocities of its bodies.
 #[derive(Debug, Clone, Copy, Default)]
-struct Course {
+struct RelativeMotion {
     /// Angular velocity of the first body [rad/s].
     turn: f64,
-    /// Velocity and acceleration of the second origin against the first [m/s; m/s²].
+    /// Velocity of the second origin against the first [m/s].
     velocity: Vector2<f64>,
+    /// Acceleration of the second origin against the first [m/s²].
     acceleration: Vector2<f64>,
 }
 
-impl Course {
-    fn new(twists: [Twist; 2], places: [&Place; 2], origins: [Point2<f64>; 2]) -> Self {
+impl RelativeMotion {
+    fn new(twists: [Twist; 2], bodies: [&Placement<Planar>; 2], origins: [Point2<f64>; 2]) -> Self {
         let [a, b] = std::array::from_fn(|i| {
-            let (Twist { linear, angular }, lever) = (twists[i], origins[i] - places[i].centre);
+            let (Twist { linear, angular }, lever) = (twists[i], origins[i] - bodies[i].centre);
             (linear + angular * left(&lever), -angular * angular * lever)
         });
         Self { turn: twists[0].angular, velocity: b.0 - a.0, acceleration: b.1 - a.1 }
     }
 
-    /// How fast the speed of d along an axis changes that turns with the first body: n̈·d + 2 ṅ·ḋ + n·d̈.
+    /// Second derivative of d along an axis that turns with the first body: n̈·d + 2 ṅ·ḋ + n·d̈.
     fn along_turning(&self, axis: &Vector2<f64>, d: &Vector2<f64>) -> f64 {
         let Self { turn, velocity, acceleration } = self;
         let turned = 2.0 * turn * left(axis).dot(velocity) - turn * turn * axis.dot(d);
         turned + axis.dot(acceleration)
     }
 
-    /// The same of the length of d, along d.
+    /// Second derivative of the length of d, along d.
     fn along_itself(&self, axis: &Vector2<f64>, length: f64) -> f64 {
         let across = self.velocity - axis * axis.dot(&self.velocity);
         axis.dot(&self.acceleration) + across.norm_squared() / length
     }
 }
 
-/// A vector turned by a quarter to the left.
+/// Vector turned by 90° to the left.
 fn left(x: &Vector2<f64>) -> Vector2<f64> {
     Vector2::new(-x.y, x.x)
 }
 
-impl Hinge {
-    pub(super) fn new(id: JointId, joint: &Joint, sides: [usize; 2], parts: &[Part]) -> Self {
-        let frames = [joint.frame_a, joint.frame_b];
-        let anchors: [_; 2] =
-            std::array::from_fn(|i| frames[i].translation.vector - parts[sides[i]].centre.coords);
-        // levers of bodies that move, and radii of gyration: the speeds a turn at this joint goes with
-        let own = |i: usize| {
-            let part = &parts[sides[i]];
-            if part.moving.is_some() { anchors[i].norm().max(part.gyration()) } else { 0.0 }
-        };
-        let length = own(0).max(own(1));
-        Self {
-            id,
-            joint: joint.clone(),
-            sides,
-            anchors,
-            angles: frames.map(|f| f.rotation.angle()),
-            length: if length > 0.0 { length } else { 1.0 },
+/// Writes the rows of a joint: held motions, lower and upper limit, motor, dry friction.
+pub(super) fn rows(
+    layout: &JointLayout<Planar>,
+    bodies: [&Placement<Planar>; 2],
+    twists: Option<[Twist; 2]>,
+    out: &mut JointRowWriter,
+) {
+    let JointLayout { id, joint, frames, length, .. } = layout;
+    let ([a, b], [p, q]) = (bodies, frames.origins(bodies));
+    let d = q - p;
+    let motion =
+        twists.map_or_else(RelativeMotion::default, |twists| RelativeMotion::new(twists, bodies, [p, q]));
+    let mut push = |row: SpeedRow, error: f64, kind: RowKind, rate: f64| {
+        // bodies that do not turn do not enter angular rows
+        if !row.is_empty() {
+            out.add(*id, [error, row.drift], kind, rate, |terms| terms.extend(row.terms));
         }
-    }
-
-    /// Appends the rows: what is held, lower and upper limit, motor, dry friction.
-    pub(super) fn rows(&self, parts: &[Part], places: [&Place; 2], out: &mut Vec<JointRow>) {
-        self.make(parts, places, None, |row, _| out.push(row));
-    }
-
-    /// The same, and how fast the speed of each row changes at constant velocities of the bodies, which are these
-    /// [m/s²].
-    pub(super) fn rows_and_rates(
-        &self,
-        parts: &[Part],
-        places: [&Place; 2],
-        twists: [Twist; 2],
-        (out, rates): (&mut Vec<JointRow>, &mut Vec<f64>),
-    ) {
-        self.make(parts, places, Some(twists), |row, rate| {
-            out.push(row);
-            rates.push(rate);
-        });
-    }
-
-    fn make(
-        &self,
-        parts: &[Part],
-        places: [&Place; 2],
-        twists: Option<[Twist; 2]>,
-        mut add: impl FnMut(JointRow, f64),
-    ) {
-        let [a, b] = [(&parts[self.sides[0]], places[0]), (&parts[self.sides[1]], places[1])];
-        let [p, q] = std::array::from_fn(|i| places[i].point(&self.anchors[i]));
-        let d = q - p;
-        let course = twists.map_or_else(Course::default, |twists| Course::new(twists, places, [p, q]));
-        let mut push = |lane: Lane, error: f64, kind: RowKind, rate: f64| {
-            // bodies that do not turn have no say in the rows that do
-            if !lane.is_empty() {
-                let drift = lane.drift;
-                add(JointRow { joint: self.id.0, row: lane.into_row(), error, drift, kind }, rate);
+    };
+    let rigid = RowKind::Rigid(joint.compliance);
+    let angle = frames.angle(bodies);
+    let turning = || relative_turn(a, b, *length);
+    let coordinate = match joint.kind {
+        JointKind::Revolute | JointKind::Fixed => {
+            for axis in [Vector2::x(), Vector2::y()] {
+                let row = relative_speed((a, &p), (b, &q), &axis);
+                push(row, axis.dot(&d), rigid, axis.dot(&motion.acceleration));
             }
-        };
-        let held = RowKind::Rigid(self.joint.compliance);
-        let angle = wrapped(places[1].angle + self.angles[1] - places[0].angle - self.angles[0]);
-        let turning = || Lane::turning(a, b, self.length);
-        let coordinate = match self.joint.kind {
-            JointKind::Revolute | JointKind::Weld => {
-                for axis in [Vector2::x(), Vector2::y()] {
-                    let lane = Lane::between((a.0, a.1, &p), (b.0, b.1, &q), &axis);
-                    push(lane, axis.dot(&d), held, axis.dot(&course.acceleration));
-                }
-                if self.joint.kind == JointKind::Weld {
-                    push(turning(), self.length * angle, held, 0.0);
-                    None
-                } else {
-                    Some(Coordinate { value: angle, scale: self.length, lane: turning(), rate: 0.0 })
-                }
-            }
-            JointKind::Prismatic => {
-                // the axes turn with a: its material point at the other origin goes along
-                let lane = |axis: &Vector2<f64>| Lane::between((a.0, a.1, &q), (b.0, b.1, &q), axis);
-                let (sin, cos) = (places[0].angle + self.angles[0]).sin_cos();
-                let (along, across) = (Vector2::new(cos, sin), Vector2::new(-sin, cos));
-                push(lane(&across), across.dot(&d), held, course.along_turning(&across, &d));
-                push(turning(), self.length * angle, held, 0.0);
-                let rate = course.along_turning(&along, &d);
-                Some(Coordinate { value: along.dot(&d), scale: 1.0, lane: lane(&along), rate })
-            }
-            JointKind::Distance(length) => {
-                let value = d.norm();
-                // points that coincide are parted upwards: any direction will do
-                let along = if value > TINY { d / value } else { Vector2::y() };
-                let lane = Lane::between((a.0, a.1, &p), (b.0, b.1, &q), &along);
-                let rate = course.along_itself(&along, value);
-                if self.joint.limits.is_some() {
-                    Some(Coordinate { value, scale: 1.0, lane, rate })
-                } else {
-                    push(lane, value - length, held, rate);
-                    None
-                }
-            }
-        };
-        if let Some(coordinate) = coordinate {
-            self.coordinate_rows(&coordinate, &mut push);
-        }
-    }
-
-    fn coordinate_rows(&self, c: &Coordinate, push: &mut impl FnMut(Lane, f64, RowKind, f64)) {
-        if let Some([lower, upper]) = self.joint.limits {
-            // a length is never negative, and its row has no direction at 0
-            let needless = matches!(self.joint.kind, JointKind::Distance(_)) && lower <= 0.0;
-            if lower.is_finite() && !needless {
-                push(c.lane.clone(), c.scale * (c.value - lower), RowKind::Limit, c.rate);
-            }
-            if upper.is_finite() {
-                push(c.lane.reversed(), c.scale * (upper - c.value), RowKind::Limit, -c.rate);
+            if joint.kind == JointKind::Fixed {
+                push(turning(), length * angle, rigid, 0.0);
+                None
+            } else {
+                Some(Coordinate { value: angle, scale: *length, row: turning(), rate: 0.0 })
             }
         }
-        let drive =
-            |speed: f64, force: f64| RowKind::Drive { speed: c.scale * speed, force: force / c.scale };
-        match self.joint.motor {
-            Some(Motor::Velocity { speed, force }) => push(c.lane.clone(), 0.0, drive(speed, force), c.rate),
-            Some(Motor::Position { target, gain, force }) => {
-                push(c.lane.clone(), 0.0, drive(gain * (target - c.value), force), c.rate);
-            }
-            None => {}
+        JointKind::Prismatic => {
+            // the axes turn with a: its material point at the other origin goes along
+            let row = |axis: &Vector2<f64>| relative_speed((a, &q), (b, &q), axis);
+            let [along, across] = frames.axes(a);
+            push(row(&across), across.dot(&d), rigid, motion.along_turning(&across, &d));
+            push(turning(), length * angle, rigid, 0.0);
+            let rate = motion.along_turning(&along, &d);
+            Some(Coordinate { value: along.dot(&d), scale: 1.0, row: row(&along), rate })
         }
-        if self.joint.friction > 0.0 {
-            push(c.lane.clone(), 0.0, drive(0.0, self.joint.friction), c.rate);
-        }
-    }
-
-    /// The joint coordinate [rad; m]: see [`JointKind`].
-    pub(super) fn coordinate(&self, places: [&Place; 2]) -> Option<f64> {
-        let [p, q] = std::array::from_fn(|i| places[i].point(&self.anchors[i]));
-        match self.joint.kind {
-            JointKind::Revolute => {
-                Some(wrapped(places[1].angle + self.angles[1] - places[0].angle - self.angles[0]))
+        JointKind::Distance(length) => {
+            let value = d.norm();
+            // coincident points are parted upwards: any direction will do
+            let along = if value > MIN_NORMALIZABLE { d / value } else { Vector2::y() };
+            let row = relative_speed((a, &p), (b, &q), &along);
+            let rate = motion.along_itself(&along, value);
+            if joint.limits.is_some() {
+                Some(Coordinate { value, scale: 1.0, row, rate })
+            } else {
+                push(row, value - length, rigid, rate);
+                None
             }
-            JointKind::Prismatic => {
-                let (sin, cos) = (places[0].angle + self.angles[0]).sin_cos();
-                Some(Vector2::new(cos, sin).dot(&(q - p)))
-            }
-            JointKind::Weld => None,
-            JointKind::Distance(_) => Some((q - p).norm()),
         }
+    };
+    if let Some(coordinate) = coordinate {
+        coordinate_rows(joint, &coordinate, &mut push);
     }
 }
 
-/// The same angle between −π and π.
+/// Rows of the joint coordinate: limits, motor, dry friction.
+fn coordinate_rows(joint: &Joint, c: &Coordinate, push: &mut impl FnMut(SpeedRow, f64, RowKind, f64)) {
+    if let Some([lower, upper]) = joint.limits {
+        // a length is never negative, and its row has no direction at 0
+        let needless = matches!(joint.kind, JointKind::Distance(_)) && lower <= 0.0;
+        if lower.is_finite() && !needless {
+            push(c.row.clone(), c.scale * (c.value - lower), RowKind::Limit, c.rate);
+        }
+        if upper.is_finite() {
+            push(c.row.reversed(), c.scale * (upper - c.value), RowKind::Limit, -c.rate);
+        }
+    }
+    let drive = |speed: f64, force: f64| RowKind::Drive { speed: c.scale * speed, force: force / c.scale };
+    match joint.motor {
+        Some(Motor::Velocity { speed, force }) => push(c.row.clone(), 0.0, drive(speed, force), c.rate),
+        Some(Motor::Position { target, gain, force }) => {
+            push(c.row.clone(), 0.0, drive(gain * (target - c.value), force), c.rate);
+        }
+        None => {}
+    }
+    if joint.friction > 0.0 {
+        push(c.row.clone(), 0.0, drive(0.0, joint.friction), c.rate);
+    }
+}
+
+/// Joint coordinate [rad; m]: see [`JointKind`].
+pub(super) fn coordinate(layout: &JointLayout<Planar>, bodies: [&Placement<Planar>; 2]) -> Option<f64> {
+    let JointLayout { joint, frames, .. } = layout;
+    let [p, q] = frames.origins(bodies);
+    match joint.kind {
+        JointKind::Revolute => Some(frames.angle(bodies)),
+        JointKind::Prismatic => Some(frames.axes(bodies[0])[0].dot(&(q - p))),
+        JointKind::Fixed => None,
+        JointKind::Distance(_) => Some((q - p).norm()),
+    }
+}
+
+/// Angle between −π and π that turns as far.
 fn wrapped(angle: f64) -> f64 {
     angle - TAU * (angle / TAU).round()
 }

@@ -1,12 +1,13 @@
-//! The planar world: bodies with position and angle, joints, forces and contacts become rows.
+//! Planar worlds: bodies with position and angle, joints, forces and contacts as rows.
 //!
-//! A [`World`] is described and edited; [`World::build`] checks it and makes a [`Model`], which is the
-//! [`crate::System`] that schemes step.
+//! A [`World`] is described and edited; [`World::build`] checks it and makes a [`Model`], the
+//! [`System`](crate::System) that schemes step. The files of this folder hold the formulas of the plane, in the
+//! order of [`spatial`](crate::spatial); everything else is shared.
 //!
 //! ```
 //! use nalgebra::{Isometry2, Vector2};
 //! use stiction::planar::{Attached, Body, Mass, World};
-//! use stiction::Simulation;
+//! use stiction::{Scheme, Simulation};
 //! use stiction_geometry::planar::Shape;
 //!
 //! let mut world = World::new(Vector2::new(0.0, -9.81));
@@ -24,23 +25,41 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod body;
 mod check;
 mod contact;
-mod edit;
-mod force;
-mod jacobian;
+mod dimension;
+mod formulas;
 mod joint;
 mod joint_rows;
-mod lane;
-mod load;
-mod model;
-mod part;
-mod world;
+mod placement;
 
-pub use body::{Attached, Body, Mass, Motion, Path, Twist};
-pub use force::{Force, Law, LawJacobian, Load, Wrench};
-pub use joint::{Joint, JointKind, Motor};
-pub use model::Model;
+pub use crate::id::{BodyId, ForceId, JointId, ShapeId};
+pub use crate::world::{Law, LawJacobian, Motor};
+pub use dimension::Planar;
+pub use joint::JointKind;
 pub use stiction_geometry::planar::{Polygon, Shape};
-pub use world::{BodyId, ForceId, JointId, ShapeId, World};
+
+/// Planar world before it is built.
+pub type World = crate::world::World<Planar>;
+/// Planar world laid out for stepping.
+pub type Model = crate::world::ModelIn<Planar>;
+/// Planar body.
+pub type Body = crate::world::Body<Planar>;
+/// Motion of a planar body.
+pub type Motion = crate::world::Motion<Planar>;
+/// Prescribed motion in the plane.
+pub type Path = crate::world::Path<Planar>;
+/// Velocity in the plane.
+pub type Twist = crate::world::Twist<Planar>;
+/// Mass of a planar body.
+pub type Mass = crate::world::Mass<Planar>;
+/// Shape on a planar body.
+pub type Attached = crate::world::Attached<Planar>;
+/// Planar joint.
+pub type Joint = crate::world::Joint<Planar>;
+/// Planar force.
+pub type Force = crate::world::Force<Planar>;
+/// Force and torque in the plane.
+pub type Wrench = crate::world::Wrench<Planar>;
+/// Wrench in the plane as a function of time.
+pub type Load = crate::world::Load<Planar>;

@@ -6,6 +6,7 @@ mod limit;
 mod proof;
 mod tolerances;
 
+use crate::id::BodyId;
 use crate::system::{ContactId, ContactRow, is_among};
 use arrayvec::ArrayVec;
 use hull::{ConvexCombination, Patch};
@@ -124,7 +125,7 @@ pub(crate) struct Reducer {
 }
 
 /// Bodies of a contact, in ascending order.
-fn pair(contact: &ContactRow) -> [u32; 2] {
+fn pair(contact: &ContactRow) -> [BodyId; 2] {
     let [a, b] = contact.bodies;
     [a.min(b), a.max(b)]
 }

@@ -1,57 +1,147 @@
-//! Near points of shapes, as contact rows.
+//! Rows of spatial contacts: one normal, two tangents, spin and rolling.
 
-use super::placed::{Gradient, Placed, row};
-use super::tables::{PairTable, Tables};
+use super::placement::{relative_speed, relative_turn};
+use super::{Attached, Spatial, World};
 use crate::material::{FrictionPoint, Material};
 use crate::system::{ContactId, ContactRow, Moments};
+use crate::world::{Layout, Placement, ShapePair, SpeedRow};
 use nalgebra::Vector3;
 use stiction_geometry::spatial::Gap;
-use stiction_lcp::{OffsetRow, Row};
+use stiction_lcp::{FrictionSet, OffsetRow};
 
-/// A near point as rows; `None` when nothing that may move can open or close it.
-pub(super) fn contact(
-    tables: &Tables,
-    friction_point: FrictionPoint,
-    placed: &[Placed],
-    pair: &PairTable,
+/// Coefficient up to which a row vanishes, relative to its length: a slider whose axis lies in the surface cannot be
+/// pushed off it. Range 1e-15 to 1e-9: below it round-off counts as a row, above it sliders at a slant lose contacts.
+const VANISHING_COEFFICIENT: f64 = 1e-12;
+
+/// Length of the part of a grain along the surface below which it has no direction, relative to the grain. Range
+/// 1e-12 to 1e-6: below it the direction is round-off, above it grains at a steep angle are ignored.
+const MIN_TANGENT_RELATIVE: f64 = 1e-9;
+
+/// |n_z| from which a surface counts as horizontal for the choice of its first tangent [1]. Any value between 0.1
+/// and 0.99 gives a well-conditioned tangent.
+const HORIZONTAL_NORMAL: f64 = 0.9;
+
+/// Direction of a surface along which friction differs. ST00 §3
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grain {
+    /// Direction in the body frame; its length does not matter.
+    pub direction: Vector3<f64>,
+    /// Friction along the grain as a multiple of that across it.
+    pub ratio: f64,
+}
+
+impl Attached {
+    /// Sets a grain: friction along `direction` is `ratio` times that across it.
+    #[must_use]
+    pub fn grain(self, direction: Vector3<f64>, ratio: f64) -> Self {
+        Self { grain: Some(Grain { direction, ratio }), ..self }
+    }
+}
+
+/// Polygon in place of the friction circle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facets {
+    /// Number of directions, even and at least 4. With n of them friction is too small by up to the factor
+    /// cos(π/n) where the polygon is not aligned. Default 8.
+    pub directions: usize,
+    /// The first direction is along the slip of the free velocity, so that straight sliding meets the circle.
+    /// Default `true`.
+    pub aligned: bool,
+}
+
+impl Default for Facets {
+    fn default() -> Self {
+        Self { directions: 8, aligned: true }
+    }
+}
+
+/// Friction sets of a world.
+#[derive(Debug, Clone)]
+pub struct FrictionSets {
+    /// Set of surfaces without grain.
+    sliding: FrictionSet,
+    /// Set with a row for spin.
+    spinning: FrictionSet,
+    /// The set is turned along the slip.
+    aligned: bool,
+}
+
+impl FrictionSets {
+    /// Sets of a world: the circle, or its polygon.
+    pub(super) fn new(world: &World) -> Self {
+        let facets = world.facets.and_then(|f| FrictionSet::regular(f.directions));
+        let sliding = facets.unwrap_or_else(FrictionSet::circle);
+        Self { spinning: sliding.with_spin(), sliding, aligned: world.facets.is_some_and(|f| f.aligned) }
+    }
+
+    /// Sets of a surface, stretched along its grain.
+    pub(super) fn along(&self, grain: &Grain) -> GrainSets {
+        let Grain { direction, ratio } = *grain;
+        GrainSets {
+            direction,
+            sliding: stretched(&self.sliding, ratio),
+            spinning: stretched(&self.spinning, ratio),
+        }
+    }
+}
+
+/// Friction sets of a surface with a grain.
+#[derive(Debug, Clone)]
+pub struct GrainSets {
+    /// Direction of the grain in the body frame.
+    direction: Vector3<f64>,
+    sliding: FrictionSet,
+    spinning: FrictionSet,
+}
+
+/// Near point as rows; `None` when no moving body can open or close it.
+pub(super) fn row(
+    layout: &Layout<Spatial>,
+    placements: &[Placement<Spatial>],
+    pair: &ShapePair,
     gap: &Gap,
 ) -> Option<ContactRow> {
-    let (shape_a, shape_b) = (&tables.shapes[pair.a], &tables.shapes[pair.b]);
-    let (a, b) = (&placed[shape_a.body], &placed[shape_b.body]);
+    let (shape_a, shape_b) = (&layout.shapes[pair.a], &layout.shapes[pair.b]);
+    let (a, b) = (&placements[shape_a.body], &placements[shape_b.body]);
     let n = gap.normal;
-    let (normal, drift) = normal(a, b, gap)?;
+    let normal = normal(a, b, gap)?;
 
     // where friction acts
     let middle = nalgebra::center(&gap.on_a, &gap.on_b);
-    let (at_a, at_b) = match friction_point {
+    let (at_a, at_b) = match layout.friction_point {
         FrictionPoint::Common => (middle, middle),
         FrictionPoint::Surface => (gap.on_a, gap.on_b),
     };
-    let grain = pair.grain.and_then(|grain| {
-        let direction = placed[grain.body].pose.rotation * grain.direction;
-        Some((across(&direction, &n)?, [&grain.set, &grain.spin_set]))
+    let grains = [(a, &shape_a.grain), (b, &shape_b.grain)];
+    let grain = grains.into_iter().find_map(|(body, grain)| Some((body, grain.as_ref()?)));
+    let grain = grain.and_then(|(body, grain)| {
+        let direction = body.frame.pose.rotation * grain.direction;
+        Some((across(&direction, &n)?, [&grain.sliding, &grain.spinning]))
     });
-    let (first, [set, spin_set], aligned) = match grain {
-        Some((along, sets)) => (along, sets, false),
-        None => (tangent(&n), [&tables.set, &tables.spin_set], tables.aligned),
+    let (first, [sliding, spinning], aligned) = if let Some((along, sets)) = grain {
+        (along, sets, false)
+    } else {
+        let FrictionSets { sliding, spinning, aligned } = &layout.friction;
+        (tangent(&n), [sliding, spinning], *aligned)
     };
     let tangents = [first, n.cross(&first)];
-    let surface = b.pose.rotation * shape_b.surface_velocity - a.pose.rotation * shape_a.surface_velocity;
+    let surface =
+        b.frame.pose.rotation * shape_b.surface_velocity - a.frame.pose.rotation * shape_a.surface_velocity;
     let rows = tangents.iter().map(|axis| {
-        let (of_a, of_b): (Gradient, Gradient) = (-a.along(axis, &at_a), b.along(axis, &at_b));
-        let (row, drift) = row(a, &of_a, b, &of_b);
-        OffsetRow { row, offset: drift + axis.dot(&surface) }
+        let row = relative_speed((a, &at_a), (b, &at_b), axis);
+        OffsetRow { offset: row.drift + axis.dot(&surface), row: row.into_row() }
     });
-    let moments = moments(tables, a, b, pair, &n, &tangents);
+    let moments = moments(layout, a, b, pair, &n, &tangents);
+    let drift = normal.drift;
     Some(ContactRow {
         id: ContactId { pair: pair.id, feature: gap.feature },
-        bodies: [tables.parts[shape_a.body].id.0, tables.parts[shape_b.body].id.0],
+        bodies: [layout.bodies[shape_a.body].id, layout.bodies[shape_b.body].id],
         gap: gap.gap,
-        normal,
+        normal: normal.into_row(),
         drift,
         tangents: rows.collect(),
         aligned,
-        set: if moments.spin.is_some() { spin_set } else { set }.clone(),
+        set: if moments.spin.is_some() { spinning } else { sliding }.clone(),
         mu: pair.material.friction,
         restitution: pair.material.restitution,
         point: middle.into(),
@@ -61,25 +151,18 @@ pub(super) fn contact(
     })
 }
 
-/// Whether something that may move can open or close a near point.
-pub(super) fn counts(tables: &Tables, placed: &[Placed], pair: &PairTable, gap: &Gap) -> bool {
-    let [a, b] = [pair.a, pair.b].map(|s| &placed[tables.shapes[s].body]);
-    normal(a, b, gap).is_some()
+/// Normal row; `None` when no moving body enters it.
+pub(super) fn normal(a: &Placement<Spatial>, b: &Placement<Spatial>, gap: &Gap) -> Option<SpeedRow> {
+    let row = relative_speed((a, &gap.on_a), (b, &gap.on_b), &gap.normal);
+    (!vanishes(&row, 1.0)).then_some(row)
 }
 
-/// The normal row and its drift; `None` when nothing that may move enters it.
-fn normal(a: &Placed, b: &Placed, gap: &Gap) -> Option<(Row, f64)> {
-    let n = &gap.normal;
-    let (normal, drift) = row(a, &-a.along(n, &gap.on_a), b, &b.along(n, &gap.on_b));
-    (!vanishes(&normal, 1.0)).then_some((normal, drift))
-}
-
-/// What resists spin about the normal and rolling about the tangents.
+/// Rows that resist spin about the normal and rolling about the tangents.
 fn moments(
-    tables: &Tables,
-    a: &Placed,
-    b: &Placed,
-    pair: &PairTable,
+    layout: &Layout<Spatial>,
+    a: &Placement<Spatial>,
+    b: &Placement<Spatial>,
+    pair: &ShapePair,
     normal: &Vector3<f64>,
     tangents: &[Vector3<f64>; 2],
 ) -> Moments {
@@ -88,35 +171,44 @@ fn moments(
     if torsion == 0.0 && rolling == 0.0 {
         return moments;
     }
-    // rows about axes that nothing turns about resist nothing
+    // rows about axes that no body turns about resist nothing
     let turn = |axis: &Vector3<f64>, length: f64| {
-        let gradient = length * Gradient::turning(*axis);
-        let (row, offset) = row(a, &-gradient, b, &gradient);
-        (length > 0.0 && !vanishes(&row, length)).then_some(OffsetRow { row, offset })
+        let row = relative_turn(a, b, axis, length);
+        let offset = row.drift;
+        (length > 0.0 && !vanishes(&row, length)).then(|| OffsetRow { row: row.into_row(), offset })
     };
     moments.spin = turn(normal, torsion).filter(|_| friction > 0.0).map(Box::new);
     moments.rolls.extend(tangents.iter().filter_map(|axis| turn(axis, rolling)));
-    moments.set = tables.set.clone();
+    moments.set = layout.friction.sliding.clone();
     moments
 }
 
-/// `true` for a row without entries: a slider whose axis lies in the surface cannot be pushed off it. Entries
-/// of this size are round-off of a unit normal times a length.
-fn vanishes(row: &Row, length: f64) -> bool {
-    match row {
-        Row::Bodies(terms) => terms.iter().all(|t| t.j.iter().all(|x| x.abs() <= 1e-12 * length)),
-        Row::Sparse(_) => false,
+/// `true` for a row whose coefficients are round-off of a unit normal times a length [m].
+fn vanishes(row: &SpeedRow, length: f64) -> bool {
+    row.terms.iter().all(|t| t.j.iter().all(|x| x.abs() <= VANISHING_COEFFICIENT * length))
+}
+
+/// Part of a direction along a surface as a unit vector; `None` when it is round-off.
+fn across(direction: &Vector3<f64>, normal: &Vector3<f64>) -> Option<Vector3<f64>> {
+    let along = direction - normal * normal.dot(direction);
+    along.try_normalize(MIN_TANGENT_RELATIVE * direction.norm())
+}
+
+/// First tangent: along x of the world on nearly horizontal surfaces, horizontal on all others.
+fn tangent(n: &Vector3<f64>) -> Vector3<f64> {
+    if n.z.abs() >= HORIZONTAL_NORMAL {
+        (Vector3::x() - n * n.x).normalize()
+    } else {
+        Vector3::z().cross(n).normalize()
     }
 }
 
-/// The part of a direction along a surface, as a unit vector; `None` when it has none to speak of.
-fn across(direction: &Vector3<f64>, normal: &Vector3<f64>) -> Option<Vector3<f64>> {
-    let along = direction - normal * normal.dot(direction);
-    // below this the part along the surface is round-off of the direction
-    along.try_normalize(1e-9 * direction.norm())
-}
-
-/// The first tangent: along x of the world on nearly horizontal surfaces, horizontal on all others.
-pub(super) fn tangent(n: &Vector3<f64>) -> Vector3<f64> {
-    if n.z.abs() >= 0.9 { (Vector3::x() - n * n.x).normalize() } else { Vector3::z().cross(n).normalize() }
+/// Friction set with its first direction stretched.
+fn stretched(set: &FrictionSet, ratio: f64) -> FrictionSet {
+    match set {
+        FrictionSet::Polygon(generators) => {
+            FrictionSet::Polygon(generators.iter().map(|[x, y, z]| [ratio * x, *y, *z]).collect())
+        }
+        FrictionSet::Ellipse([x, y, z]) => FrictionSet::Ellipse([ratio * x, *y, *z]),
+    }
 }

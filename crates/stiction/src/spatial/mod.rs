@@ -1,12 +1,13 @@
-//! Bodies, joints, forces and contact in space. The planar world has the same names in the same order.
+//! Spatial worlds: bodies with position and orientation, joints, forces and contacts as rows.
 //!
-//! A [`World`] is edited freely; [`World::build`] checks it and makes a [`Model`], which a
-//! [`Simulation`](crate::Simulation) steps.
+//! A [`World`] is described and edited; [`World::build`] checks it and makes a [`Model`], the
+//! [`System`](crate::System) that schemes step. The files of this folder hold the formulas of space, in the order of
+//! [`planar`](crate::planar); everything else is shared.
 //!
 //! ```
 //! use nalgebra::{Isometry3, Vector3};
 //! use stiction::spatial::{Attached, Body, Mass, Shape, World};
-//! use stiction::Simulation;
+//! use stiction::{Scheme, Simulation};
 //!
 //! let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
 //! world.add_body(Body::fixed("floor").with(Attached::new(Shape::HalfSpace)));
@@ -22,24 +23,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod body;
 mod check;
 mod contact;
-mod edit;
-mod force;
-mod jacobian;
+mod dimension;
+mod formulas;
 mod joint;
 mod joint_rows;
-mod model;
-mod part;
-mod placed;
-mod search;
-mod tables;
-mod world;
+mod placement;
 
-pub use body::{Attached, Body, Grain, Mass, Motion, Path, Twist};
-pub use force::{Force, Law, LawJacobian, Load, Wrench};
-pub use joint::{Joint, JointKind, Motor};
-pub use model::Model;
+pub use crate::id::{BodyId, ForceId, JointId, ShapeId};
+pub use crate::world::{Law, LawJacobian, Motor};
+pub use contact::{Facets, Grain};
+pub use dimension::Spatial;
+pub use joint::JointKind;
 pub use stiction_geometry::spatial::Shape;
-pub use world::{BodyId, Facets, ForceId, JointId, ShapeId, World};
+
+/// Spatial world before it is built.
+pub type World = crate::world::World<Spatial>;
+/// Spatial world laid out for stepping.
+pub type Model = crate::world::ModelIn<Spatial>;
+/// Spatial body.
+pub type Body = crate::world::Body<Spatial>;
+/// Motion of a spatial body.
+pub type Motion = crate::world::Motion<Spatial>;
+/// Prescribed motion in space.
+pub type Path = crate::world::Path<Spatial>;
+/// Velocity in space.
+pub type Twist = crate::world::Twist<Spatial>;
+/// Mass of a spatial body.
+pub type Mass = crate::world::Mass<Spatial>;
+/// Shape on a spatial body.
+pub type Attached = crate::world::Attached<Spatial>;
+/// Spatial joint.
+pub type Joint = crate::world::Joint<Spatial>;
+/// Spatial force.
+pub type Force = crate::world::Force<Spatial>;
+/// Force and torque in space.
+pub type Wrench = crate::world::Wrench<Spatial>;
+/// Wrench in space as a function of time.
+pub type Load = crate::world::Load<Spatial>;

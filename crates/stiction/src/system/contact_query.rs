@@ -1,6 +1,7 @@
 //! Contact query: which contacts a scheme asks a model for, and the cache from which a search starts.
 
 use super::PairId;
+use crate::id::ShapeId;
 use serde::{Deserialize, Serialize};
 
 /// Contacts that a search is asked for.
@@ -113,7 +114,7 @@ impl Clone for SearchCache {
 impl From<Vec<[u32; 6]>> for SearchCache {
     fn from(written: Vec<[u32; 6]>) -> Self {
         let read = |[a, b, f, g, h, i]: [u32; 6]| CachedFacets {
-            pair: PairId { a, b },
+            pair: PairId { a: ShapeId(a), b: ShapeId(b) },
             facets: [f, g, h, i],
             fresh: false,
         };
@@ -127,7 +128,7 @@ impl From<Vec<[u32; 6]>> for SearchCache {
 impl From<SearchCache> for Vec<[u32; 6]> {
     fn from(cache: SearchCache) -> Self {
         let write = |CachedFacets { pair: PairId { a, b }, facets: [f, g, h, i], .. }: CachedFacets| {
-            [a, b, f, g, h, i]
+            [a.0, b.0, f, g, h, i]
         };
         cache.entries.into_iter().map(write).collect()
     }

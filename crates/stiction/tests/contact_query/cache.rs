@@ -4,7 +4,7 @@ use nalgebra::{Isometry2, Isometry3, Point3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
-use stiction::{ContactQuery, PairId, SearchCache, Simulation, State, System, planar, spatial};
+use stiction::{ContactQuery, PairId, SearchCache, ShapeId, Simulation, State, System, planar, spatial};
 use stiction_geometry::spatial::Polyhedron;
 
 /// Convex hull of random points on a sphere.
@@ -96,7 +96,7 @@ fn the_cache_holds_near_pairs_alone() {
     simulation.step(0.01).unwrap();
     let cache = &simulation.state().memory.cache;
     assert_eq!(cache.len(), 1);
-    assert!(cache.facets(PairId { a: 0, b: 1 }).is_some());
+    assert!(cache.facets(PairId { a: ShapeId(0), b: ShapeId(1) }).is_some());
     for _ in 0..10 {
         simulation.step(0.01).unwrap();
     }
@@ -133,7 +133,7 @@ fn entries_of_other_pairs_do_not_change_results() {
             let PairId { a, b } = row.id.pair;
             let facet = |_| rng.random_range(0..20) | rng.random_range(0..2_u32) << 31;
             let [f, g, h, i] = [0; 4].map(facet);
-            wrong.push([a, b, f, g, h, i]);
+            wrong.push([a.0, b.0, f, g, h, i]);
         }
         model.contacts(0.0, &state.q, &near, &mut wrong.into(), &mut others);
         assert_eq!(others.len(), rows.len());

@@ -4,8 +4,8 @@ use nalgebra::{Isometry2, Isometry3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stiction::{
-    ContactQuery, ContactRow, Groups, MotionBound, PairId, Scheme, SearchCache, Simulation, System, planar,
-    spatial,
+    ContactQuery, ContactRow, Groups, MotionBound, PairId, Scheme, SearchCache, ShapeId, Simulation, System,
+    planar, spatial,
 };
 use stiction_geometry as geometry;
 
@@ -102,7 +102,7 @@ fn in_space_the_tree_finds_all_contacts() {
                 let far = reach.log2().ceil().exp2();
                 geometry::spatial::gaps(&a.1, &p, &b.1, &q, far, &mut gaps).unwrap();
                 gaps.retain(|gap| gap.gap <= reach);
-                let pair = PairId { a: a.0.0, b: b.0.0 };
+                let pair = PairId { a: ShapeId(a.0.0), b: ShapeId(b.0.0) };
                 all.extend(gaps.iter().map(|gap| (pair, gap.feature, gap.gap)));
             }
         }
@@ -181,7 +181,7 @@ fn in_the_plane_the_tree_finds_all_contacts() {
                     continue;
                 }
                 geometry::planar::gaps(&a.1, &p, &b.1, &q, reach, &mut gaps).unwrap();
-                let pair = PairId { a: a.0.0, b: b.0.0 };
+                let pair = PairId { a: ShapeId(a.0.0), b: ShapeId(b.0.0) };
                 all.extend(gaps.iter().map(|gap| (pair, gap.feature, gap.gap)));
             }
         }
@@ -210,7 +210,7 @@ fn the_search_distance_is_that_of_each_body() {
     let mut simulation = Simulation::new(model).with_scheme(Scheme::ah04());
     let report = simulation.step(0.01).unwrap();
     // the fast body moves by 2 m: three disks and the corners of two more
-    let with_fast = report.contacts.iter().filter(|c| c.id.pair.b == 20).count();
+    let with_fast = report.contacts.iter().filter(|c| c.id.pair.b.0 == 20).count();
     assert_eq!((with_fast, report.contacts.len() - with_fast), (5, 0));
     assert!(report.contacts.iter().any(|c| c.normal_impulse > 0.0));
 }

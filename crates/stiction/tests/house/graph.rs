@@ -112,17 +112,22 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ),
     ("stiction-geometry", "broad", &["aabb"]),
     // a scheme never sees a world, and neither world sees the other
+    ("stiction", "id", &[]),
     ("stiction", "jacobian", &[]),
-    ("stiction", "system", &["jacobian"]),
+    ("stiction", "system", &["id", "jacobian"]),
     ("stiction", "material", &[]),
     ("stiction", "state", &["system"]),
     // proofs are checked against rows alone
-    ("stiction", "reduce", &["system"]),
+    ("stiction", "reduce", &["id", "system"]),
     ("stiction", "assemble", &["report", "state", "system"]),
     ("stiction", "scheme", &["assemble", "error", "jacobian", "reduce", "report", "state", "system"]),
     // a step is posed again by the code that posed it, and nothing of the loop is asked
-    ("stiction", "verify", &["assemble", "reduce", "report", "scheme", "state", "system"]),
+    ("stiction", "verify", &["assemble", "id", "reduce", "report", "scheme", "state", "system"]),
     ("stiction", "simulate", &["error", "report", "scheme", "state", "system"]),
+    // the shared world knows neither dimension; each brings formulas to it, and one type holds both
+    ("stiction", "world", WORLD),
+    ("stiction", "planar", DIMENSION),
+    ("stiction", "spatial", DIMENSION),
     // bytes know no record, and records no bytes
     ("stiction-journal", "frame", &[]),
     ("stiction-journal", "record", &[]),
@@ -133,9 +138,9 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ("stiction-scene", "diagnostic", &[]),
     ("stiction-scene", "node", &["diagnostic"]),
     // neither world sees the other here either
-    ("stiction-scene", "either", SCENE_WORLD),
-    ("stiction-scene", "planar", SCENE_WORLD),
-    ("stiction-scene", "spatial", SCENE_WORLD),
+    ("stiction-scene", "assembly", SCENE_WORLD),
+    ("stiction-scene", "planar", SCENE_DIMENSION),
+    ("stiction-scene", "spatial", SCENE_DIMENSION),
     // a page is drawn from descriptions and frames; only the server knows who asks for them
     ("stiction-view", "describe", &["stand_in"]),
     ("stiction-view", "stand_in", &["describe"]),
@@ -146,9 +151,17 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ("stiction-view", "server", &["describe", "page", "session"]),
 ];
 
-/// What a file is turned into a world of either dimension with.
-const SCENE_WORLD: &[&str] =
-    &["copies", "diagnostic", "expression", "keys", "motor", "place", "read", "surface", "track"];
+/// Modules that the shared world uses.
+const WORLD: &[&str] = &["error", "id", "jacobian", "material", "scheme", "simulate", "state", "system"];
+
+/// Modules that the formulas of a dimension use.
+const DIMENSION: &[&str] = &["error", "id", "jacobian", "material", "system", "world"];
+
+/// Modules that read the world of a file.
+const SCENE_WORLD: &[&str] = &["copies", "diagnostic", "expression", "keys", "read", "source_map", "surface"];
+
+/// Modules that read what a file writes differently in each dimension.
+const SCENE_DIMENSION: &[&str] = &["assembly", "expression", "read", "track"];
 
 /// The workspace crates that a manifest depends on, in any of its dependency tables.
 fn dependencies(manifest: &str) -> BTreeSet<&str> {

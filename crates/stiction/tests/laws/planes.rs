@@ -304,7 +304,7 @@ fn slide() -> Scene {
     let here = Isometry2::identity();
     world.add_joint(Joint::new("rope", rope, (carriage, here), (weight, here)).limits(0.0, 1.6));
     let plate = world.add_body(Body::rigid("plate", Mass::given(0.5, 0.05)).at(at(0.5, -0.8)));
-    world.add_joint(Joint::weld("weld", &world, weight, plate, Point2::new(0.5, -0.7)));
+    world.add_joint(Joint::fixed("weld", &world, weight, plate, Point2::new(0.5, -0.7)));
     Scene { name: "slide", world, scatter: scatter_slide }
 }
 

@@ -109,7 +109,7 @@ fn joint(joint: &planar::Joint) -> spatial::Joint {
     let (kind, within) = match joint.kind {
         planar::JointKind::Revolute => (spatial::JointKind::Revolute, about()),
         planar::JointKind::Prismatic => (spatial::JointKind::Prismatic, along()),
-        planar::JointKind::Weld => (spatial::JointKind::Fixed, Isometry3::identity()),
+        planar::JointKind::Fixed => (spatial::JointKind::Fixed, Isometry3::identity()),
         planar::JointKind::Distance(length) => (spatial::JointKind::Distance(length), Isometry3::identity()),
     };
     let motor = joint.motor.map(|motor| match motor {

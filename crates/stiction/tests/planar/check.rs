@@ -1,6 +1,6 @@
 //! Every mistake is found, and all of them at once.
 
-use crate::scenes::{at, disk, earth, floor, rectangle};
+use crate::common::{at, disk, earth, floor, rectangle};
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::Material;
 use stiction::planar::{
@@ -38,8 +38,8 @@ fn nothing_wrong_is_nothing_found() {
 
 #[test]
 fn worlds() {
-    only("world: time and gravity", |w, _, _| w.gravity.x = NAN);
-    only("world: time and gravity", |w, _, _| w.t = f64::INFINITY);
+    only("world, gravity: must be finite", |w, _, _| w.gravity.x = NAN);
+    only("world, time: must be finite", |w, _, _| w.t = f64::INFINITY);
     let mut empty = earth();
     empty.add_body(floor());
     assert!(empty.build().unwrap_err().to_string().contains("world: no body moves"));
@@ -89,10 +89,10 @@ fn masses() {
 
 #[test]
 fn poses_and_velocities() {
-    only("body good, pose and velocity: must be finite", |w, _, b| {
+    only("body good, pose: must be finite", |w, _, b| {
         w.body_mut(b).unwrap().pose.translation.y = NAN;
     });
-    only("body good, pose and velocity: must be finite", |w, _, b| {
+    only("body good, velocity: must be finite", |w, _, b| {
         w.body_mut(b).unwrap().velocity.angular = NAN;
     });
     let turning = Twist::new(Vector2::zeros(), 1.0);
@@ -106,7 +106,7 @@ fn poses_and_velocities() {
     only("body new, axis: must be a unit vector, not of length 2", |w, _, _| {
         w.add_body(Body::slider("new", 1.0, Vector2::new(2.0, 0.0)));
     });
-    only("body new, path: is not finite at t = 0 s", |w, _, _| {
+    only("body new, path: the pose at t = 0 s must be finite", |w, _, _| {
         w.add_body(Body::kinematic("new", Path::new(|_| (at(NAN, 0.0), Twist::default()))));
     });
 }
@@ -119,8 +119,8 @@ fn shapes() {
         }
     };
     only("body new, shape 0: disk: radius = -1", put(disk(-1.0)));
-    only("body new, shape 0: its pose must be finite", put(disk(1.0).at(at(NAN, 0.0))));
-    only("a surface velocity of NaN m/s", put(disk(1.0).surface_velocity(NAN)));
+    only("body new, shape 0, pose: must be finite", put(disk(1.0).at(at(NAN, 0.0))));
+    only("body new, shape 0, surface velocity: must be finite", put(disk(1.0).surface_velocity(NAN)));
     only(
         "body new, shape 0, friction: μ = -0.1",
         put(disk(1.0).material(Material { friction: -0.1, restitution: 0.0, ..Material::default() })),
@@ -136,7 +136,7 @@ fn shapes() {
         w.exclude(a, b);
         w.bodies().count();
     });
-    only("must be added and removed by attach and detach", |w, _, b| {
+    only("must be added and removed with add_shape and remove_shape", |w, _, b| {
         w.body_mut(b).unwrap().shapes.push(disk(0.1).at(at(0.0, 2.0)));
     });
 }
@@ -159,7 +159,7 @@ fn pairs() {
         let ellipse = Attached::new(Shape::Ellipse { semi_axes: [1.0, 2.0] });
         w.add_body(Body::point("new", 1.0).at(at(90.0, 90.0)).with(ellipse));
     });
-    only("material of good and shape 77: there is no such shape", |w, _, b| {
+    only("material of good and shape 77: there is no shape 77", |w, _, b| {
         let shape = w.shapes(b).next().unwrap().0;
         w.pair_material(ShapeId(77), shape, Material::default());
     });
@@ -179,39 +179,42 @@ fn joints() {
         }
     };
     only("joint pin, bodies: good on both sides", |w, _, b| {
-        w.add_joint(Joint::new("pin", JointKind::Weld, (b, frame), (b, frame)));
+        w.add_joint(Joint::new("pin", JointKind::Fixed, (b, frame), (b, frame)));
     });
     only("joint pin, bodies: there is no body 55", |w, _, b| {
-        w.add_joint(Joint::new("pin", JointKind::Weld, (b, frame), (BodyId(55), frame)));
+        w.add_joint(Joint::new("pin", JointKind::Fixed, (b, frame), (BodyId(55), frame)));
     });
-    only("joint pin, bodies: neither body moves", |w, a, _| {
+    only("joint pin, bodies: neither floor nor other moves", |w, a, _| {
         let other = w.add_body(Body::fixed("other"));
-        w.add_joint(Joint::new("pin", JointKind::Weld, (a, frame), (other, frame)));
+        w.add_joint(Joint::new("pin", JointKind::Fixed, (a, frame), (other, frame)));
     });
-    only("joint pin, frames: must be finite", |w, a, b| {
-        w.add_joint(Joint::new("pin", JointKind::Weld, (a, frame), (b, at(0.0, NAN))));
+    only("joint pin, frame b: must be finite", |w, a, b| {
+        w.add_joint(Joint::new("pin", JointKind::Fixed, (a, frame), (b, at(0.0, NAN))));
     });
     for length in [0.0, -1.0, NAN] {
-        only("joint pin, length: ", join(JointKind::Distance(length), |j| j));
+        only("joint pin, distance: ", join(JointKind::Distance(length), |j| j));
     }
     only(
         "joint pin, limits: 1 to -1 are in the wrong order",
         join(JointKind::Prismatic, |j| j.limits(1.0, -1.0)),
     );
     only("joint pin, limits: NaN to 1", join(JointKind::Prismatic, |j| j.limits(NAN, 1.0)));
-    only("must lie between −π and π", join(JointKind::Revolute, |j| j.limits(-4.0, 1.0)));
-    only("a length of at most 0 is none", join(JointKind::Distance(1.0), |j| j.limits(-1.0, 0.0)));
+    only("must lie within −π and π", join(JointKind::Revolute, |j| j.limits(-4.0, 1.0)));
+    only("the greatest length 0 m must be > 0", join(JointKind::Distance(1.0), |j| j.limits(-1.0, 0.0)));
     only("joint pin, friction: -1", join(JointKind::Revolute, |j| j.friction(-1.0)));
     only("joint pin, compliance: NaN", join(JointKind::Revolute, |j| j.compliance(NAN)));
     let motor = |j: Joint| j.motor(Motor::Velocity { speed: NAN, force: 1.0 });
-    only("joint pin, motor: what it seeks", join(JointKind::Revolute, motor));
+    only("joint pin, motor: speed = NaN", join(JointKind::Revolute, motor));
     let motor = |j: Joint| j.motor(Motor::Velocity { speed: 1.0, force: -1.0 });
-    only("joint pin, motor, force: -1", join(JointKind::Revolute, motor));
+    only("joint pin, motor: force = -1", join(JointKind::Revolute, motor));
     let motor = |j: Joint| j.motor(Motor::Position { target: 0.0, gain: -2.0, force: 1.0 });
-    only("joint pin, motor, gain: -2", join(JointKind::Revolute, motor));
-    only("a weld has no coordinate", join(JointKind::Weld, |j| j.limits(0.0, 1.0)));
-    only("a weld has no coordinate", join(JointKind::Weld, |j| j.friction(1.0)));
-    only("a distance joint without limits", join(JointKind::Distance(1.0), |j| j.friction(1.0)));
+    only("joint pin, motor: gain = -2", join(JointKind::Revolute, motor));
+    only(
+        "joint pin, limits: a fixed joint has no coordinate",
+        join(JointKind::Fixed, |j| j.limits(0.0, 1.0)),
+    );
+    only("joint pin, friction: a fixed joint has no coordinate", join(JointKind::Fixed, |j| j.friction(1.0)));
+    only("joint pin, distance: it is held", join(JointKind::Distance(1.0), |j| j.friction(1.0)));
 }
 
 #[test]
@@ -233,9 +236,9 @@ fn forces() {
     only("force 0 (spring), stiffness: -1", spring(-1.0, 0.0, 0.0));
     only("force 0 (spring), damping: NaN", spring(0.0, NAN, 0.0));
     only("force 0 (spring), rest length: -1", spring(0.0, 0.0, -1.0));
-    only("force 0 (spring): there is no body 55", |w, a, _| spring(1.0, 0.0, 0.0)(w, a, BodyId(55)));
-    only("force 0 (spring): good on both sides", |w, _, b| spring(1.0, 0.0, 0.0)(w, b, b));
-    only("force 0 (spring): its points", |w, a, b| {
+    only("force 0 (spring), bodies: there is no body 55", |w, a, _| spring(1.0, 0.0, 0.0)(w, a, BodyId(55)));
+    only("force 0 (spring), bodies: good on both sides", |w, _, b| spring(1.0, 0.0, 0.0)(w, b, b));
+    only("force 0 (spring), points: must be finite", |w, a, b| {
         spring(1.0, 0.0, 0.0)(w, a, b);
         if let Some(Force::Spring { point_a, .. }) = w.force_mut(ForceId(0)) {
             point_a.x = NAN;
@@ -248,18 +251,18 @@ fn forces() {
         }
     };
     only("force 0 (rail), axis: must be a unit vector, not of length 0", rail(Vector2::zeros(), 0.0, 1.0));
-    only("force 0 (rail): point and origin", rail(Vector2::x(), NAN, 1.0));
+    only("force 0 (rail), point: point and origin", rail(Vector2::x(), NAN, 1.0));
     only("force 0 (rail), stiffness: -2", rail(Vector2::x(), 0.0, -2.0));
-    only("force 0 (constant): floor does not move by itself", |w, a, _| {
+    only("force 0 (constant), body: floor does not move by itself", |w, a, _| {
         w.add_force(Force::constant(a, Vector2::x()));
     });
-    only("force 0 (constant): there is no body 9", |w, _, _| {
+    only("force 0 (constant), body: there is no body 9", |w, _, _| {
         w.add_force(Force::constant(BodyId(9), Vector2::x()));
     });
-    only("force 0 (constant): point, force and torque", |w, _, b| {
+    only("force 0 (constant), force: must be finite", |w, _, b| {
         w.add_force(Force::constant(b, Vector2::new(NAN, 0.0)));
     });
-    only("force 0 (timed): point, force and torque", |w, _, b| {
+    only("force 0 (timed), torque: must be finite at t = 0 s", |w, _, b| {
         w.add_force(Force::timed(b, |_| Wrench { force: Vector2::zeros(), torque: NAN }));
     });
 }
@@ -274,13 +277,13 @@ fn all_at_once_with_names() {
         w.add_force(Force::constant(BodyId(9), Vector2::x()));
     });
     let words = [
-        "world: time and gravity",
+        "world, gravity: must be finite",
         "body good: 2 have this name",
         "body good, mass: 0 kg",
-        "body good, mass: a moment of inertia of -1 kg m²",
+        "body good, inertia: a moment of inertia of -1 kg m²",
         "joint pin, bodies: floor on both sides",
         "joint pin, friction: -1",
-        "force 0 (constant): there is no body 9",
+        "force 0 (constant), body: there is no body 9",
         "bodies floor and good: overlap by 0.9 m",
     ];
     assert_eq!(found.len(), words.len(), "{found:#?}");

@@ -1,6 +1,6 @@
 //! Who touches whom, and what moving surfaces do.
 
-use crate::scenes::{G, at, disk, earth, floor, friction, moving, rectangle, run, space, start};
+use crate::common::{G, at, disk, earth, floor, friction, moving, rectangle, run, space, start};
 use nalgebra::{Point2, Vector2};
 use stiction::planar::{Attached, Body, BodyId, Joint, Mass, Path, World};
 use stiction::{ContactQuery, ContactRow, Groups, Material, Scheme, SearchCache, System};
@@ -52,7 +52,7 @@ fn a_piston_lifts_a_box() {
 #[test]
 fn a_fast_kinematic_body_does_not_keep_post_stabilization_from_mending() {
     // a fly passes far away at 100 m/s while a pendulum is mended after every step
-    let mut world = crate::scenes::chain(2).0;
+    let mut world = crate::common::chain(2).0;
     let path = Path::new(|t| (at(50.0, 100.0 * t), moving(0.0, 100.0, 0.0)));
     world.add_body(Body::kinematic("fly", path).with(disk(0.01)));
     let mut simulation = start(world, Scheme::default());
@@ -136,7 +136,7 @@ fn sensors_tell_what_they_overlap() {
         let inside = (s.state().q[0]).abs() <= 0.75 + 1e-12;
         let sensed = s.system().sensed(s.state());
         assert_eq!(!sensed.is_empty(), inside, "x = {}", s.state().q[0]);
-        assert!(sensed.iter().all(|p| (p.a, p.b) == (gate.0, ball.0)));
+        assert!(sensed.iter().all(|p| (p.a, p.b) == (gate, ball)));
     });
     assert_eq!(simulation.state().v[0], 10.0);
 }

@@ -1,6 +1,6 @@
 //! Worlds that change while they run, snapshots, and runs that repeat bit by bit.
 
-use crate::scenes::{G, at, chain, disk, earth, floor, moving, rectangle, run, start};
+use crate::common::{G, at, chain, disk, earth, floor, moving, rectangle, run, start};
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Attached, Body, Force, Joint, Mass, Model, Path, World};
 use stiction::{Scheme, Simulation, State};
@@ -120,7 +120,7 @@ fn bodies_shapes_and_joints_come_and_go() {
     // a hinge holds it while the first goes away
     let hinge = simulation
         .edit(|w| {
-            let hinge = w.add_joint(Joint::weld("hold", w, ground, second, Point2::new(0.1, 0.6)));
+            let hinge = w.add_joint(Joint::fixed("hold", w, ground, second, Point2::new(0.1, 0.6)));
             let first = w.find_body("box").unwrap();
             w.remove_body(first).unwrap();
             hinge

@@ -1,6 +1,6 @@
 //! Springs, dampers, and forces of time and state.
 
-use crate::scenes::{G, at, earth, moving, run, space, start};
+use crate::common::{G, at, earth, moving, run, space, start};
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Body, BodyId, Force, Mass, Wrench};
 use stiction::{Forces, Scheme, System};

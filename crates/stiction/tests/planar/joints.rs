@@ -1,6 +1,6 @@
 //! Joints hold, give way, stop, drive and brake.
 
-use crate::scenes::{G, at, chain, earth, moving, run, space, start};
+use crate::common::{G, at, chain, earth, moving, run, space, start};
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Body, BodyId, Joint, JointKind, Mass, Motor, World};
 use stiction::{ProjectError, Scheme};
@@ -27,7 +27,7 @@ fn pendulum(kind: JointKind) -> World {
                 JointKind::Prismatic => {
                     Joint::prismatic("joint", &world, first, second, point, Vector2::new(0.6, 0.8))
                 }
-                _ => Joint::weld("joint", &world, first, second, point),
+                _ => Joint::fixed("joint", &world, first, second, point),
             }
         }
     };
@@ -37,7 +37,7 @@ fn pendulum(kind: JointKind) -> World {
 
 #[test]
 fn joints_hold_to_second_order() {
-    for kind in [JointKind::Revolute, JointKind::Distance(1.0), JointKind::Prismatic, JointKind::Weld] {
+    for kind in [JointKind::Revolute, JointKind::Distance(1.0), JointKind::Prismatic, JointKind::Fixed] {
         let worst = |n: u32| {
             let h = 0.5 / f64::from(n);
             let mut simulation = start(pendulum(kind), Scheme::ah04());
@@ -251,7 +251,7 @@ fn a_compliant_joint_sags_by_its_load() {
         let mut world = earth();
         let ground = world.add_body(Body::fixed("ground"));
         let body = world.add_body(Body::rigid("load", Mass::given(3.0, 1.0)));
-        let weld = Joint::weld("weld", &world, ground, body, Point2::origin());
+        let weld = Joint::fixed("weld", &world, ground, body, Point2::origin());
         world.add_joint(weld.compliance(1e-4));
         // something else that post-stabilization has to mend
         let bar = world.add_body(bar("bar", 5.5, 0.0));

@@ -1,6 +1,6 @@
 //! What mechanics keeps, whatever happens.
 
-use crate::scenes::{
+use crate::common::{
     at, disk, earth, floor, friction, kinetic, moving, random, rectangle, run, space, start,
 };
 use nalgebra::{Isometry2, Point2, Vector2};
@@ -104,7 +104,7 @@ fn no_step_gains_energy() {
         // v_f = M⁻¹ b = v + h M⁻¹ k, and ½ bᵀM⁻¹b is its energy
         let mut forces = Forces::default();
         model.forces(state.t, &state.q, &state.v, &mut forces);
-        let starts = crate::scenes::starts(&model);
+        let starts = crate::common::starts(&model);
         let mut free = state.v.clone();
         for (i, &n) in model.bodies().iter().enumerate() {
             let mass = model.mass(i);

@@ -1,6 +1,7 @@
 //! The planar world against finite differences, the scheme's own recurrences and the laws of mechanics.
 
 mod check;
+mod common;
 mod contacts;
 mod editing;
 mod forces;
@@ -8,4 +9,3 @@ mod joints;
 mod laws;
 mod motion;
 mod rows;
-mod scenes;

@@ -1,6 +1,6 @@
 //! Bodies alone and on the ground, against the scheme's own recurrences.
 
-use crate::scenes::{G, at, chain, disk, earth, floor, friction, moving, rectangle, run, start};
+use crate::common::{G, at, chain, disk, earth, floor, friction, moving, rectangle, run, start};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::TAU;
 use stiction::planar::{Attached, Body, Joint, Mass};

@@ -1,6 +1,6 @@
 //! Rows are the gradients of what they hold: central differences of Θ and Φ along q ⊕ εv.
 
-use crate::scenes::{at, disk, numbers, random, rectangle, space, starts};
+use crate::common::{at, disk, numbers, random, rectangle, space, starts};
 use nalgebra::{Isometry2, Point2, Vector2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -123,7 +123,7 @@ fn joint_rows_are_gradients() {
     let mut rng = random(1);
     let mut checked = 0;
     for round in 0..200 {
-        for kind in [JointKind::Revolute, JointKind::Prismatic, JointKind::Weld, JointKind::Distance(0.7)] {
+        for kind in [JointKind::Revolute, JointKind::Prismatic, JointKind::Fixed, JointKind::Distance(0.7)] {
             let mut world = space();
             let bodies = bodies(&mut world, &mut rng);
             let a = bodies[rng.random_range(0..6)];
@@ -134,7 +134,7 @@ fn joint_rows_are_gradients() {
             };
             let frames = [frame(&mut rng), frame(&mut rng)];
             let mut joint = Joint::new("joint", kind, (a, frames[0]), (b, frames[1]));
-            let with_coordinate = round % 2 == 0 && kind != JointKind::Weld;
+            let with_coordinate = round % 2 == 0 && kind != JointKind::Fixed;
             if with_coordinate {
                 joint = joint.limits(0.5, 2.5).friction(1.0);
                 joint = joint.motor(Motor::Velocity { speed: 1.0, force: 2.0 });
@@ -148,7 +148,7 @@ fn joint_rows_are_gradients() {
             let rigid = match kind {
                 JointKind::Revolute => 2,
                 JointKind::Prismatic => 1 + usize::from(turns),
-                JointKind::Weld => 2 + usize::from(turns),
+                JointKind::Fixed => 2 + usize::from(turns),
                 JointKind::Distance(_) => usize::from(!with_coordinate),
             };
             let coordinate = with_coordinate && (turns || kind != JointKind::Revolute);
@@ -210,7 +210,7 @@ fn tangent_rows_are_slip_velocities() {
     for point in [FrictionPoint::Common, FrictionPoint::Surface] {
         let mut world = space();
         world.friction_point = point;
-        let floor = Path::new(|t| (at(3.0 * t, 0.0), crate::scenes::moving(3.0, 0.0, 0.0)));
+        let floor = Path::new(|t| (at(3.0 * t, 0.0), crate::common::moving(3.0, 0.0, 0.0)));
         let belt = Attached::new(Shape::HalfPlane).surface_velocity(0.5);
         world.add_body(Body::kinematic("floor", floor).with(belt));
         world.add_body(Body::rigid("disk", Mass::given(1.0, 1.0)).at(at(0.0, 1.25)).with(disk(1.0)));
@@ -223,7 +223,7 @@ fn tangent_rows_are_slip_velocities() {
         assert!((slip - (2.0 + 0.1 * lever - 3.0 - 0.5)).abs() < 1e-15);
         assert_eq!(rows[0].direction, [0.0, 1.0, 0.0]);
         assert_eq!(rows[0].tangent_directions[0], [1.0, 0.0, 0.0]);
-        assert_eq!(rows[0].bodies, [0, 1]);
+        assert_eq!(rows[0].bodies, [BodyId(0), BodyId(1)]);
     }
 }
 

@@ -137,7 +137,7 @@ fn a_spoiled_proof_is_refused() {
     let spoil: [fn(&mut ContactRow); 9] = [
         |c| c.mu = 0.6,
         |c| c.restitution = 0.1,
-        |c| c.bodies[0] += 7,
+        |c| c.bodies[0].0 += 7,
         |c| c.id.feature += 8,
         |c| c.set = FrictionSet::regular(6).expect("a hexagon"),
         |c| c.set = FrictionSet::circle(),
@@ -258,7 +258,10 @@ fn piles_keep_contacts_without_proof() {
             assert_eq!(report.work.limited, 0);
             // box against box and box against floor
             let bodies = |id| rows.iter().find(|c| c.id == id).expect("a contact of the step").bodies;
-            assert!(report.dropped.iter().all(|d| bodies(d.contact).contains(&1)), "seed {seed}");
+            assert!(
+                report.dropped.iter().all(|d| bodies(d.contact).contains(&stiction::BodyId(1))),
+                "seed {seed}"
+            );
             steps += 1;
             proven += report.work.proven;
         }

@@ -53,7 +53,7 @@ impl RunOutcome {
                 EventKind::Reversal => 'R',
             };
             let place = match event.constraint {
-                ConstraintId::Contact(id) => id.pair.b as usize,
+                ConstraintId::Contact(id) => id.pair.b.0 as usize,
                 ConstraintId::Joint(row) => row,
             };
             let summary = format!("{letter}{place}");

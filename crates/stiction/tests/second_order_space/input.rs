@@ -145,7 +145,7 @@ fn a_start_with_joint_errors_is_refused_until_it_is_projected() {
         let error = spatial(world.clone()).step(0.01).expect_err("a joint that does not hold");
         let StepError::Apart { joint, error: off, speed: fast, .. } = error else { panic!("{error}") };
         assert!((off.abs() - apart).abs() < 1e-12 && (fast.abs() - speed).abs() < 1e-12);
-        assert_eq!(joint, 0);
+        assert_eq!(joint, stiction::JointId(0));
         world.project().expect("a world that can be projected");
         step(&mut spatial(world), 0.01);
     }

@@ -97,3 +97,9 @@ pub(crate) fn pose_of(simulation: &Simulation<Model>, body: BodyId) -> Isometry3
 pub(crate) fn twist_of(simulation: &Simulation<Model>, body: BodyId) -> Twist {
     simulation.system().velocity(simulation.state(), body).expect("a body of the world")
 }
+
+/// Ball of 0.1 m on the floor at x [m].
+pub(crate) fn ball(name: &str, x: f64) -> Body {
+    let shape = Attached::new(Shape::Sphere { radius: 0.1 });
+    Body::rigid(name, Mass::Density(500.0)).with(shape).at(Isometry3::translation(x, 0.0, 0.1))
+}

@@ -4,8 +4,10 @@ use crate::common::{body, built, pose, starts, vector};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stiction::spatial::{Attached, Body, Joint, JointKind, Mass, Model, Motor, Shape, World};
-use stiction::{ContactQuery, ContactRow, FrictionPoint, JointRow, RowKind, SearchCache, State, System};
+use stiction::spatial::{Attached, Body, BodyId, Joint, JointKind, Mass, Model, Motor, Shape, World};
+use stiction::{
+    ContactQuery, ContactRow, FrictionPoint, JointRow, KindOfJoint, RowKind, SearchCache, State, System,
+};
 
 /// Step of the differences: truncation ε² and round-off 1e-16/ε are both near 1e-10.
 const EPSILON: f64 = 1e-5;
@@ -212,8 +214,7 @@ fn normal_rows_are_the_gradients_of_their_gaps() {
 }
 
 /// The velocity of the surface point of a shape at a world point, from the poses alone.
-fn surface_velocity(model: &Model, state: &State, body: u32, point: [f64; 3]) -> Vector3<f64> {
-    let id = stiction::spatial::BodyId(body);
+fn surface_velocity(model: &Model, state: &State, id: BodyId, point: [f64; 3]) -> Vector3<f64> {
     let here = model.pose(state, id).unwrap();
     let local = here.inverse_transform_point(&point.into());
     let at = |epsilon: f64| {

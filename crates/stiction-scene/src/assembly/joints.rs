@@ -1,0 +1,115 @@
+//! Joints of a scene file, with their limits and motors.
+
+use super::{Assembly, JointAt, SceneDimension, copies, missing, point};
+use crate::read::Reader;
+use stiction::{BodyId, EuclideanVector, Joint, KindOfJoint, Motor, RigidPose};
+
+impl<D: SceneDimension> Assembly<'_, D> {
+    pub(super) fn joints(&mut self) {
+        for (k, reader) in self.root.tables("joints").enumerate() {
+            let numbered = format!("j{k}");
+            let base = reader.text("name").unwrap_or(&numbered);
+            for copy in copies::<D>(&reader) {
+                let name = copy.name(base);
+                let [a, b] = self.two(&reader, &copy.index);
+                // the keys are read even where a body is missing, so that none counts as unused
+                let ends = [a.unwrap_or(BodyId(u32::MAX)), b.unwrap_or(BodyId(u32::MAX))];
+                let joint = self.joint(&reader, name.clone(), ends, &copy.moved);
+                let joint = joint.filter(|_| a.is_some() && b.is_some());
+                if self.places.joint(name.clone(), k) && reader.has("name") {
+                    reader.error(&reader.span("name"), format!("another joint is named `{name}`"));
+                }
+                if let Some(joint) = joint {
+                    self.world.add_joint(joint);
+                }
+            }
+        }
+    }
+
+    fn joint(
+        &self,
+        reader: &Reader,
+        name: String,
+        [a, b]: [BodyId; 2],
+        moved: &D::Isometry,
+    ) -> Option<Joint<D>> {
+        let kind = reader.text("kind")?;
+        let given = |key: &str| point::<D>(reader, key).map(|p| moved.point(&p));
+        let frames = (reader.table("frame_a"), reader.table("frame_b"));
+        let mut joint = if let (Some(frame_a), Some(frame_b)) = frames {
+            let (frame_a, frame_b) = (D::read_pose(&frame_a), D::read_pose(&frame_b));
+            let distance = || D::JointKind::with_length(self.length(reader, [(a, &frame_a), (b, &frame_b)]));
+            let kind = D::joint_kind(kind).unwrap_or_else(distance);
+            Joint::new(name, kind, (a, frame_a), (b, frame_b))
+        } else if frames.0.is_some() || frames.1.is_some() {
+            let other = if frames.0.is_some() { "frame_b" } else { "frame_a" };
+            missing(reader, other, "a joint has a frame in each body");
+            return None;
+        } else {
+            if !reader.has("at") {
+                missing(reader, "at", "where the joint is, in the world");
+                return None;
+            }
+            let at = given("at")?;
+            if kind == "distance" {
+                if !reader.has("at_b") {
+                    missing(reader, "at_b", "the point of the second body");
+                    return None;
+                }
+                let mut joint = Joint::distance(name, &self.world, (a, at), (b, given("at_b")?));
+                if let Some(length) = reader.number("length") {
+                    joint.kind = D::JointKind::with_length(length);
+                }
+                joint
+            } else {
+                let joint = JointAt { kind, name, bodies: [a, b], point: at };
+                D::joint_at(&self.world, reader, joint, moved)?
+            }
+        };
+        joint.limits = limits(reader);
+        joint.motor = motor(reader);
+        joint.friction = reader.number("friction").unwrap_or(0.0);
+        joint.compliance = reader.number("compliance").unwrap_or(0.0);
+        joint.collide = reader.flag("collide").unwrap_or(false);
+        Some(joint)
+    }
+
+    /// Length that is given, or that the points have at the start.
+    fn length(&self, reader: &Reader, ends: [(BodyId, &D::Isometry); 2]) -> f64 {
+        let now = || {
+            let [a, b] = ends.map(|(id, frame)| {
+                let pose = self.world.body(id).map_or_else(D::Isometry::identity, |body| body.pose);
+                pose.times(frame).point(&D::Point::default())
+            });
+            (b - a).norm()
+        };
+        reader.number("length").unwrap_or_else(now)
+    }
+}
+
+/// Motor of a joint, if it has one.
+fn motor(joint: &Reader) -> Option<Motor> {
+    let table = joint.table("motor")?;
+    let force = table.number("force");
+    let needed = |key: &str| {
+        let value = table.angle(key);
+        if value.is_none() && !table.has(key) && !table.has(&format!("{key}_deg")) {
+            let message = format!("missing key `{key}` or `{key}_deg`: the target of the motor");
+            table.error(&table.node.span, message);
+        }
+        value
+    };
+    match table.text("kind")? {
+        "velocity" => Some(Motor::Velocity { speed: needed("speed")?, force: force? }),
+        "position" => {
+            Some(Motor::Position { target: needed("target")?, gain: table.number("gain")?, force: force? })
+        }
+        _ => None,
+    }
+}
+
+/// Limits of a joint coordinate [rad; m].
+fn limits(joint: &Reader) -> Option<[f64; 2]> {
+    let degrees = || joint.vector::<2>("limits_deg").map(|limits| limits.map(f64::to_radians));
+    joint.vector::<2>("limits").or_else(degrees)
+}
