@@ -68,7 +68,8 @@ impl Scene {
             found.push(Finding::warning(&span(key), message));
         }
         if run.accuracy.is_some() && !matches!(run.scheme.level, Level::Trapezoidal(_)) {
-            let message = "a run to an accuracy needs a scheme of second order; this one is ignored";
+            let message =
+                "a run to an accuracy makes steps of second order, but this scheme is of first order";
             found.push(Finding::warning(&span("scheme"), message).help("use \"accurate\" or \"pagt06\""));
         }
         if run.accuracy.is_some_and(|accuracy| !(1e-10..=1e-2).contains(&accuracy.tolerance)) {

@@ -105,7 +105,7 @@ impl Node {
         match &self.value {
             Value::Table(_) => "a table",
             Value::List(_) => "a list",
-            Value::Text(_) => "a text",
+            Value::Text(_) => "a string",
             Value::Integer(_) => "an integer",
             Value::Number(_) => "a number",
             Value::Flag(_) => "a boolean",

@@ -107,7 +107,7 @@ impl Validator<'_> {
             }
             ValueKind::Text => {
                 if node.text().is_none() {
-                    self.expected(node, "a text");
+                    self.expected(node, "a string");
                 }
             }
             ValueKind::Name => match node.text() {
@@ -119,7 +119,7 @@ impl Validator<'_> {
                 // expressions are parsed by the reader
                 if node.text().is_none() {
                     if node.number().is_none() {
-                        self.expected(node, "a number or an expression in quotes");
+                        self.expected(node, "a number or an expression as a string");
                     } else {
                         self.number(node, crate::keys::ANY);
                     }
@@ -181,7 +181,7 @@ impl Validator<'_> {
         match node.text() {
             Some(text) if names.contains(&text) => {}
             Some(text) => self.not_one_of(node, text, names),
-            None => self.expected(node, "a text"),
+            None => self.expected(node, "a string"),
         }
     }
 
@@ -240,7 +240,7 @@ impl Validator<'_> {
             let message = format!("missing key `kind`: one of {}", words.join(", "));
             return self.add(Finding::error(&node.span, message));
         };
-        let Some(text) = kind.node.text() else { return self.expected(&kind.node, "a text") };
+        let Some(text) = kind.node.text() else { return self.expected(&kind.node, "a string") };
         if let Some(variant) = here().find(|variant| variant.word == text) {
             self.table(node, variant.table, Some("kind"));
         } else {
