@@ -4,9 +4,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test viewer gallery book parquet bench bench-long bench-peers soak fuzz
 
-# Problems that `make soak` solves.
+# Number of problems of `make soak`.
 SOAK ?= 100000
-# Pairs that `make fuzz` measures, and scene files that it breaks.
+# Number of pairs of bodies, and of scene files, of `make fuzz`.
 FUZZ ?= 1000000
 
 help: ## show this list
@@ -36,10 +36,10 @@ parquet: ## lint and test the command with its feature `parquet`, which `make te
 	cargo clippy --locked --release -p stiction-cli --all-targets --features parquet -- -D warnings
 	cargo test --locked --release -p stiction-cli --features parquet --test runs parquet
 
-bench: ## time steps of scenes and what second order costs, gaps beside parry's, and Lemke's method beside quantecon's
+bench: ## time solvers, steps of first and second order, gap queries beside parry, Lemke's method beside quantecon's
 	@bash scripts/bench.sh
 
-bench-long: ## 100,000 steps of a wall at rest and of a tumbling drum, heaps of jacks, piles of 10,000: half an hour
+bench-long: ## 100,000 steps of a wall and of a drum, heaps of jacks, piles of 10,000 cubes: half an hour
 	@bash scripts/bench_long.sh
 
 bench-peers: ## this project beside six other engines on the same scenes (PEERS=folder for them, 4 GB)
@@ -49,6 +49,6 @@ soak: ## solve and certify many random contact problems (SOAK=100000)
 	cargo run --locked --release -p stiction-lab -- soak --count $(SOAK)
 	cargo run --locked --release -p stiction-lab -- soak --count $(SOAK) --circles
 
-fuzz: ## random pairs of bodies measured in two ways, and broken scene files (FUZZ=1000000)
+fuzz: ## random pairs of bodies against parry, and scene files changed at random (FUZZ=1000000)
 	cargo run --locked --release -p stiction-lab -- fuzz ratio --count $(FUZZ)
 	cargo run --locked --release -p stiction-lab -- fuzz scenes --count $(FUZZ)

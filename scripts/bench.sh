@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The solver on heaps of boxes; chains; steps of named scenes; those of second order beside AH04's; the ratio metric beside parry; then Lemke's method on stacked boxes: this library, and quantecon's on the same problems.
+# Short benchmarks. Solver: heaps of boxes, success rates, chains. Steps: phases, named scenes, second
+# order beside AH04. Gap queries: the ratio metric beside parry. Lemke's method: this library beside quantecon's.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What takes long: 100,000 steps of a wall and of a drum, jacks that come to rest, heaps of up to 10,000 cubes on one thread and two, 100,000 problems with circular friction.
+# Benchmarks of about half an hour: 100,000 steps of a wall and of a drum, jacks that come to rest, heaps of up to 10,000
+# cubes on one thread and two, 100,000 problems with circular friction.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

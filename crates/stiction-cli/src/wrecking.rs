@@ -23,7 +23,7 @@ const RADIUS: f64 = 0.35;
 /// Half the width and height of the boxes of the tower, from below [m].
 const BOXES: [[f64; 2]; 6] = [[0.5, 0.2], [0.4, 0.25], [0.35, 0.2], [0.4, 0.15], [0.3, 0.3], [0.2, 0.2]];
 /// Times of the snapshots [s].
-const FRAMES: [f64; 6] = [0.0, 0.8, 1.0, 1.3, 2.0, 4.0];
+const SNAPSHOT_TIMES: [f64; 6] = [0.0, 0.8, 1.0, 1.3, 2.0, 4.0];
 
 struct WreckingScene {
     simulation: Simulation<Model>,
@@ -96,7 +96,7 @@ pub(crate) fn run(folder: &Path) -> Result<(String, Vec<(PathBuf, String)>), Bad
             lines += 0.5;
             let _ = writeln!(text, "{}", line(&report));
         }
-        if FRAMES.get(frames.len()).is_some_and(|t| report.t >= t - 0.5 * BALL_STEP) {
+        if SNAPSHOT_TIMES.get(frames.len()).is_some_and(|t| report.t >= t - 0.5 * BALL_STEP) {
             frames.push(scene.frame());
         }
     }

@@ -10,6 +10,7 @@ mod rates;
 mod ratio;
 mod scaling;
 mod scenes;
+mod search;
 mod second_order;
 mod solver;
 mod timing;
@@ -29,6 +30,7 @@ pub(crate) enum Benchmark {
     Ratio(ratio::RatioArguments),
     Scaling(scaling::ScalingArguments),
     Scenes(scenes::SceneArguments),
+    Search(search::SearchArguments),
     SecondOrder(second_order::SecondOrderArguments),
     Solver(solver::HeapArguments),
 }
@@ -46,6 +48,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
         Benchmark::Ratio(arguments) => ratio::run(arguments),
         Benchmark::Scaling(arguments) => scaling::run(arguments),
         Benchmark::Scenes(arguments) => scenes::run(arguments),
+        Benchmark::Search(arguments) => search::run(arguments),
         Benchmark::SecondOrder(arguments) => second_order::run(arguments),
         Benchmark::Solver(arguments) => solver::run(arguments),
     }

@@ -74,10 +74,7 @@ pub(crate) fn towers(count: u32, height: u32, seed: u64) -> World {
 pub(crate) fn pile(count: u32, seed: u64) -> World {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut world = grounded();
-    let side = f64::from(count).cbrt().ceil();
-    for i in 0..count {
-        let (x, rest) = (f64::from(i) % side, (f64::from(i) / side).floor());
-        let (y, layer) = (rest % side, (rest / side).floor());
+    for (i, [x, y, layer]) in (0..count).zip(cubic_grid(count)) {
         // every other layer is set off by half a cube
         let offset = 0.15 * (layer % 2.0);
         let aside: [f64; 2] = std::array::from_fn(|_| random.random_range(-0.01..0.01));
@@ -90,6 +87,15 @@ pub(crate) fn pile(count: u32, seed: u64) -> World {
     world
 }
 
+/// Cells of a cubic grid for `count` bodies, layer by layer from below.
+fn cubic_grid(count: u32) -> impl Iterator<Item = [f64; 3]> {
+    let side = f64::from(count).cbrt().ceil();
+    (0..count).map(move |i| {
+        let (x, rest) = (f64::from(i) % side, (f64::from(i) / side).floor());
+        [x, rest % side, (rest / side).floor()]
+    })
+}
+
 /// Random velocity of up to 0.01 m/s along each axis.
 fn small_velocity(random: &mut ChaCha8Rng) -> Twist {
     let mut speed = || random.random_range(-0.01..0.01);
@@ -100,10 +106,7 @@ fn small_velocity(random: &mut ChaCha8Rng) -> Twist {
 pub(crate) fn balls(count: u32, seed: u64) -> World {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut world = grounded();
-    let side = f64::from(count).cbrt().ceil();
-    for i in 0..count {
-        let (x, rest) = (f64::from(i) % side, (f64::from(i) / side).floor());
-        let (y, layer) = (rest % side, (rest / side).floor());
+    for (i, [x, y, layer]) in (0..count).zip(cubic_grid(count)) {
         let aside: [f64; 2] = std::array::from_fn(|_| random.random_range(-0.01..0.01));
         let place = Isometry3::translation(0.22 * x + aside[0], 0.22 * y + aside[1], 0.12 + 0.22 * layer);
         let body = Body::rigid(format!("ball {i}"), Mass::Density(DENSITY));

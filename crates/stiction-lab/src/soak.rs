@@ -193,7 +193,7 @@ fn soak(arguments: &SoakArguments, pool: &ThreadPool) -> SoakTally {
         let seed = arguments.seed.wrapping_add(i);
         let (kind, step) = mixture(seed);
         tally.take(kind, seed, &step, arguments.circles);
-        if i % JAM_EVERY == 0 {
+        if i.is_multiple_of(JAM_EVERY) {
             let jam = ProblemKind::PenetratedJam.sample(seed);
             tally.take(ProblemKind::PenetratedJam, seed, &jam, arguments.circles);
         }

@@ -1,5 +1,6 @@
 //! `stiction-lab fuzz ratio`: random pairs of bodies, the ratio metric against parry's signed distance.
 
+use super::SeedRange;
 use crate::seeds::{Tally, over_seeds, pool};
 use crate::{BadInput, Outcome, print};
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
@@ -19,15 +20,8 @@ use stiction_geometry::spatial::{Basis, Gap, Polyhedron, Ratio, Shape, gaps, min
 /// small motion the warm result must be the cold one to 1e-9. A pair that fails is printed.
 #[derive(clap::Args)]
 pub(crate) struct RatioFuzzArguments {
-    /// Number of pairs
-    #[arg(long, default_value_t = 1_000_000)]
-    count: u64,
-    /// Seed of the first pair; the i-th one after it has seed + i
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Threads; the counts do not depend on their number
-    #[arg(long)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    range: SeedRange,
 }
 
 /// Least signed distance whose sign is compared [m]: parry's methods end at 5e-8 of the size.
@@ -73,17 +67,17 @@ struct RandomPair {
 /// Runs the command.
 pub(crate) fn run(arguments: &RatioFuzzArguments) -> Result<Outcome, BadInput> {
     let begun = Instant::now();
-    let pool = pool(arguments.threads)?;
+    let pool = pool(arguments.range.threads)?;
     let threads = pool.current_num_threads();
     let mut tally = judge_all(arguments, &pool);
     tally.failures.sort();
-    let mut text = format!("{} pairs from seed {}\n\n", arguments.count, arguments.seed);
+    let mut text = format!("{} pairs from seed {}\n\n", arguments.range.count, arguments.range.seed);
     let _ = writeln!(
         text,
         "{} signs compared, {} of them of overlapping pairs; {} within 1e-6 m of touching, parry silent on {}",
         tally.compared,
         tally.overlapping,
-        arguments.count.saturating_sub(tally.compared + tally.silent),
+        arguments.range.count.saturating_sub(tally.compared + tally.silent),
         tally.silent
     );
     let _ = writeln!(
@@ -116,14 +110,14 @@ pub(crate) fn run(arguments: &RatioFuzzArguments) -> Result<Outcome, BadInput> {
 
 fn judge_all(arguments: &RatioFuzzArguments, pool: &ThreadPool) -> PairTally {
     let judge = |tally: &mut PairTally, i: u64, _: usize| {
-        let seed = arguments.seed.wrapping_add(i);
+        let seed = arguments.range.seed.wrapping_add(i);
         // a panic is a failure like any other
         let verdict = catch_unwind(AssertUnwindSafe(|| judge(&sample(seed), tally)));
         if let Err(what) = verdict.unwrap_or_else(|_| Err("panicked".into())) {
             tally.failures.push((seed, what));
         }
     };
-    over_seeds(pool, arguments.count, judge, || ())
+    over_seeds(pool, arguments.range.count, judge, || ())
 }
 
 /// Pair of a seed.

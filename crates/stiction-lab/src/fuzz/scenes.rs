@@ -1,5 +1,6 @@
 //! `stiction-lab fuzz scenes`: reads, checks and runs scene files that are changed at random.
 
+use super::SeedRange;
 use super::mutate::sample;
 use crate::seeds::{Tally, over_seeds, pool};
 use crate::{BadInput, Outcome, print, write_file};
@@ -21,15 +22,8 @@ use stiction_scene::{BuiltScene, Diagnostics, Scene};
 /// hangs or is refused without a line number is saved.
 #[derive(clap::Args)]
 pub(crate) struct SceneFuzzArguments {
-    /// Number of files
-    #[arg(long, default_value_t = 1_000_000)]
-    count: u64,
-    /// Seed of the first file; the i-th one after it has seed + i
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Threads; the counts do not depend on their number
-    #[arg(long)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    range: SeedRange,
     /// Folder of the scenes to change
     #[arg(long, default_value = "scenes")]
     scenes: PathBuf,
@@ -103,7 +97,7 @@ impl FileTally {
 pub(crate) fn run(arguments: &SceneFuzzArguments) -> Result<Outcome, BadInput> {
     let begun = Instant::now();
     let seeds = seeds(arguments)?;
-    let pool = pool(arguments.threads)?;
+    let pool = pool(arguments.range.threads)?;
     let threads = pool.current_num_threads();
     // panics are counted, not printed one by one
     let hook = std::panic::take_hook();
@@ -111,8 +105,12 @@ pub(crate) fn run(arguments: &SceneFuzzArguments) -> Result<Outcome, BadInput> {
     let mut tally = judge_all(arguments, &seeds, &pool);
     std::panic::set_hook(hook);
     tally.failures.sort();
-    let mut text =
-        format!("{} files from seed {}, made of {} scenes\n\n", arguments.count, arguments.seed, seeds.len());
+    let mut text = format!(
+        "{} files from seed {}, made of {} scenes\n\n",
+        arguments.range.count,
+        arguments.range.seed,
+        seeds.len()
+    );
     let _ = writeln!(text, "{:9}  refused, with a line", tally.refused);
     let _ = writeln!(text, "{:9}  refused by the world, with a line", tally.impossible);
     let _ = writeln!(text, "{:9}  built, too large to run here", tally.large);
@@ -170,7 +168,7 @@ fn judge_all(arguments: &SceneFuzzArguments, seeds: &[String], pool: &ThreadPool
     let current: Vec<Current> = (0..pool.current_num_threads()).map(|_| Mutex::new(None)).collect();
     let note = |thread: usize, now: Option<(u64, Instant)>| *locked(&current[thread]) = now;
     let judge = |tally: &mut FileTally, i: u64, thread: usize| {
-        let seed = arguments.seed.wrapping_add(i);
+        let seed = arguments.range.seed.wrapping_add(i);
         let begun = Instant::now();
         note(thread, Some((seed, begun)));
         match catch_unwind(AssertUnwindSafe(|| judge(&file(seeds, seed)))) {
@@ -191,7 +189,7 @@ fn judge_all(arguments: &SceneFuzzArguments, seeds: &[String], pool: &ThreadPool
             hangs(arguments, seeds, seed);
         }
     };
-    over_seeds(pool, arguments.count, judge, watch)
+    over_seeds(pool, arguments.range.count, judge, watch)
 }
 
 /// Contents of a lock; a panic elsewhere leaves them as good as they were.

@@ -98,7 +98,7 @@ impl PeerScene {
                 "--h {h}: samples are {between} s apart, which is not a whole number of steps"
             ));
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 1 and 1e9
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 1e9")]
         Ok(steps as u32)
     }
 

@@ -120,3 +120,18 @@ fn a_profile_accounts_for_all_of_a_step() {
     let drawn = fs::read_to_string(&picture).unwrap();
     assert!(drawn.starts_with("<svg") && drawn.contains("post-stabilization"));
 }
+
+#[test]
+fn the_search_finds_the_contacts_of_every_scene() {
+    let (rows, table) = results(&["bench", "search", "--small"]);
+    assert_eq!(rows.len(), 5);
+    for row in &rows {
+        assert!(
+            row["search_us"].as_f64().unwrap() > 0.0 && table.contains(row["scene"].as_str().unwrap()),
+            "{row}"
+        );
+    }
+    // four corners of each of ten boxes
+    assert_eq!(rows[0]["contacts"], 40);
+    assert!(rows[1]["contacts"].as_u64().unwrap() > 0);
+}

@@ -22,7 +22,7 @@ pub const DISK_RADIUS: f64 = 3.0;
 pub const HALF_WIDTH: f64 = 75.0;
 
 /// Index of the table among the bodies.
-const TABLE: stiction::BodyId = stiction::BodyId(0);
+const TABLE_BODY: stiction::BodyId = stiction::BodyId(0);
 
 /// Seed of the reported runs.
 pub const SEED: u64 = 0;
@@ -82,7 +82,7 @@ pub fn pile(scheme: Scheme, seed: u64, h: f64, time: f64) -> Result<Pile, Experi
     let (mut table_gap, mut resting_gap): (f64, f64) = (0.0, 0.0);
     let run = Ah04Run::watched(model, state, scheme, h, time, |simulation, report| {
         let rows = carrying(simulation, report);
-        let with_table = rows.iter().filter(|row| row.bodies.contains(&TABLE));
+        let with_table = rows.iter().filter(|row| row.bodies.contains(&TABLE_BODY));
         table_gap = with_table.map(|row| row.gap.abs()).fold(table_gap, f64::max);
         resting_gap = rows.iter().map(|row| row.gap.abs()).fold(0.0, f64::max);
     })?;

@@ -28,7 +28,7 @@ pub const RESTITUTION: f64 = 0.1;
 pub const DOUBLE_PENDULUM_TIME: f64 = 2.5;
 
 /// Table 10.1, from h = 2⁻⁵ s on: E_h, |Θ⁽¹⁾| and |Θ⁽²⁾|.
-pub const TABLE: [[f64; 3]; 7] = [
+pub const TABLE_10_1: [[f64; 3]; 7] = [
     [2.38e-3, 1.27e-3, 3.18e-3],
     [6.14e-4, 3.14e-4, 8.29e-4],
     [1.54e-4, 7.82e-5, 2.14e-4],
@@ -208,7 +208,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     const NAME: &str = "Table 10.1, double pendulum";
     let exact = exact(PENDULUM_GRAVITY, DOUBLE_PENDULUM_TIME);
     let mut last: Option<[f64; 3]> = None;
-    for (k, published) in (5..).zip(TABLE) {
+    for (k, published) in (5..).zip(TABLE_10_1) {
         let run = DoublePendulum::new(PENDULUM_GRAVITY, true).run(
             printed(),
             0.5_f64.powi(k),

@@ -1,4 +1,4 @@
-//! Times of factorizations and solves:
+//! Times of factorizations and solves of block matrices, printed by an ignored test:
 //! `cargo nextest run --release -p stiction-lcp --run-ignored only --no-capture factor::sparse::bench`
 
 use super::{BlockMatrix, Node};
@@ -27,7 +27,7 @@ fn chain(links: u32, size: usize, rows: usize) -> Graph {
     (nodes, edges)
 }
 
-/// Bricks: each lies on two of the row below, and touches those beside it if `sides`.
+/// Wall of bricks: each lies on two of the row below; with `sides` it also touches its neighbours.
 fn wall(size: usize, n: u32, sides: bool) -> Graph {
     let at = |row: u32, column: u32| row * n + column;
     let mut edges = Vec::new();
@@ -48,7 +48,7 @@ fn wall(size: usize, n: u32, sides: bool) -> Graph {
     (vec![body(size); (n * n) as usize], edges)
 }
 
-/// A pile of boxes: neighbours by faces, and with `diagonals` by edges of the cells upwards too.
+/// Pile of boxes: neighbours by faces, and with `diagonals` also by edges of the cells upwards.
 fn pile(n: u32, diagonals: bool) -> Graph {
     let at = |x: u32, y: u32, z: u32| (z * n + y) * n + x;
     let mut edges = Vec::new();
@@ -68,7 +68,7 @@ fn pile(n: u32, diagonals: bool) -> Graph {
     (vec![body(6); (n * n * n) as usize], edges)
 }
 
-/// The least of many times [µs], each of so many runs that it lasts a millisecond.
+/// Least of many times [µs], each over enough runs to last a millisecond.
 fn least(mut run: impl FnMut()) -> f64 {
     let start = Instant::now();
     run();
@@ -134,7 +134,7 @@ fn times() {
         let clear = least(|| matrix.clear());
         fill(&mut matrix, &graph);
         let mut filled = matrix.clone();
-        // a copy takes as long as a part of the factorization: it is measured and taken off
+        // a copy takes as long as a part of the factorization: its time is subtracted
         let copy = least(|| filled.copy_entries(black_box(&matrix)));
         let mut factor_on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
