@@ -210,7 +210,7 @@ fn what_cannot_be_verified_is_said_and_counted() {
     assert_eq!(report["failed"], 0, "{report}");
     assert!(report["not_verifiable"].as_u64().unwrap() > 0, "{report}");
     let output = stiction(&[&"verify", &forger.path]);
-    let said = "not verifiable: what bears in given modes may have had to let go or slip";
+    let said = "not verifiable: redundant active contacts may have had to open or slip";
     assert!(words(&output).contains(said), "{}", words(&output));
 }
 
@@ -290,7 +290,7 @@ fn what_is_found_in_a_stretch_comes_with_its_time() {
     let output = stiction(&[&"verify", &forger.folder.path("forged.journal")]);
     let said = words(&output);
     assert!(
-        said.contains("stretch 5, 0.050000 s: momentum: part") && said.contains("up to 0.05 s"),
+        said.contains("stretch 5, 0.050000 s: momentum: substep") && said.contains("up to 0.05 s"),
         "{said}"
     );
 }
