@@ -10,7 +10,7 @@ use crate::id::{BodyId, JointId};
 use crate::reduce::Dropped;
 use crate::system::{ConstraintId, ContactId};
 use serde::{Deserialize, Serialize};
-use stiction_lcp::{Certificate, Farkas};
+use stiction_lcp::{Certificate, Fallback, Farkas, Work};
 
 /// Report of a step.
 ///
@@ -214,6 +214,18 @@ pub struct StepWork {
     pub proven: usize,
     /// Number of contacts left out for the limit of [`Reduction::Limit`](crate::Reduction::Limit).
     pub limited: usize,
+}
+
+impl StepWork {
+    /// Adds the counters of a solve.
+    pub(crate) fn add(&mut self, work: &Work) {
+        self.problems += 1;
+        self.pivots += work.pivots;
+        self.factorizations += work.factorizations;
+        self.loose += usize::from(work.fallbacks.contains(&Fallback::Loose));
+        self.size = self.size.max(work.dense_size);
+        self.redundant_joints.clone_from(&work.redundant_joints);
+    }
 }
 
 /// Report of post-stabilization.

@@ -12,7 +12,7 @@ use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
 use crate::system::System;
-use stiction_lcp::{Fallback, LcpError, Phase, Solution, StepProblem, WarmStart};
+use stiction_lcp::{Phase, Solution, WarmStart};
 
 /// Storage of a step, reused from step to step.
 #[derive(Debug, Clone, Default)]
@@ -114,8 +114,10 @@ fn solve_step<S: System + ?Sized>(
         builder.read_rows(input, lcp.profile());
         builder.assemble(input, scheme.reduction, lcp.profile());
         builder.assembled().warm_start(&builder.contacts, &state.memory, &mut warm_start.z);
-        let solution = solve_counted(&builder.problem, Some(warm_start), scheme, work, lcp)
+        let solution = lcp
+            .solve(&builder.problem, &scheme.solver, Some(warm_start))
             .map_err(|error| builder.unsolved(system, state.t, error))?;
+        work.add(solution.work());
         lcp.profile().enter(Phase::Detection);
         if !(looks_ahead(scheme) && builder.add_missed_pairs(input, solution.velocity())) {
             return Ok(solution);
@@ -217,22 +219,4 @@ pub(crate) fn kinetic<S: System + ?Sized>(system: &S, t: f64, q: &[f64], v: &[f6
         start += n;
     }
     energy
-}
-
-/// Solves a step problem and adds its counters to `work`.
-pub(crate) fn solve_counted(
-    problem: &StepProblem,
-    warm_start: Option<&WarmStart>,
-    scheme: &Scheme,
-    work: &mut StepWork,
-    lcp: &mut stiction_lcp::Workspace,
-) -> Result<Solution, LcpError> {
-    let solution = lcp.solve(problem, &scheme.solver, warm_start)?;
-    work.problems += 1;
-    work.pivots += solution.work().pivots;
-    work.factorizations += solution.work().factorizations;
-    work.loose += usize::from(solution.work().fallbacks.contains(&Fallback::Loose));
-    work.size = work.size.max(solution.work().dense_size);
-    work.redundant_joints.clone_from(&solution.work().redundant_joints);
-    Ok(solution)
 }

@@ -2,7 +2,7 @@
 //! errors there. CP03 (14)–(15). Projections of a world onto its joints use the same displacement.
 
 use super::Scheme;
-use super::euler::{EulerWorkspace, solve_counted};
+use super::euler::EulerWorkspace;
 use super::step_problem::{StepInput, StepProblemBuilder};
 use super::tolerances::{
     MAX_DISPLACEMENT, PROJECTION_PASS_LIMIT, REDUCTION_LENGTH, SLACK_MASS, STABILIZATION_TOLERANCE,
@@ -62,15 +62,16 @@ impl<S: System + ?Sized> Stabilizer<'_, S> {
         let input = StepInput { system, scheme, state, h };
         build_displacement_problem(&input, scheme.reduction, builder);
         let mut proof = None;
-        let solution = match solve_counted(&builder.problem, None, scheme, self.work, lcp) {
+        let solution = match lcp.solve(&builder.problem, &scheme.solver, None) {
             Err(LcpError::Ray { proof: Some(found), .. }) => {
                 proof = Some(found);
                 let loose = with_slack_bodies(&builder.problem);
-                solve_counted(&loose, None, scheme, self.work, lcp)
+                lcp.solve(&loose, &scheme.solver, None)
                     .map_err(|error| StepError::unsolved(state.t, error, &loose))?
             }
             solved => solved.map_err(|error| builder.unsolved(system, state.t, error))?,
         };
+        self.work.add(solution.work());
         let n = system.bodies().iter().sum();
         displacement.clear();
         displacement.extend_from_slice(&solution.velocity()[..n]);
@@ -122,7 +123,8 @@ pub(crate) fn project<S: System + ?Sized>(system: &S, state: &mut State) -> Resu
     let drift = |j: &JointRow| j.drift;
     let offsets = Offsets { joint: &drift, contact: &|c: &ContactRow| c.drift, limit: &drift };
     assemble::rows(&mut builder.problem, &mut builder.rows, 1.0, &builder.joints, &[], &offsets);
-    let solution = solve_counted(&builder.problem, None, &scheme, &mut work, lcp)
+    let solution = lcp
+        .solve(&builder.problem, &scheme.solver, None)
         .map_err(|error| builder.unsolved(system, state.t, error))?;
     state.v.copy_from_slice(solution.velocity());
     Ok(moved)

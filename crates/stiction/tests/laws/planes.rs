@@ -1,6 +1,6 @@
 //! Planar scenes whose shape pairs exist in space too, with random states of each.
 
-use crate::common::{G, number};
+use crate::common::{G, in_plane, number, random};
 use nalgebra::{Isometry2, Point2, Vector2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +8,7 @@ use stiction::planar::{
     Attached, Body, BodyId, Force, Joint, JointKind, Mass, Model, Motor, Path, Polygon, Shape, Twist, World,
     Wrench,
 };
-use stiction::{Material, State};
+use stiction::{Material, Scheme, Simulation, State};
 
 /// Scene: a world and its random states.
 pub(crate) struct Scene {
@@ -16,6 +16,24 @@ pub(crate) struct Scene {
     pub(crate) world: World,
     /// Changes the initial state into a random one.
     pub(crate) scatter: fn(&mut ChaCha8Rng, &Model, &mut State),
+}
+
+impl Scene {
+    /// Simulation in a random state.
+    pub(crate) fn scattered(&self, scheme: Scheme, seed: u64) -> Simulation<Model> {
+        let mut simulation = in_plane(&self.world, scheme);
+        let mut state = simulation.state().clone();
+        (self.scatter)(&mut random(seed), simulation.system(), &mut state);
+        simulation.restore(state);
+        simulation
+    }
+
+    /// Simulation in a random state, or in the initial one where joints of the random state do not hold, which
+    /// second-order schemes refuse.
+    pub(crate) fn scattered_with_joints(&self, scheme: Scheme, seed: u64) -> Simulation<Model> {
+        let mut simulation = self.scattered(scheme, seed);
+        if simulation.step(1e-6).is_err() { in_plane(&self.world, scheme) } else { simulation }
+    }
 }
 
 pub(crate) fn earth() -> World {

@@ -72,10 +72,7 @@ fn steps_in_the_plane_hold() {
     for (name, scheme) in SCHEMES {
         for scene in planes::all() {
             for seed in 0..4 {
-                let mut simulation = in_plane(&scene.world, scheme());
-                let mut state = simulation.state().clone();
-                (scene.scatter)(&mut random(seed), simulation.system(), &mut state);
-                simulation.restore(state);
+                let mut simulation = scene.scattered(scheme(), seed);
                 made +=
                     assert_all_hold(&mut simulation, 0.01, 12, &format!("{}, {name}, {seed}", scene.name));
             }
@@ -216,10 +213,7 @@ fn forged_records_do_not_hold() {
     let mut tried = 0;
     for (name, scheme) in SCHEMES {
         for scene in ["room", "driven chain", "21 disks", "box"].map(planes::named) {
-            let mut simulation = in_plane(&scene.world, scheme());
-            let mut state = simulation.state().clone();
-            (scene.scatter)(&mut random(7), simulation.system(), &mut state);
-            simulation.restore(state);
+            let mut simulation = scene.scattered(scheme(), 7);
             tried += assert_forgeries_are_found(&mut simulation, 0.01, &format!("{}, {name}", scene.name));
         }
         let mut world = heap();
@@ -306,15 +300,7 @@ fn steps_of_second_order_hold() {
         // second-order schemes are for few bodies at a time
         for scene in planes::all().into_iter().filter(|scene| scene.name != "21 disks") {
             for seed in 1..3 {
-                let mut simulation = in_plane(&scene.world, scheme());
-                let start = simulation.state().clone();
-                let mut state = start.clone();
-                (scene.scatter)(&mut random(seed), simulation.system(), &mut state);
-                simulation.restore(state);
-                // joints of a scattered state do not hold, which the scheme refuses
-                if simulation.step(1e-6).is_err() {
-                    simulation.restore(start);
-                }
+                let mut simulation = scene.scattered_with_joints(scheme(), seed);
                 let name = format!("{}, {name}, {seed}", scene.name);
                 let counts = second_order(&mut simulation, 0.01, 20, &name);
                 (own[0], own[1]) = (own[0] + counts[0], own[1] + counts[1]);
@@ -390,14 +376,7 @@ fn forged_parts(step: &Step) -> Vec<(String, Step)> {
 fn forged_records_of_second_order_do_not_hold() {
     let mut tried = 0;
     for scene in ["room", "box", "rod", "driven chain", "dumbbells"].map(planes::named) {
-        let mut simulation = in_plane(&scene.world, Scheme::pagt06());
-        let start = simulation.state().clone();
-        let mut state = start.clone();
-        (scene.scatter)(&mut random(7), simulation.system(), &mut state);
-        simulation.restore(state);
-        if simulation.step(1e-6).is_err() {
-            simulation.restore(start);
-        }
+        let mut simulation = scene.scattered_with_joints(Scheme::pagt06(), 7);
         for step in recorded(&mut simulation, 0.01, 30).iter().step_by(2) {
             for (forgery, forged) in forgeries(step).into_iter().chain(forged_parts(step)) {
                 let findings = forged.verdict(simulation.system(), &simulation.scheme).findings;

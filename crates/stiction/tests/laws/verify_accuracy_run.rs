@@ -1,9 +1,8 @@
 //! Verification of runs to an accuracy: records pass, and forged records do not.
 
-use crate::common::{in_plane, in_space, random};
-use crate::planes::{self, Scene};
-use crate::spaces;
+use crate::common::{in_plane, in_space};
 use crate::verify::Step;
+use crate::{planes, spaces};
 use nalgebra::{Isometry2, Vector2};
 use stiction::{
     Accuracy, AccuracyReport, Check, Evidence, Scheme, Simulation, StepReport, SubstepRecord, System,
@@ -48,19 +47,6 @@ fn recorded<S: System>(simulation: &mut Simulation<S>, runs: usize, tolerance: f
     recorded
 }
 
-/// Scene in a random state, or in its initial state where the joints of the random one do not hold.
-fn scattered(scene: &Scene, seed: u64) -> Simulation<planar::Model> {
-    let mut simulation = in_plane(&scene.world, Scheme::pagt06());
-    let start = simulation.state().clone();
-    let mut state = start.clone();
-    (scene.scatter)(&mut random(seed), simulation.system(), &mut state);
-    simulation.restore(state);
-    if simulation.step(1e-6).is_err() {
-        simulation.restore(start);
-    }
-    simulation
-}
-
 /// Numbers of runs that hold and that cannot be checked entirely; none may fail.
 fn counts<S: System>(simulation: &mut Simulation<S>, tolerance: f64, name: &str) -> [usize; 2] {
     let mut counts = [0; 2];
@@ -78,7 +64,7 @@ fn runs_to_an_accuracy_hold() {
         let mut sum = [0; 2];
         let mut add = |own: [usize; 2]| sum = [sum[0] + own[0], sum[1] + own[1]];
         for name in ["rod", "ellipse", "box", "room", "pendulum", "driven chain", "conveyor"] {
-            add(counts(&mut scattered(&planes::named(name), 1), tolerance, name));
+            add(counts(&mut planes::named(name).scattered_with_joints(Scheme::pagt06(), 1), tolerance, name));
         }
         for (name, world) in spaces::all() {
             add(counts(&mut in_space(&world, Scheme::default()), tolerance, name));
@@ -175,7 +161,7 @@ fn forged_records_of_runs_do_not_hold() {
     let mut tried = 0;
     for tolerance in TOLERANCES {
         for scene in ["rod", "box", "room", "pendulum"].map(planes::named) {
-            let mut simulation = scattered(&scene, 7);
+            let mut simulation = scene.scattered_with_joints(Scheme::pagt06(), 7);
             for run in recorded(&mut simulation, 12, tolerance).iter().step_by(4) {
                 for (forgery, forged) in forgeries(run) {
                     let findings = forged.verdict(simulation.system(), &simulation.scheme).findings;
@@ -265,7 +251,7 @@ fn a_change_of_features_at_an_edge_holds() {
 #[test]
 fn recording_changes_no_bit_of_a_run() {
     for tolerance in TOLERANCES {
-        let mut simulation = scattered(&planes::named("rod"), 3);
+        let mut simulation = planes::named("rod").scattered_with_joints(Scheme::pagt06(), 3);
         let mut plain = simulation.clone();
         for run in recorded(&mut simulation, 6, tolerance) {
             let until = plain.state().t + 0.02;
