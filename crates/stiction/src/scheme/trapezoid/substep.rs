@@ -299,7 +299,7 @@ impl SubstepProblem {
         implicit: bool,
         candidate: &Candidate,
     ) -> SubstepRecord {
-        let in_modes = from.active.in_modes;
+        let in_modes = from.active.modes_known;
         let slip = |(i, mode): (usize, &ContactMode)| match *mode {
             ContactMode::Slip(along) => Some((i, along)),
             _ => None,
