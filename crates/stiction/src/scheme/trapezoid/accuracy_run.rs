@@ -70,7 +70,7 @@ pub(crate) fn run<S: System + ?Sized>(
     let motion = TrackedMotion {
         dynamics: Dynamics { context, workspace },
         state: state.clone(),
-        active: active_set_of(state, true),
+        active: active_set_of(state),
         recorder: Recorder { evidence: recording.then(Evidence::default), ..Recorder::default() },
     };
     let mut run = AdaptiveRun::new(motion, accuracy, until);

@@ -16,7 +16,7 @@ pub(super) struct ActiveSet {
     /// Contacts that became active without an impact since the last substep. Their normals have a form of their own.
     pub(super) new_contacts: Vec<ActiveConstraint>,
     /// Modes are known and every event is located. Otherwise a substep is a complementarity problem.
-    pub(super) in_modes: bool,
+    pub(super) modes_known: bool,
 }
 
 impl ActiveSet {

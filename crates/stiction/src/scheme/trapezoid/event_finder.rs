@@ -107,7 +107,7 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         active: &[ActiveConstraint],
     ) -> Result<Cow<'s, State>, StepError> {
         let mut copy = Cow::Borrowed(end);
-        if self.from.active.in_modes && !self.integrator.projects() {
+        if self.from.active.modes_known && !self.integrator.projects() {
             self.dynamics.project(copy.to_mut(), active)?;
         }
         Ok(copy)

@@ -55,13 +55,13 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
         while end - self.motion.state.t > REMAINING_TIME_RELATIVE * self.motion.dynamics.context.step {
             let left = end - self.motion.state.t;
             // 1. without known modes, add constraints that touch
-            if !self.motion.active.in_modes {
+            if !self.motion.active.modes_known {
                 self.add_touching()?;
             }
             // 2. choose the integrator and read the start
             let integrator = self.begin_substep(left)?;
             // 3. to 5. make a substep up to its first event, and apply that
-            if self.motion.active.in_modes {
+            if self.motion.active.modes_known {
                 self.located_substep(left, integrator)?;
             } else {
                 self.unlocated_substep(left, integrator)?;
@@ -199,8 +199,8 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
     fn accept(&mut self, trial: TrialStep, integrator: Integrator) -> bool {
         let TrialStep { end, candidate, active, certificate, records, .. } = trial;
         let motion = &mut self.motion;
-        let in_modes = motion.active.in_modes;
-        if in_modes && !certificate.passes(motion.dynamics.context.scheme.solver.tolerance) {
+        let modes_known = motion.active.modes_known;
+        if modes_known && !certificate.passes(motion.dynamics.context.scheme.solver.tolerance) {
             let refused = &mut motion.recorder.statistics.refused;
             *refused = refused.max(certificate.worst());
             motion.stop_location();
@@ -212,7 +212,7 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
         motion.recorder.statistics.damped |= integrator == Integrator::ImplicitEuler;
         let before = std::mem::replace(&mut motion.state, end);
         motion.dynamics.workspace.spare_states.push(before);
-        if in_modes {
+        if modes_known {
             motion.recorder.certify(certificate);
             motion.active.constraints = active;
             motion.active.new_contacts.clear();

@@ -53,10 +53,10 @@ fn check_supported<S: System + ?Sized>(system: &S, state: &State) -> Result<(), 
     if system.has_moment_friction() { Err(StepError::Unsupported { t: state.t, what }) } else { Ok(()) }
 }
 
-/// Active set remembered by a state.
-fn active_set_of(state: &State, in_modes: bool) -> ActiveSet {
+/// Active set remembered by a state, with known modes.
+fn active_set_of(state: &State) -> ActiveSet {
     let constraints = state.memory.active.clone().unwrap_or_default();
-    ActiveSet { constraints, new_contacts: Vec::new(), in_modes }
+    ActiveSet { constraints, new_contacts: Vec::new(), modes_known: true }
 }
 
 /// One step of size `h`. The state changes only if the step succeeds; otherwise the report is undefined.
@@ -81,7 +81,7 @@ pub(crate) fn step<S: System + ?Sized>(
     active.constraints.clear();
     active.constraints.extend(now.memory.active.iter().flatten());
     active.new_contacts.clear();
-    active.in_modes = settings.locate == EventLocation::Everything;
+    active.modes_known = settings.locate == EventLocation::Everything;
     let mut certificate = std::mem::take(&mut workspace.spare_certificate);
     certificate.copy_from(&Certificate::default());
     let context = StepContext { system, scheme, settings, step: h, recording };

@@ -48,7 +48,7 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         let drives = joints.iter().enumerate().filter(|(_, j)| matches!(j.kind, RowKind::Drive { .. }));
         self.active.constraints =
             drives.map(|(row, _)| ActiveConstraint::sticking(ConstraintId::Joint(row))).collect();
-        if !self.active.in_modes {
+        if !self.active.modes_known {
             return Ok(());
         }
         let touching = self.touching();
@@ -105,7 +105,7 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
             }
         }
         let closed = gaps(&passed);
-        if !self.active.in_modes {
+        if !self.active.modes_known {
             return self.apply_impact(&closed);
         }
         self.project_here()?;
@@ -159,7 +159,7 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         self.recorder.add_impact(report, closed, ended && last_velocity.is_some());
         self.recorder.last_impact = (!ended).then_some((t, v));
         let next = impact.rows.modes_from_slip(system, &self.state.v, &remaining);
-        if self.active.in_modes {
+        if self.active.modes_known {
             let free = sticking(&next);
             return self.select_modes(next, &free, &[]);
         }
@@ -231,7 +231,7 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
     /// Stops the location of events for the rest of the step: substeps become complementarity problems.
     pub(super) fn stop_location(&mut self) {
         self.recorder.statistics.cut = true;
-        self.active.in_modes = false;
+        self.active.modes_known = false;
     }
 
     /// Next modes of `candidates`, seen from the state they reach a little `later` [s] in their present modes.

@@ -127,16 +127,17 @@ impl Projector {
         substep: &mut SubstepProblem,
         mut project: impl FnMut(&mut Self, ProjectedVelocity, &mut [f64]) -> Result<(), StepError>,
     ) -> Result<(), StepError> {
-        let in_modes = from.active.in_modes;
-        substep.consistent = in_modes;
+        let modes_known = from.active.modes_known;
+        substep.consistent = modes_known;
         self.take_rows(&substep.start);
-        if !in_modes {
+        if !modes_known {
             self.remove_friction(&from.active.new_contacts);
         }
         let State { v, .. } = from.state;
         set_velocity_offsets(context.system, &mut self.offsets);
         let least = RINGING_SPEED_RELATIVE * speed_scale(context.system, from.state, context.step);
-        let [holding, sticking] = self.row_speeds(v, if in_modes { &from.active.constraints } else { &[] });
+        let [holding, sticking] =
+            self.row_speeds(v, if modes_known { &from.active.constraints } else { &[] });
         if holding.max(sticking) <= least {
             return Ok(());
         }

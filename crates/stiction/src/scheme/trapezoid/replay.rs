@@ -157,7 +157,7 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         let active = ActiveSet {
             constraints: record.active.to_vec(),
             new_contacts: record.new_contacts.to_vec(),
-            in_modes: record.in_modes,
+            modes_known: record.in_modes,
         };
         let velocity = self.assemble_substep(record, &active)?;
         let SubstepProblem { problem, layout, middle, modes, .. } = &mut self.substep;

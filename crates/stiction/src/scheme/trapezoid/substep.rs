@@ -299,7 +299,7 @@ impl SubstepProblem {
         implicit: bool,
         candidate: &Candidate,
     ) -> SubstepRecord {
-        let in_modes = from.active.in_modes;
+        let in_modes = from.active.modes_known;
         let slip = |(i, mode): (usize, &ContactMode)| Some((i, mode.slip_direction()?));
         let slips = || self.modes.iter().enumerate().filter_map(slip).collect();
         SubstepRecord::Substep {

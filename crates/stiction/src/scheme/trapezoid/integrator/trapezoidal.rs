@@ -20,23 +20,23 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         size: f64,
         implicit: bool,
     ) -> Result<TrialStep, StepError> {
-        let in_modes = from.active.in_modes;
+        let modes_known = from.active.modes_known;
         let SecondOrderWorkspace { solve, substep, .. } = &mut *self.workspace;
         substep.assemble(&self.context, from, size, implicit, &mut solve.cache)?;
-        let mut candidate = if in_modes {
+        let mut candidate = if modes_known {
             substep.middle.modes(&from.active.constraints, &mut substep.modes);
             solve.solve_in_modes(from.state.t, &substep.problem, &substep.modes)?
         } else {
             self.solve_complementarity(from)?
         };
         let SecondOrderWorkspace { solve, substep, spare_states, .. } = &mut *self.workspace;
-        let mut active = if in_modes { from.active.constraints.clone() } else { Vec::new() };
+        let mut active = if modes_known { from.active.constraints.clone() } else { Vec::new() };
         if slip_path::has_turning_slip(substep, &active) {
             let mean = self.context.settings.rows.friction == RowForm::Mean && !implicit;
             (candidate, active) =
                 slip_path::solve_with_turning_slip(substep, from.state, &active, mean, candidate, solve)?;
         }
-        let certificate = if in_modes {
+        let certificate = if modes_known {
             certificate::in_modes(&substep.problem, &substep.layout, &substep.modes, &candidate)
         } else {
             Certificate::default()
