@@ -39,7 +39,7 @@ fn with_set(mut step: StepProblem, set: &FrictionSet) -> StepProblem {
 }
 
 /// Towers and jams have W of low rank. Their speeds at the contacts are those of the step where friction is low enough
-/// for one answer.
+/// for a unique solution.
 #[test]
 fn the_local_form_is_solved_as_its_step_is() {
     for (facets, set) in [(None, FrictionSet::circle()), (Some(4), FrictionSet::regular(4).unwrap())] {
@@ -99,7 +99,7 @@ fn particle(contacts: usize, facets: Option<usize>) -> LocalProblem {
 }
 
 #[test]
-fn a_singular_matrix_leaves_no_trace_of_what_made_it_regular() {
+fn the_proximal_term_has_no_effect_on_singular_problems() {
     for contacts in [1, 2, 5] {
         let problem = particle(contacts, None);
         let solution = solve(&problem, &Solver { tolerance: 1e-11, ..Solver::default() }, None).unwrap();
@@ -116,7 +116,7 @@ fn a_singular_matrix_leaves_no_trace_of_what_made_it_regular() {
 }
 
 #[test]
-fn what_has_no_solution_comes_with_its_proof() {
+fn infeasible_problems_come_with_a_proof() {
     let mut problem = particle(2, None);
     for i in 0..6 {
         for j in 0..6 {
@@ -126,13 +126,13 @@ fn what_has_no_solution_comes_with_its_proof() {
     }
     // two contacts that push against each other, and both closing
     let Err(LcpError::Ray { proof: Some(proof), .. }) = solve(&problem, &Solver::default(), None) else {
-        panic!("it has no solution");
+        panic!("infeasible");
     };
     assert!(proof.y[0] > 0.0 && (proof.y[0] - proof.y[3]).abs() < 1e-6 * proof.y[0]);
 }
 
 #[test]
-fn methods_that_do_not_know_a_set_say_so() {
+fn unsupported_friction_sets_are_refused() {
     let unsupported = |problem: &LocalProblem, method: Method| {
         solve(problem, &method.into(), None).unwrap_err().status() == "unsupported"
     };
@@ -155,7 +155,7 @@ fn files_are_read_dense_and_by_triplets_and_written_bit_by_bit() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn malformed_entries_are_named() {
     for (message, text) in [
         ("dim: 4 is neither 2 nor 3", r#"{"dim": 4, "w": [[1]], "q": [1], "mu": [1]}"#),
         ("mu: the problem is empty", r#"{"dim": 2, "w": [], "q": [], "mu": []}"#),

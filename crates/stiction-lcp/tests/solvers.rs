@@ -113,14 +113,14 @@ fn murty_takes_two_to_the_n_pivots() {
 }
 
 #[test]
-fn a_solution_is_its_own_guess_and_its_basis_a_warm_start() {
+fn a_solution_is_a_warm_start_and_so_is_its_basis() {
     for (name, file) in collection::all() {
         let Ok(solution) = solve(&file.problem, &Solver::default(), None) else { continue };
         if solution.work().stage == Stage::Zero {
             continue;
         }
         let again = solve(&file.problem, &Solver::default(), Some(&WarmStart::from(&solution))).unwrap();
-        // above round-off a step is taken closer, which leaves nothing to pivot
+        // above rounding Newton improves a step, which needs no pivots
         assert!(matches!(again.work().stage, Stage::WarmStart | Stage::Newton), "{name}");
         assert_eq!(again.work().pivots, 0, "{name}");
         assert!(again.certificate().worst() <= solution.certificate().worst(), "{name}");

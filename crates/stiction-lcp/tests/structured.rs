@@ -1,4 +1,4 @@
-//! The structured methods: heaps of any arrangement and friction, by themselves, in threads and to their limits.
+//! Structured methods on heaps of any arrangement and friction: single trials, threads, and limits.
 
 use stiction_lcp::{
     Chain, Contact, Fallback, FrictionSet, LcpError, Method, Solver, Stage, StepProblem, Trial, WarmStart,
@@ -39,9 +39,9 @@ fn heaps_are_solved_at_any_friction() {
     }
 }
 
-/// The central path turns back where the problem is not monotone: there the interior point method ends.
+/// The central path turns back where the problem is not monotone: there the interior point method stalls.
 #[test]
-fn the_path_goes_on_where_the_interior_point_method_ends() {
+fn the_path_continues_where_the_interior_point_method_stalls() {
     let (mut ended, mut both) = (0, 0);
     for seed in 0..120 {
         let problem = heap(Arrangement::Wall(5, 5), 2.0, seed).sample();
@@ -70,7 +70,7 @@ fn heavy_boxes_stand_on_light_ones() {
     }
 }
 
-/// Two heaps side by side, which nothing connects.
+/// Two unconnected heaps.
 fn two(a: &StepProblem, b: &StepProblem) -> StepProblem {
     let mut both = a.clone();
     let first = both.bodies.len();
@@ -112,7 +112,7 @@ fn a_heap_at_rest_is_held_by_the_impulses_it_has() {
     let again = solve(&rest, &Solver::default(), Some(&WarmStart::from(&solution))).unwrap();
     assert_eq!((again.work().stage, again.work().factorizations), (Stage::WarmStart, 0));
     assert!(again.velocity().iter().all(|v| v.abs() < 1e-10));
-    // all that is little moved needs little
+    // a small change of the speeds needs few factorizations
     let next = Heap { speed: 1e-6, ..heap(Arrangement::Wall(4, 4), 0.5, 1) }.sample();
     let near = solve(&next, &Solver::default(), Some(&WarmStart::from(&solution))).unwrap();
     assert_eq!(near.work().stage, Stage::Newton);
@@ -120,9 +120,9 @@ fn a_heap_at_rest_is_held_by_the_impulses_it_has() {
 }
 
 #[test]
-fn a_short_chain_says_that_it_gave_up() {
+fn a_chain_that_exhausts_its_budget_is_an_error() {
     let problem = heap(Arrangement::Wall(5, 5), 1.0, 3).sample();
-    // three iterations, and what is left for Newton
+    // three iterations, and the rest of the budget for Newton
     let strict = Method::Chain(Chain::new(&[Trial::Interior(1e-1, 3)], 10)).into();
     let Err(error) = solve(&problem, &strict, None) else { panic!("ten factorizations are enough") };
     assert_eq!(error.status(), "budget");
@@ -135,7 +135,7 @@ fn a_short_chain_says_that_it_gave_up() {
 }
 
 #[test]
-fn what_the_methods_do_not_know_is_pivoted() {
+fn unsupported_features_are_pivoted() {
     let mut problem = heap(Arrangement::Tower(2), 0.5, 1).sample();
     for contact in &mut problem.contacts {
         contact.set = FrictionSet::regular(8).unwrap();

@@ -42,7 +42,7 @@ const TURN_STIFFNESS: f64 = 1e9;
 const MAX_TURN: f64 = 0.3;
 
 /// Ratio of residuals above which a step counts as slow [-]: after a slow step an iterate that is good enough is
-/// accepted. Sensible range 0.1 to 0.9: lower stops with a larger residual, higher factors once more for nothing.
+/// accepted. Sensible range 0.1 to 0.9: lower stops with a larger residual, higher pays for a useless factorization.
 const SLOW_RATIO: f64 = 0.3;
 
 /// Ratio of residuals above which a step with unchanged modes counts as stuck [-]. Redundant contacts that contradict

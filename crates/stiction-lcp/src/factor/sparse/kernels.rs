@@ -262,7 +262,7 @@ const fn below<const C: usize, const P: usize>() -> &'static [[f64; P]; C] {
     }
 }
 
-/// The same with the largest pivots. Rows stay where they are until the end: rows that were pivots are passed over
+/// Factorization with the largest pivots. Rows stay where they are until the end: rows that were pivots are passed over
 /// instead.
 #[inline(always)]
 fn factor_pivoting<S: Simd, const R: usize, const C: usize, const P: usize>(

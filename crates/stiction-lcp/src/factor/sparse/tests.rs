@@ -80,7 +80,7 @@ impl Sample {
         let dense = self.dense();
         let exact = DVector::from_fn(dense.nrows(), |i, _| f64::from(u32::try_from(i % 7).unwrap()) - 2.5);
         let mut x = &dense * &exact;
-        // what the dense factorization makes of it says how much is lost to rounding
+        // the error of the dense factorization measures what rounding loses
         let reference = dense.lu().solve(&x).expect("regular");
         let lost = (&reference - &exact).amax();
         matrix.solve(x.as_mut_slice());
@@ -163,7 +163,7 @@ fn two_joints_wait_for_both_their_bodies() {
 }
 
 #[test]
-fn what_is_singular_or_not_finite_is_refused() {
+fn singular_and_infinite_matrices_are_refused() {
     let mut matrix = BlockMatrix::default();
     matrix.lay_out(&[body(2), body(1)], &[(0, 1)]);
     let refused = |matrix: &mut BlockMatrix, first: &[f64], between: f64| {
@@ -209,7 +209,7 @@ fn blocks_are_added_by_rows_or_as_they_are_stored() {
 }
 
 #[test]
-fn the_same_lists_keep_slots_and_other_ones_are_laid_out() {
+fn equal_graphs_keep_their_slots_and_others_are_laid_out() {
     let (nodes, edges) = chain(5, false);
     let mut matrix = BlockMatrix::default();
     let mut error = |sample: &Sample| sample.error(&mut matrix);
@@ -282,7 +282,7 @@ fn joints_in_parts_and_joints_twice_grow_with_the_chain() {
 }
 
 #[test]
-fn what_was_large_enough_once_is_kept() {
+fn storage_is_reused_without_allocation() {
     let (large, small) = (chain(50, false), chain(20, true));
     let mut matrix = BlockMatrix::default();
     let mut x = [1.0; 6 * 50 + 5 * 49];

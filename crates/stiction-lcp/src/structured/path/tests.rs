@@ -4,7 +4,7 @@ use super::super::equations::Equations;
 use super::super::interior::{InteriorWorkspace, LinearErrors};
 use super::super::iterate::{Iterate, product};
 use super::super::tests::island_of;
-use super::{CentralPath, ON_PATH, PathWorkspace};
+use super::{CentralPath, ON_PATH, PathWorkspace, impulse};
 use crate::problem::FrictionSet;
 use crate::structured::island::Island;
 use crate::testing::Plan;
@@ -75,8 +75,9 @@ fn correctors_return_to_the_path() {
     let (island, _) = island_of(&Plan::chain(4, 2, FrictionSet::circle()).plant(2));
     let mut storage = Storage::default();
     let mut path = storage.start(&island);
-    for pair in &mut path.interior.pairs {
+    for (i, pair) in path.interior.pairs.iter_mut().enumerate() {
         (pair.c, pair.l) = (1.02 * pair.c, 0.97 * pair.l);
+        path.at.r[i] = impulse(&island.contacts[i], pair, 1.0);
     }
     let mut errors = Vec::new();
     for _ in 0..3 {
