@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use nalgebra::Matrix6;
 use stiction_lcp::problem::Layout;
 use stiction_lcp::threads;
-use stiction_lcp::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, Row, StepProblem, Term};
+use stiction_lcp::{Body, BodyPair, Contact, FrictionSet, Joint, OffsetRow, Row, StepProblem, Term};
 
 /// Offsets of the rows, which is where the schemes differ.
 pub(crate) struct Offsets<'a> {
@@ -74,7 +74,7 @@ fn add_spring(problem: &mut StepProblem, starts: &[usize], state: &State, h: f64
         (0..body.velocities).for_each(|i| body.momentum[i] += h * spring.damping * speed * term.j[i]);
     }
     if let [a, b] = &terms[..] {
-        problem.pairs.push(Pair { a: a.body, b: b.body, ab: outer(a, b), ba: outer(b, a) });
+        problem.pairs.push(BodyPair { a: a.body, b: b.body, ab: outer(a, b), ba: outer(b, a) });
     }
 }
 

@@ -4,7 +4,7 @@ use super::build::{
     FALL, HAND, at_rest, block, planar, planar_row, spatial, spatial_row, square, step, touching,
 };
 use super::{Entry, exactly, infinitely_many};
-use crate::problem::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, ProblemFile, Row, StepProblem};
+use crate::problem::{Body, BodyPair, Contact, FrictionSet, Joint, OffsetRow, ProblemFile, Row, StepProblem};
 use nalgebra::Matrix6;
 
 type File = (String, ProblemFile);
@@ -177,7 +177,7 @@ fn implicit_spring() -> File {
         touching(row([0.0, 1.0]), [row([1.0, 0.0])], FrictionSet::line(), mu)
     };
     let problem = StepProblem {
-        pairs: vec![Pair { a: 0, b: 1, ab, ba: ab }],
+        pairs: vec![BodyPair { a: 0, b: 1, ab, ba: ab }],
         ..step(bodies, vec![contact(0), contact(1)])
     };
     let p = mu * FALL;

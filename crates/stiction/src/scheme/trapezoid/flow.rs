@@ -13,7 +13,9 @@ use crate::system::{
 };
 use nalgebra::{Matrix6, Vector6};
 use stiction_lcp::problem::{Layout, MassFactor};
-use stiction_lcp::{Body, Candidate, Certificate, ContactMode, LcpError, Pair, Row, StepProblem, WarmStart};
+use stiction_lcp::{
+    Body, BodyPair, Candidate, Certificate, ContactMode, LcpError, Row, StepProblem, WarmStart,
+};
 
 /// Part of the fastest speed that small speeds are measured by. With a tolerance of 1e-10 answers are asked for to
 /// 1e-13 of it: smaller refuses true answers at the round-off of fast bodies, larger lets slow ones creep beside them.
@@ -127,7 +129,7 @@ impl Flow {
             (0..bodies[a].velocities).map(row).sum::<f64>()
         };
         let own = bodies.iter().zip(&masses).enumerate().map(|(i, (b, mass))| square(i, i, &(b.mass - mass)));
-        let both = |pair: &Pair| square(pair.a, pair.b, &pair.ab) + square(pair.b, pair.a, &pair.ba);
+        let both = |pair: &BodyPair| square(pair.a, pair.b, &pair.ab) + square(pair.b, pair.a, &pair.ba);
         (own.sum::<f64>() + pairs.iter().map(both).sum::<f64>()).sqrt()
     }
 
