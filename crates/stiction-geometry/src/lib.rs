@@ -2,17 +2,14 @@
 //! properties from shapes and poses. Knows no dynamics.
 //!
 //! ```text
-//!  shape + pose ──► bounds ──► pairs of ──► gap functions ──► Gap: Φ, normal n, witness
-//!                   (Aabb)     overlapping  (one per pair     points on_a, on_b, feature
-//!                              boxes        of kinds)
-//!                              (BroadPhase)
+//!  shape + pose ──► bounds ──► overlapping pairs ──► gap functions ──► Gap
+//!                   Aabb       BroadPhase            by pair of kinds   Φ, n, on_a, on_b, feature
 //!
-//!        ________                         polygons and polyhedra: ratio metric
-//!       /   b    \  ● on_b                 r < 1 overlap    r = 1 touch    r > 1 apart
-//!      /__________\ │                         ┌───┐           ┌───┐          ┌───┐
-//!           ▲ n      │ Φ                      │ ┌─┼─┐         │   ├───┐      │ · │  ┌───┐
-//!      ─────┴────────● on_a                   └─┼─┘ │         └───┤ · │      └───┘  │ · │
-//!      //////// a ////////                      └───┘             └───┘             └───┘
+//!     \     b     /           ratio metric of polygons and polyhedra:
+//!      \_________● on_b       scale both by r about their centroids until they touch
+//!          ▲ n   │ Φ
+//!    ──────┴─────● on_a       r < 1 overlap,   r = 1 touch,   r > 1 apart
+//!    ///////  a  ////////     gap Φ = L (r − 1),   L the extent of both along n
 //! ```
 //!
 //! [`planar`] and [`spatial`] have the same names in the same order and never see each other. Types that are the same

@@ -1,6 +1,6 @@
 //! Enumeration of all complementary bases of a small problem: the oracle that solvers are compared with.
 //!
-//! A subset α of at most [`Enumerate::LIMIT`] complementary rows fixes `w_α = 0` and `z = 0` elsewhere. If `M_αα` is
+//! A subset α of at most [`Enumerate::MAX_COMPLEMENTARY`] complementary rows fixes `w_α = 0` and `z = 0` elsewhere. If `M_αα` is
 //! regular, that is one point. If it is singular, that is a polyhedron, whose vertices and rays are enumerated too, so
 //! that a continuum of solutions is distinguished from isolated ones.
 
@@ -96,8 +96,8 @@ pub enum EnumerateError {
     /// Too many bases.
     #[error(
         "{complementary} complementary and {free} free rows: at most {} and {} can be enumerated",
-        Enumerate::LIMIT,
-        Enumerate::FREE_LIMIT
+        Enumerate::MAX_COMPLEMENTARY,
+        Enumerate::MAX_FREE
     )]
     TooLarge {
         /// Number of complementary rows.
@@ -109,9 +109,9 @@ pub enum EnumerateError {
 
 impl Enumerate {
     /// Greatest number of complementary rows: there are 2 to this power bases.
-    pub const LIMIT: usize = 14;
+    pub const MAX_COMPLEMENTARY: usize = 14;
     /// Greatest number of free rows.
-    pub const FREE_LIMIT: usize = 48;
+    pub const MAX_FREE: usize = 48;
 
     /// All solutions of an LCP.
     pub fn all(&self, lcp: &Lcp) -> Result<Solutions, EnumerateError> {
@@ -134,7 +134,7 @@ impl Enumerate {
     ) -> Result<Solutions, EnumerateError> {
         let complementary: Vec<usize> = (0..q.len()).filter(|&i| !free[i]).collect();
         let (c, f) = (complementary.len(), q.len() - complementary.len());
-        if c > Self::LIMIT || f > Self::FREE_LIMIT {
+        if c > Self::MAX_COMPLEMENTARY || f > Self::MAX_FREE {
             return Err(EnumerateError::TooLarge { complementary: c, free: f });
         }
         let scaled = ScaledMlcp::new(m, q, free);

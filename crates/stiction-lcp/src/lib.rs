@@ -98,7 +98,7 @@ pub use lemke::{Basis, Lemke};
 pub use mode::{ContactMode, Mode};
 pub use pointed::Pointed;
 pub use problem::{
-    Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow, Pair,
+    Body, BodyPair, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow,
     Problem, Row, StepProblem, Term,
 };
 pub use profile::{Phase, Profile};

@@ -44,7 +44,7 @@ pub enum Method {
     Chain(Chain),
     /// Lemke's method on the dense problem.
     Lemke(Lemke),
-    /// All complementary bases of the dense problem, up to [`Enumerate::LIMIT`] unknowns.
+    /// All complementary bases of the dense problem, up to [`Enumerate::MAX_COMPLEMENTARY`] unknowns.
     Enumerate(Enumerate),
     /// Convex relaxation of a step problem (Γ = 0), by Lemke's method: another problem with another solution, certified
     /// against the convex law and marked so. AH04 (2.13)

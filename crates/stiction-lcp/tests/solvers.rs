@@ -51,7 +51,9 @@ fn lemke_agrees_with_what_is_known_of_every_problem() {
 fn small_problems_agree_with_all_complementary_bases() {
     let mut compared = 0;
     for (name, file) in collection::all() {
-        let Some(lcp) = dense(&file.problem).filter(|l| (1..=Enumerate::LIMIT).contains(&l.q.len())) else {
+        let Some(lcp) =
+            dense(&file.problem).filter(|l| (1..=Enumerate::MAX_COMPLEMENTARY).contains(&l.q.len()))
+        else {
             continue;
         };
         let all = Enumerate::default().all(&lcp).unwrap();
@@ -84,7 +86,7 @@ fn larger_problems_pass_with_a_second_solver() {
     let mut compared = 0;
     for (name, file) in collection::all() {
         let size = dense(&file.problem).map_or(0, |l| l.q.len());
-        if size <= Enumerate::LIMIT || !file.expected.clone().unwrap().solvable {
+        if size <= Enumerate::MAX_COMPLEMENTARY || !file.expected.clone().unwrap().solvable {
             continue;
         }
         compared += 1;

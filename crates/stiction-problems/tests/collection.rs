@@ -127,7 +127,7 @@ fn step_expectations_hold_over_all_bases() {
     for (name, file) in collection::all() {
         let AnyProblem::Step(step) = &file.problem else { continue };
         let Some((mlcp, impulses)) = literal(step) else { continue };
-        if mlcp.free.iter().filter(|free| !**free).count() > Enumerate::LIMIT {
+        if mlcp.free.iter().filter(|free| !**free).count() > Enumerate::MAX_COMPLEMENTARY {
             continue;
         }
         let found = Enumerate::default().mixed(&mlcp).unwrap();

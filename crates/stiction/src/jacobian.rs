@@ -3,7 +3,7 @@
 pub(crate) mod point_force;
 
 use nalgebra::Matrix6;
-use stiction_lcp::{Pair, Row, StepProblem, Term};
+use stiction_lcp::{BodyPair, Row, StepProblem, Term};
 
 /// Derivatives of the forces k, gyroscopic ones included, at a state (t, q, v).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Blocks {
     /// Diagonal block of each body; rows and columns past its number of velocities are zero.
     pub bodies: Vec<Matrix6<f64>>,
     /// Off-diagonal blocks. Several pairs of the same two bodies add up, as in a step problem.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<BodyPair>,
 }
 
 impl ForceJacobian {
@@ -58,7 +58,7 @@ impl Blocks {
         let (a, b) = (row.min(column), row.max(column));
         // blocks of one pair mostly arrive together
         if !matches!(self.pairs.last(), Some(last) if (last.a, last.b) == (a, b)) {
-            self.pairs.push(Pair { a, b, ab: Matrix6::zeros(), ba: Matrix6::zeros() });
+            self.pairs.push(BodyPair { a, b, ab: Matrix6::zeros(), ba: Matrix6::zeros() });
         }
         let last = self.pairs.len() - 1;
         let pair = &mut self.pairs[last];
@@ -106,7 +106,7 @@ impl Blocks {
         for (body, own) in problem.bodies.iter_mut().zip(&self.bodies) {
             body.mass += factor * own;
         }
-        let scaled = |p: &Pair| Pair { a: p.a, b: p.b, ab: factor * p.ab, ba: factor * p.ba };
+        let scaled = |p: &BodyPair| BodyPair { a: p.a, b: p.b, ab: factor * p.ab, ba: factor * p.ba };
         problem.pairs.extend(self.pairs.iter().map(scaled));
     }
 }

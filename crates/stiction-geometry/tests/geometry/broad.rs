@@ -1,4 +1,4 @@
-//! The broad phase finds what testing all pairs finds, whatever came before.
+//! Broad phase against tests of all pairs, over boxes that move, appear and vanish.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -6,7 +6,7 @@ use stiction_geometry::broad::{BroadPhase, Extent};
 
 use crate::scenes::rng;
 
-/// Boxes about one wide that drift through a cube of this side.
+/// Boxes about 1 m wide that drift through a cube of this side.
 struct Swarm {
     boxes: Vec<Extent>,
     velocities: Vec<[f64; 3]>,
@@ -45,7 +45,7 @@ fn all_pairs(boxes: &[Extent], may_meet: impl Fn(usize, usize) -> bool) -> Vec<[
 }
 
 #[test]
-fn the_tree_finds_what_all_pairs_have() {
+fn the_tree_finds_the_overlaps_of_all_pairs() {
     let mut rng = rng(401);
     for count in [0, 1, 2, 3, 12, 13, 14, 15, 40, 300] {
         let mut swarm = Swarm::new(&mut rng, count, (count as f64).cbrt());
@@ -77,7 +77,7 @@ fn the_tree_finds_what_all_pairs_have() {
 }
 
 #[test]
-fn boxes_far_out_and_all_in_one_place_are_found() {
+fn distant_and_coincident_boxes_are_found() {
     let mut broad = BroadPhase::default();
     let mut found = Vec::new();
     let unit = |x: f64| Extent { min: [x, 0.0, 0.0], max: [x + 1.0, 1.0, 1.0] };

@@ -1,4 +1,4 @@
-//! Searches that climb from vertex to vertex find what looking at all of them finds.
+//! Hill climbing from vertex to vertex against searches of all vertices.
 
 use std::sync::Arc;
 

@@ -26,7 +26,7 @@ pub(crate) fn grid_shapes() -> Vec<planar::Shape> {
     ]
 }
 
-/// Every pair of shapes has gaps of finite numbers that fulfil their contract.
+/// Checks that every pair of shapes has gaps of finite numbers that satisfy their contract.
 fn check_finite<S: Dimension<D>, const D: usize>(shapes: &[S::Shape], p: &PoseIn<S, D>, q: &PoseIn<S, D>) {
     let size = 1.0 + p.translation.vector.norm() + q.translation.vector.norm();
     for a in shapes {
@@ -43,7 +43,7 @@ fn check_finite<S: Dimension<D>, const D: usize>(shapes: &[S::Shape], p: &PoseIn
     }
 }
 
-/// Gaps far from the origin of the world are bit by bit those near it.
+/// Checks that gaps far from the origin of the world are bit by bit equal to those near it.
 fn check_far<S: Dimension<D>, const D: usize>(
     poses: impl Fn(usize) -> [PoseIn<S, D>; 2],
     far: Translation<f64, D>,
@@ -61,7 +61,7 @@ fn check_far<S: Dimension<D>, const D: usize>(
     }
 }
 
-/// A pose that is not finite gives no gap.
+/// Checks that a pose that is not finite gives no gap.
 fn check_refused<S: Dimension<D>, const D: usize>() {
     let good = PoseIn::<S, D>::identity();
     let mut bad = good;
@@ -72,7 +72,7 @@ fn check_refused<S: Dimension<D>, const D: usize>() {
 }
 
 prop_compose! {
-    /// A pose on a grid of 1/4 and 45°, or off it by less than one part in 1e12.
+    /// Pose on a grid of 1/4 and 45°, or off it by less than one part in 1e12.
     fn grid_pose()(x in -4..=4, y in -4..=4, turn in 0..8, off in prop_oneof![Just(0.0), 1e-20..1e-12],
                    sign in prop::array::uniform3(-1.0..1.0)) -> Isometry2<f64> {
         let [u, v, w]: [f64; 3] = sign;

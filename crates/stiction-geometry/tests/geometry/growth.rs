@@ -1,4 +1,4 @@
-//! Events by themselves: the factor at which two features meet, where, and how both depend on the poses.
+//! Growth of events: the factor at which two features meet, the point, and their dependence on the poses.
 
 use nalgebra::{Isometry2, Isometry3, Point2, Point3, UnitQuaternion, Vector2, Vector3};
 use rand::{RngExt, SeedableRng};
@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use stiction_geometry::{planar, spatial};
 
-/// Central differences with this step are good to its square, and to round-off over it.
+/// Step of central differences: their error is its square, plus round-off over it.
 const STEP: f64 = 1e-6;
 
 fn signed(rng: &mut ChaCha8Rng, most: f64) -> f64 {
@@ -14,7 +14,7 @@ fn signed(rng: &mut ChaCha8Rng, most: f64) -> f64 {
 }
 
 #[test]
-fn events_of_polyhedra_meet_where_they_say() {
+fn grown_features_of_polyhedra_meet_at_the_point() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut kinds = [0; 2];
     for _ in 0..200 {
@@ -88,7 +88,7 @@ fn events_of_polyhedra_meet_where_they_say() {
 }
 
 #[test]
-fn events_of_polygons_meet_where_they_say() {
+fn grown_features_of_polygons_meet_at_the_point() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut checked = 0;
     for _ in 0..300 {

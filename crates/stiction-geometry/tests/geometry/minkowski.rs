@@ -1,4 +1,4 @@
-//! The signed Euclidean distance: closed forms, brute force, its rows, and its bounds on the ratio metric.
+//! Signed Euclidean distance: closed forms, brute force, its rows, and its bounds on the ratio metric.
 
 use std::f64::consts::FRAC_PI_4;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ fn polyhedra_agree_with_all_axes_and_bound_the_metric() {
 }
 
 #[test]
-fn what_has_no_depth_is_refused() {
+fn pairs_without_a_depth_are_refused() {
     let (ball, cube) =
         (spatial::Shape::Sphere { radius: 1.0 }, spatial::Shape::Cuboid { half_extents: [0.5; 3] });
     let here = Isometry3::identity();
@@ -109,7 +109,7 @@ fn polygons_at(
     planar::minkowski_gap(&a, p, &b, q).unwrap().unwrap()
 }
 
-/// Every vertex against every edge.
+/// Distance or depth from every vertex against every edge.
 fn by_all_pairs(a: &planar::Polygon, p: &Isometry2<f64>, b: &planar::Polygon, q: &Isometry2<f64>) -> f64 {
     let (mut separation, mut distance) = (f64::NEG_INFINITY, f64::INFINITY);
     for (e, pose_e, v, pose_v) in [(a, p, b, q), (b, q, a, p)] {
@@ -166,7 +166,7 @@ fn polygons_agree_with_all_pairs_and_bound_the_metric() {
 }
 
 #[test]
-fn a_square_at_rest_touches_where_both_are() {
+fn witness_points_of_a_resting_square_lie_on_both_bodies() {
     let (square, table) =
         (planar::Polygon::rectangle([0.5; 2]).unwrap(), planar::Polygon::rectangle([2.0, 0.5]).unwrap());
     for x in [0.0, 0.3, 2.3] {

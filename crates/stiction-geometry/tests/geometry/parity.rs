@@ -1,6 +1,5 @@
-//! A planar scene laid into space has the same gaps.
-//!
-//! The plane is x–y; a spatial capsule has its axis along z, so it is turned to lie along x first.
+//! Parity of plane and space: a planar scene embedded in space has the same gaps. The plane is x–y; a spatial capsule
+//! has its axis along z and is rotated to lie along x first.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -15,17 +14,17 @@ fn in_space(pose: &Isometry2<f64>) -> Isometry3<f64> {
     Isometry3::from_parts(Translation3::new(pose.translation.x, pose.translation.y, 0.0), turn)
 }
 
-/// Takes local z to local x.
+/// Rotation that takes local z to local x.
 fn along_x() -> Isometry3<f64> {
     Isometry3::rotation(FRAC_PI_2 * Vector3::y())
 }
 
-/// Takes local z to local y.
+/// Rotation that takes local z to local y.
 fn along_y() -> Isometry3<f64> {
     Isometry3::rotation(-FRAC_PI_2 * Vector3::x())
 }
 
-/// A shape of the plane and its twin in space, with the pose of the twin in the frame of the first.
+/// Planar shape and its twin in space, with the pose of the twin in the frame of the first.
 fn twins() -> Vec<(planar::Shape, spatial::Shape, Isometry3<f64>)> {
     let i = Isometry3::identity();
     vec![

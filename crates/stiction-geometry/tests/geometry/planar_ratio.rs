@@ -1,4 +1,4 @@
-//! Ratio metric and events of polygons: closed forms, gradients, certificates, work and brute force.
+//! Ratio metric and events of polygons: closed forms, gradients, certificates, counters and brute force.
 
 use nalgebra::{Isometry2, Point2, Translation2, UnitComplex, Vector2};
 use rand::RngExt;
@@ -132,7 +132,8 @@ fn a_warm_query_evaluates_few_edges_at_any_size() {
     }
 }
 
-/// All vertices of each on an edge of the other when both are scaled to where that vertex and that edge meet.
+/// Points of all events by brute force: vertices of each on an edge of the other when both are scaled to where that
+/// vertex and that edge meet.
 fn brute_force(
     a: &Polygon,
     p: &Isometry2<f64>,

@@ -1,4 +1,4 @@
-//! Polyhedra from points and from facets: what is merged, what is refused, and their mass.
+//! Polyhedra from points and from facets: merged corners, refused input, and mass properties.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn points(list: &[[f64; 3]]) -> Vec<Point3<f64>> {
     list.iter().map(|p| Point3::from(*p)).collect()
 }
 
-/// The grid of 3³ points on a cube of side 2, with duplicates.
+/// Grid of 3³ points on a cube of side 2, with duplicates.
 fn grid() -> Vec<Point3<f64>> {
     let mut list = vec![];
     for x in [-1.0, 0.0, 1.0, 1.0] {

@@ -1,4 +1,4 @@
-//! What a shape may be, how it is written, and where it is.
+//! Shapes: valid sizes, written form, support points and bounds.
 
 use nalgebra::{Isometry2, Isometry3, Point2, Vector2, Vector3};
 use rand::RngExt;
@@ -99,7 +99,7 @@ fn check_names_the_field_and_the_value() {
 }
 
 #[test]
-fn polygon_merges_what_is_not_a_corner() {
+fn polygon_merges_duplicate_and_collinear_vertices() {
     let square = planar::Polygon::new(&points(&[
         [0.0, 0.0],
         [0.5, 0.0],
@@ -121,7 +121,7 @@ fn polygon_merges_what_is_not_a_corner() {
 }
 
 #[test]
-fn polygon_refuses_what_is_not_one() {
+fn polygon_refuses_outlines_that_are_not_convex() {
     let error = |vertices: &[[f64; 2]]| planar::Polygon::new(&points(vertices)).unwrap_err();
     assert_eq!(error(&[]), ShapeError::TooFewCorners { given: 0, corners: 0 });
     assert!(matches!(error(&[[1.0, 1.0]; 5]), ShapeError::TooFewCorners { given: 5, .. }));

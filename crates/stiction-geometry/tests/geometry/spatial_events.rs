@@ -1,4 +1,4 @@
-//! The events of polyhedra: their numbers in the cases of HA10, and brute force over all quadruples of facets.
+//! Events of polyhedra: their numbers in the cases of HA10, and brute force over all quadruples of facets.
 
 use std::f64::consts::FRAC_PI_4;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use nalgebra::{Isometry3, Matrix4, Point3, Rotation3, UnitQuaternion, Vector3, V
 use rand::RngExt;
 use stiction_geometry::spatial::{Basis, Gap, Polyhedron, Shape, gaps, ratio};
 
-/// Relative to r, and in metres.
+/// Range of events that are compared: relative to r, and in metres.
 const NEAR: f64 = 0.02;
 
 fn cuboid(x: f64, y: f64, z: f64) -> Shape {
     Shape::Cuboid { half_extents: [x, y, z] }
 }
 
-/// The points of all quadruples of facets whose scaled planes meet in a point of both scaled bodies, with r
+/// Points of all quadruples of facets whose scaled planes meet in a point of both scaled bodies, with r
 /// within 0.02 of the least one, and a normal close to that of the metric. HA10 (4.14), corrected.
 fn brute_force(a: &Polyhedron, p: &Isometry3<f64>, b: &Polyhedron, q: &Isometry3<f64>) -> Vec<Point3<f64>> {
     let best = ratio((a, p), (b, q), &mut Basis::default()).unwrap();
@@ -70,7 +70,7 @@ fn brute_force(a: &Polyhedron, p: &Isometry3<f64>, b: &Polyhedron, q: &Isometry3
     found
 }
 
-/// Events with a gap of about the metric's, and the points of brute force.
+/// Events with a gap near that of the metric, and the number of points by brute force.
 fn counts(lower: [f64; 3], upper: [f64; 3], pose: &Isometry3<f64>) -> (Vec<Gap>, usize) {
     let i = Isometry3::identity();
     let mut near = vec![];

@@ -1,4 +1,4 @@
-//! The ratio metric against an independent linear program, and the bounds of HA10 Theorem 2, corrected.
+//! Ratio metric against an independent linear program, and the bounds of HA10 Theorem 2, corrected.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -11,7 +11,7 @@ use stiction_geometry::spatial::{Basis, Polyhedron, ratio, ratio_by_seidel};
 use crate::scenes::{rng, spatial_pose};
 use crate::spatial_ratio::pebble;
 
-/// The linear program by microlp, in units of the nearest facet of a.
+/// Ratio r by microlp, in units of the nearest facet of a.
 fn by_microlp(a: &Polyhedron, p: &Isometry3<f64>, b: &Polyhedron, q: &Isometry3<f64>) -> f64 {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let free = (f64::NEG_INFINITY, f64::INFINITY);
@@ -42,7 +42,7 @@ fn prism(rng: &mut ChaCha8Rng) -> Polyhedron {
     Polyhedron::new(&ring(-0.25).chain(ring(0.25)).collect::<Vec<_>>()).unwrap()
 }
 
-/// A pose on a grid of 1/4 and right angles.
+/// Pose on a grid of 1/4 and right angles.
 fn grid_pose(rng: &mut ChaCha8Rng) -> Isometry3<f64> {
     let mut x = |n: i32| f64::from(rng.random_range(-n..=n));
     let turn = UnitQuaternion::from_euler_angles(x(2) * FRAC_PI_2, x(2) * FRAC_PI_2, x(2) * FRAC_PI_2);
@@ -104,14 +104,11 @@ fn ten_thousand_pairs_agree_with_an_independent_program() {
             repeated += 1;
         }
     }
-    println!(
-        "worst against microlp, certificate, Seidel: {worst:?}; {fallbacks} fallbacks, Seidel answered {repeated}"
-    );
     assert!(worst[2] < 1e-9 && fallbacks == 0 && repeated > 9_900, "{worst:?} {fallbacks} {repeated}");
 }
 
-/// Euclidean distance, or depth, of the offset from the surface of the Minkowski difference; the signs tell
-/// apart from overlapping. In-radius of the difference about the origin. By all axes that can separate.
+/// Euclidean distance, or depth, of the offset from the surface of the Minkowski difference; positive when
+/// apart. Also the in-radius of the difference about the origin. From all axes that can separate.
 pub(crate) fn separation(
     a: &Polyhedron,
     p: &Isometry3<f64>,
@@ -206,7 +203,6 @@ fn the_metric_is_equivalent_to_distance_and_depth() {
             printed_fails += usize::from(-rho > s / e * (1.0 + 1e-9));
         }
     }
-    println!("{apart} {overlapping} {printed_fails} {tight_apart} {tight_overlapping}");
     assert!(apart > 800 && overlapping > 800, "{apart} {overlapping}");
     assert!(tight_apart > 0.99 && tight_overlapping > 0.99, "{tight_apart} {tight_overlapping}");
     assert!(2 * printed_fails > overlapping, "{printed_fails} of {overlapping}");

@@ -1,8 +1,10 @@
 //! Vectorized loops of a pivot. They run over whole registers: their input is padded with zeros to a multiple of
 //! [`WIDTH`], which the registers of every processor divide.
 
-// code that is not inlined into the dispatch is compiled without the wide registers
-#![allow(clippy::inline_always)]
+#![allow(
+    clippy::inline_always,
+    reason = "code outside of the dispatch is compiled without the wide registers"
+)]
 
 use pulp::Simd;
 use std::ops::{Deref, DerefMut};

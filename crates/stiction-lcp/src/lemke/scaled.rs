@@ -1,7 +1,9 @@
 //! ScaledLcp problem that Lemke's method pivots on: rows and columns equilibrated, the original data unchanged.
 
-// code that is not inlined into the dispatch is compiled without the wide registers
-#![allow(clippy::inline_always)]
+#![allow(
+    clippy::inline_always,
+    reason = "code outside of the dispatch is compiled without the wide registers"
+)]
 
 use super::dictionary::Dictionary;
 use super::kernels::{WIDTH, padded};

@@ -4,7 +4,7 @@
 mod local;
 
 use super::{
-    Body, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow, Pair,
+    Body, BodyPair, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow,
     Problem, Row, StepProblem, Term,
 };
 use arrayvec::ArrayVec;
@@ -333,7 +333,7 @@ impl TryFrom<StepRaw> for StepProblem {
             let place = format!("pairs[{i}]");
             let ab = block(&p.ab, size(p.a), size(p.b), &format!("{place}.ab"))?;
             let ba = block(&p.ba, size(p.b), size(p.a), &format!("{place}.ba"))?;
-            step.pairs.push(Pair { a: p.a, b: p.b, ab, ba });
+            step.pairs.push(BodyPair { a: p.a, b: p.b, ab, ba });
         }
         for (i, joint) in raw.joints.into_iter().enumerate() {
             let row = row(joint.row, size, &format!("joints[{i}]"))?;

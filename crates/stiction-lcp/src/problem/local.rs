@@ -1,6 +1,8 @@
 //! Friction-contact problem in local form: contacts alone, with the Delassus matrix that couples them.
 
-use super::{Body, Contact, FrictionSet, Malformed, OffsetRow, Pair, Row, StepProblem, finite, not_negative};
+use super::{
+    Body, BodyPair, Contact, FrictionSet, Malformed, OffsetRow, Row, StepProblem, finite, not_negative,
+};
 use nalgebra::{Cholesky, DMatrix, DVector, Matrix6, SymmetricEigen};
 
 /// Difference of W from its transpose that is accepted, relative to its largest entry: matrices written with a dozen
@@ -184,7 +186,7 @@ impl LocalProblem {
             for j in 0..i {
                 let (ab, ba) = (block(j, i), block(i, j));
                 if ab.iter().any(|x| *x != 0.0) {
-                    step.pairs.push(Pair { a: j, b: i, ab, ba });
+                    step.pairs.push(BodyPair { a: j, b: i, ab, ba });
                 }
             }
         }

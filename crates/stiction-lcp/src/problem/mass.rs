@@ -155,7 +155,7 @@ fn block_name(members: &[usize], layout: &Layout) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Body, Pair};
+    use super::super::{Body, BodyPair};
     use super::*;
     use nalgebra::Matrix6;
 
@@ -167,7 +167,7 @@ mod tests {
         problem.bodies.push(Body::new(2, &[1.0, 0.2, 0.2, 1e4], &[0.0; 2]));
         let mut ab = Matrix6::zeros();
         ab[(0, 1)] = -0.7;
-        problem.pairs.push(Pair { a: 0, b: 2, ab, ba: ab.transpose() });
+        problem.pairs.push(BodyPair { a: 0, b: 2, ab, ba: ab.transpose() });
         for symmetric in [false, true] {
             if symmetric {
                 problem.bodies[0] =
@@ -195,7 +195,7 @@ mod tests {
         problem.bodies[1] = Body::new(1, &[1.0], &[0.0]);
         let mut ab = Matrix6::zeros();
         ab[(0, 0)] = 2.0;
-        problem.pairs.push(Pair { a: 0, b: 1, ab, ba: ab });
+        problem.pairs.push(BodyPair { a: 0, b: 1, ab, ba: ab });
         assert!(MassFactor::new(&problem).unwrap_err().place.contains("[0, 1]"));
     }
 }

@@ -15,7 +15,7 @@ pub use friction::{FrictionLaw, FrictionSet};
 pub use local::LocalProblem;
 pub use row::{OffsetRow, Row, Term};
 pub(crate) use step::Prepared;
-pub use step::{Body, Contact, Joint, Layout, Pair, StepProblem};
+pub use step::{Body, BodyPair, Contact, Joint, Layout, StepProblem};
 
 /// Error of malformed input: the entry at fault and the rule it breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -24,7 +24,7 @@ pub struct StepProblem {
     /// Bodies, each with its block of M̃ and b.
     pub bodies: Vec<Body>,
     /// Couplings of two bodies in M̃ (implicit springs and dampers).
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<BodyPair>,
     /// Joint rows.
     pub joints: Vec<Joint>,
     /// Contacts, and friction blocks without a normal row.
@@ -49,7 +49,7 @@ pub struct Body {
 
 /// Pair of bodies coupled by off-diagonal blocks of M̃.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pair {
+pub struct BodyPair {
     /// Index of the first body.
     pub a: usize,
     /// Index of the second body.
@@ -274,7 +274,7 @@ impl StepProblem {
         Ok(())
     }
 
-    fn check_pair(&self, pair: &Pair, place: EntryName) -> Result<(), Malformed> {
+    fn check_pair(&self, pair: &BodyPair, place: EntryName) -> Result<(), Malformed> {
         let n = self.bodies.len();
         if pair.a >= n || pair.b >= n || pair.a == pair.b {
             let what =

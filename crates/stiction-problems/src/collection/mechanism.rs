@@ -5,7 +5,7 @@ use super::build::{
 };
 use super::{NamedProblem, ProblemEntry, exactly, infinitely_many};
 use nalgebra::Matrix6;
-use stiction_lcp::problem::{Body, Contact, FrictionSet, Joint, OffsetRow, Pair, Row, StepProblem};
+use stiction_lcp::problem::{Body, BodyPair, Contact, FrictionSet, Joint, OffsetRow, Row, StepProblem};
 
 pub(super) fn all() -> Vec<NamedProblem> {
     vec![
@@ -175,7 +175,7 @@ fn implicit_spring() -> NamedProblem {
         touching(row([0.0, 1.0]), [row([1.0, 0.0])], FrictionSet::line(), mu)
     };
     let problem = StepProblem {
-        pairs: vec![Pair { a: 0, b: 1, ab, ba: ab }],
+        pairs: vec![BodyPair { a: 0, b: 1, ab, ba: ab }],
         ..step(bodies, vec![contact(0), contact(1)])
     };
     let p = mu * FALL;

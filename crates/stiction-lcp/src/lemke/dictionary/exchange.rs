@@ -115,9 +115,9 @@ impl WithSimd for Exchange<'_> {
     }
 }
 
-/// K⁻¹ − y fᵀ, f the row of T that leaves over its entry in y, the entering column.
+/// Updates K⁻¹ by −y fᵀ, y the entering column, f the leaving row of T over its entry in y.
 ///
-/// A z that takes the place of another replaces a column of K, a w that takes that of another a row.
+/// If z enters for z, a column of K is replaced; if w enters for w, a row.
 #[inline(always)]
 fn update_inverse<S: Simd>(simd: S, d: &mut Dictionary, position: usize, entering: usize, over: f64) {
     let (wide, stride, count) = (d.wide, d.stride, d.slots.len());

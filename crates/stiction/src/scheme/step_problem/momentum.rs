@@ -4,7 +4,7 @@ use super::StepInput;
 use crate::system::{Forces, Spring, System};
 use nalgebra::{Matrix6, Vector6};
 use stiction_lcp::problem::Layout;
-use stiction_lcp::{Body, Pair, Row, StepProblem, Term};
+use stiction_lcp::{Body, BodyPair, Row, StepProblem, Term};
 
 /// Sets M̃ = M − h k̃_v − h² k̃_q and b = M v + h (k − k̃_v v), and clears all rows.
 pub(super) fn set_momentum<S: System + ?Sized>(
@@ -57,6 +57,6 @@ fn add_spring(problem: &mut StepProblem, starts: &[usize], v: &[f64], h: f64, sp
         (0..body.velocities).for_each(|i| body.momentum[i] += h * spring.damping * speed * term.j[i]);
     }
     if let [a, b] = &terms[..] {
-        problem.pairs.push(Pair { a: a.body, b: b.body, ab: outer(a, b), ba: outer(b, a) });
+        problem.pairs.push(BodyPair { a: a.body, b: b.body, ab: outer(a, b), ba: outer(b, a) });
     }
 }

@@ -16,7 +16,7 @@ use crate::system::{
 };
 use nalgebra::Matrix6;
 use stiction_lcp::problem::{Layout, MassFactor};
-use stiction_lcp::{Candidate, ContactMode, Pair, Row, StepProblem, WarmStart};
+use stiction_lcp::{BodyPair, Candidate, ContactMode, Row, StepProblem, WarmStart};
 
 /// Step problem of a substep, and the data it is assembled from. [`SubstepProblem::begin`] reads the start once;
 /// [`SubstepProblem::assemble`] then makes the problem of any size from there.
@@ -105,7 +105,7 @@ impl SubstepProblem {
             (0..bodies[a].velocities).map(row).sum::<f64>()
         };
         let own = bodies.iter().zip(&masses).enumerate().map(|(i, (b, mass))| square(i, i, &(b.mass - mass)));
-        let both = |pair: &Pair| square(pair.a, pair.b, &pair.ab) + square(pair.b, pair.a, &pair.ba);
+        let both = |pair: &BodyPair| square(pair.a, pair.b, &pair.ab) + square(pair.b, pair.a, &pair.ba);
         (own.sum::<f64>() + pairs.iter().map(both).sum::<f64>()).sqrt()
     }
 
