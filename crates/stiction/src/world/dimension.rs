@@ -146,7 +146,7 @@ pub trait EuclideanVector:
     fn direction(&self) -> Option<Self>;
 
     /// `true` when all components are finite.
-    fn is_finite(&self) -> bool {
+    fn all_finite(&self) -> bool {
         self.components().iter().copied().all(f64::is_finite)
     }
 }
