@@ -18,7 +18,7 @@ pub(super) fn settings(world: &World, found: &mut Mistakes) {
 
 /// Mistake of a pose, if any.
 pub(super) fn pose_mistake(pose: &Isometry2<f64>) -> Option<String> {
-    let is_finite = pose.translation.vector.is_finite() && super::Planar::is_finite_rotation(&pose.rotation);
+    let is_finite = pose.translation.vector.all_finite() && super::Planar::is_finite_rotation(&pose.rotation);
     (!is_finite).then(|| "must be finite".into())
 }
 

@@ -29,7 +29,7 @@ pub(super) fn settings(world: &World, found: &mut Mistakes) {
 /// Mistake of a pose, if any.
 pub(super) fn pose_mistake(pose: &Isometry3<f64>) -> Option<String> {
     let norm = pose.rotation.quaternion().norm();
-    if !pose.translation.vector.is_finite() || !norm.is_finite() {
+    if !pose.translation.vector.all_finite() || !norm.is_finite() {
         return Some("must be finite".into());
     }
     ((norm - 1.0).abs() > UNIT_QUATERNION)

@@ -27,7 +27,7 @@ impl<D: Formulas> World<D> {
     /// Mistakes of a world whose shapes may overlap by as much as given [m].
     pub(super) fn check_with(&self, overlaps: &BTreeMap<PairId, f64>) -> Result<(), Mistakes> {
         let mut found = Mistakes::none();
-        if !self.gravity.is_finite() {
+        if !self.gravity.all_finite() {
             found.add("world, gravity", "must be finite");
         }
         if !self.t.is_finite() {
@@ -96,7 +96,7 @@ impl<D: Formulas> World<D> {
                 if !(mass.is_finite() && mass > 0.0) {
                     add("mass", format!("{mass} kg must be finite and > 0"));
                 }
-                if !centre.coordinates().is_finite() {
+                if !centre.coordinates().all_finite() {
                     add("mass", "the centre of mass must be finite".into());
                 }
                 if let (Motion::Rigid, Some(what)) = (&body.motion, D::inertia_mistake(body, &inertia)) {
@@ -183,7 +183,7 @@ impl<D: Formulas> World<D> {
             Force::Custom { .. } => {}
         }
         let mut add = |field: &str, what: String| found.add(format!("{place}, {field}"), what);
-        let is_point = |point: &D::Point| point.coordinates().is_finite();
+        let is_point = |point: &D::Point| point.coordinates().all_finite();
         let constants = match force {
             Force::Spring { point_a, point_b, stiffness, damping, rest_length, .. } => {
                 if !(is_point(point_a) && is_point(point_b)) {
@@ -296,7 +296,7 @@ fn check_shape<D: Formulas>(shape: &Attached<D>, place: &str, found: &mut Mistak
     if let Some(what) = D::pose_mistake(&shape.pose) {
         found.add(format!("{place}, pose"), what);
     }
-    if !shape.surface_velocity.is_finite() {
+    if !shape.surface_velocity.all_finite() {
         found.add(format!("{place}, surface velocity"), "must be finite");
     }
     shape.material.mistakes().for_each(|(field, what)| found.add(format!("{place}, {field}"), what));
@@ -324,15 +324,15 @@ fn wrench_mistakes<D: Dimension>(
     wrench: &Wrench<D>,
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
     let fields = [
-        ("point", point.is_none_or(|p| p.coordinates().is_finite())),
-        ("force", wrench.force.is_finite()),
-        ("torque", wrench.torque.is_finite()),
+        ("point", point.is_none_or(|p| p.coordinates().all_finite())),
+        ("force", wrench.force.all_finite()),
+        ("torque", wrench.torque.all_finite()),
     ];
     fields.into_iter().filter(|(_, finite)| !finite).map(|(field, _)| (field, "must be finite"))
 }
 
 fn is_finite<D: Dimension>(twist: &Twist<D>) -> bool {
-    twist.linear.is_finite() && twist.angular.is_finite()
+    twist.linear.all_finite() && twist.angular.all_finite()
 }
 
 fn is_not_negative(x: f64) -> bool {

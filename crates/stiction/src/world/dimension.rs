@@ -8,7 +8,8 @@ use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 use stiction_geometry::{MassError, ShapeError};
 
-/// The plane or space. Sealed: what a model computes is written for these two.
+/// Plane or space. Only [`Planar`](crate::planar::Planar) and [`Spatial`](crate::spatial::Spatial) have the formulas
+/// that a model needs.
 pub trait Dimension: Copy + Debug + Default + PartialEq + Send + Sync + 'static {
     /// Number of coordinates of a point: 2 or 3.
     const COUNT: usize;
@@ -145,7 +146,7 @@ pub trait EuclideanVector:
     fn direction(&self) -> Option<Self>;
 
     /// `true` when all components are finite.
-    fn is_finite(&self) -> bool {
+    fn all_finite(&self) -> bool {
         self.components().iter().copied().all(f64::is_finite)
     }
 }

@@ -443,7 +443,7 @@ impl<D: Formulas> Layout<D> {
                 least = if size > 0.0 { least.min(size) } else { least };
             }
             let pose = &attached.pose;
-            let is_finite = pose.origin().is_finite() && D::is_finite_rotation(&pose.turn());
+            let is_finite = pose.origin().all_finite() && D::is_finite_rotation(&pose.turn());
             self.shapes.push(ShapeLayout {
                 id,
                 body,

@@ -279,7 +279,7 @@ impl<D: Formulas> System for ModelIn<D> {
         let speed = |body: &BodyLayout<D>| {
             let placement = body.place(t, &[]);
             let pose = D::pose(body, &placement);
-            let is_finite = pose.origin().is_finite() && D::is_finite_rotation(&pose.turn());
+            let is_finite = pose.origin().all_finite() && D::is_finite_rotation(&pose.turn());
             if is_finite { body.surface_speed(&placement.prescribed) } else { f64::NAN }
         };
         // f64::max would pass over NaN
