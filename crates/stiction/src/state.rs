@@ -1,6 +1,6 @@
 //! State of a run: time, configuration, velocity, and the memory of the schemes. It is all that a restart needs.
 
-use crate::report::Mode;
+use stiction_lcp::Mode;
 use crate::system::{ConstraintId, ContactId, SearchCache};
 use serde::{Deserialize, Serialize};
 
