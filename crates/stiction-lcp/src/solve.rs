@@ -173,7 +173,7 @@ impl Workspace {
         modes: &[ContactMode],
     ) -> Result<Candidate, LcpError> {
         let solver = Solver::default();
-        Ok(self.with_dispatch(Problem::Step(step), &solver, |d| d.solve_in_modes(step, modes))?)
+        self.with_dispatch(Problem::Step(step), &solver, |d| d.solve_in_modes(step, modes))
     }
 
     /// Profile of the solves, once it is started.

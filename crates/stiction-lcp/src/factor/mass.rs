@@ -173,7 +173,7 @@ impl MassFactor {
     /// `x ← L⁻ᵀ x` with L Lᵀ the symmetric part of M̃.
     pub fn half_solve_transposed(&self, x: &mut [f64]) {
         for block in &self.blocks {
-            self.in_block(block, x, |l, n, x| backward_transposed(l, n, x));
+            self.in_block(block, x, backward_transposed);
         }
     }
 

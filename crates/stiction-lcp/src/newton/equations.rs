@@ -177,7 +177,7 @@ impl ModeEquations {
             }
             match slip {
                 None => {
-                    (0..contact.tangents.len()).for_each(|k| self.add(RowKind::Tangent(i, TANGENTS[k]), w_t))
+                    (0..contact.tangents.len()).for_each(|k| self.add(RowKind::Tangent(i, TANGENTS[k]), w_t));
                 }
                 Some(PolygonSlip::Corner(f)) => {
                     self.contacts[i] = [own[0], bound * f[0], bound * f[1]];

@@ -97,6 +97,17 @@ pub(super) struct NewtonResult {
     pub(super) factorizations: usize,
 }
 
+/// Progress of the last iteration.
+#[derive(Debug, Clone, Copy, Default)]
+struct NewtonProgress {
+    /// Whether the last two iterations had the same modes.
+    same_modes: bool,
+    /// Whether the residual fell by less than [`SLOW_RATIO`].
+    slow: bool,
+    /// Whether the residual fell by less than [`STUCK_RATIO`] with unchanged modes.
+    stuck: bool,
+}
+
 /// Run of the method from the iterate `at`; the best iterate is left in `best`.
 pub(super) struct SemismoothNewton<'a, const T: usize> {
     island: &'a Island<T>,
@@ -116,10 +127,7 @@ pub(super) struct SemismoothNewton<'a, const T: usize> {
     window: [f64; MERIT_WINDOW],
     /// Proximal stiffness κ.
     stiffness: f64,
-    /// Whether the last two iterations had the same modes.
-    same_modes: bool,
-    slow: bool,
-    stuck: bool,
+    progress: NewtonProgress,
     /// Whether friction may be turned along its circle in this iteration.
     turning: bool,
     /// Whether the momentum balance holds: a step reduces its error by its length, and only a full step removes it.
@@ -156,9 +164,7 @@ impl<'a, const T: usize> SemismoothNewton<'a, T> {
             previous_residual: f64::INFINITY,
             window: [f64::INFINITY; MERIT_WINDOW],
             stiffness: INITIAL_STIFFNESS,
-            same_modes: false,
-            slow: false,
-            stuck: false,
+            progress: NewtonProgress::default(),
             turning: false,
             exact,
         }
@@ -189,14 +195,15 @@ impl<'a, const T: usize> SemismoothNewton<'a, T> {
     }
 
     fn observe_progress(&mut self) {
-        self.slow = self.residual > SLOW_RATIO * self.previous_residual;
-        self.stuck = self.same_modes && self.residual > STUCK_RATIO * self.previous_residual;
+        self.progress.slow = self.residual > SLOW_RATIO * self.previous_residual;
+        self.progress.stuck =
+            self.progress.same_modes && self.residual > STUCK_RATIO * self.previous_residual;
         self.previous_residual = self.residual;
     }
 
     fn is_done(&self) -> bool {
         (self.exact && self.residual <= self.limits.target)
-            || (self.result.residual <= self.limits.good && self.slow)
+            || (self.result.residual <= self.limits.good && self.progress.slow)
     }
 
     fn is_hopeless(&self, round: usize) -> bool {
@@ -206,11 +213,11 @@ impl<'a, const T: usize> SemismoothNewton<'a, T> {
 
     /// κ of this iteration: the largest when stuck, and never so large that rounding errors dominate the impulses.
     fn choose_stiffness(&mut self) {
-        if self.stuck {
+        if self.progress.stuck {
             self.stiffness = MAX_STIFFNESS;
         }
         // every second stuck iteration: a turn along the circle breaks the linearity of the momentum in the step
-        self.turning = self.stuck && !self.turning;
+        self.turning = self.progress.stuck && !self.turning;
         // impulses carry κ rounding errors of the velocities
         let noise = f64::EPSILON * self.at.v.iter().flatten().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs()));
         self.stiffness = self.stiffness.min(NOISE_FRACTION * self.residual / noise).max(MIN_STIFFNESS);
@@ -218,7 +225,8 @@ impl<'a, const T: usize> SemismoothNewton<'a, T> {
 
     fn choose_modes(&mut self, modes_from: Option<&[Lane]>) {
         let turn = if self.turning { TURN_STIFFNESS } else { self.stiffness };
-        self.same_modes = self.step.linearize(self.island, self.at, self.stiffness, turn, modes_from);
+        self.progress.same_modes =
+            self.step.linearize(self.island, self.at, self.stiffness, turn, modes_from);
     }
 
     /// Factors the Newton matrix; `false` if it is singular. Without contacts the matrix does not change, and further
@@ -250,7 +258,7 @@ impl<'a, const T: usize> SemismoothNewton<'a, T> {
     /// Moves load between redundant contacts until the first of them opens or slips. Speeds do not change, so the
     /// natural map would allow only small steps.
     fn transfer_load(&mut self) -> bool {
-        if !(self.stuck && self.exact) {
+        if !(self.progress.stuck && self.exact) {
             return false;
         }
         let Some(alpha) = self.step.first_mode_change(self.island, self.at) else { return false };
@@ -272,7 +280,7 @@ impl<'a, const T: usize> SemismoothNewton<'a, T> {
             if merit < least {
                 (least, residual, chosen) = (merit, r, alpha);
             }
-            if self.stuck || merit < (1.0 - SUFFICIENT_DECREASE * alpha) * reference {
+            if self.progress.stuck || merit < (1.0 - SUFFICIENT_DECREASE * alpha) * reference {
                 break;
             }
             alpha *= 0.5;
@@ -302,7 +310,7 @@ impl<'a, const T: usize> SemismoothNewton<'a, T> {
     fn adapt_stiffness(&mut self, alpha: f64) {
         if alpha < SHORT_STEP {
             self.soften();
-        } else if self.same_modes && alpha == 1.0 {
+        } else if self.progress.same_modes && alpha == 1.0 {
             self.stiffness = (self.stiffness * STIFFNESS_FACTOR).min(MAX_STIFFNESS);
         }
     }

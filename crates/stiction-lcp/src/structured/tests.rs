@@ -73,7 +73,7 @@ proptest! {
     ) {
         let planted = Plan::chain(bodies, copies, FrictionSet::circle()).plant(seed);
         let mut start = planted.z.clone();
-        start.iter_mut().enumerate().for_each(|(i, z)| *z *= 1.0 + 10_f64.powf(size) * f64::from(i as u32 % 3));
+        start.iter_mut().enumerate().for_each(|(i, z)| *z *= 1.0 + 10_f64.powf(size) * (i % 3) as f64);
         let start = WarmStart { z: start, basis: None };
         let solution = solve(&planted.problem, &only(Trial::Warm(40)), Some(&start)).unwrap();
         prop_assert!(distance(solution.velocity(), &planted.velocity) < 1e-7);

@@ -100,10 +100,10 @@ impl<const T: usize> IslandSolver<T> {
             let stage = match trial {
                 Trial::Warm(factorizations) => self.warm(factorizations as usize, warm_start, to),
                 Trial::Interior(hand_over, iterations) => {
-                    self.interior(hand_over, iterations as usize, chain.budget, to)
+                    Some(self.interior(hand_over, iterations as usize, chain.budget, to))
                 }
                 Trial::Path(size, factorizations) => {
-                    self.path(size, factorizations as usize, chain.budget, to)
+                    Some(self.path(size, factorizations as usize, chain.budget, to))
                 }
                 Trial::Sweeps(sweeps) => self.sweeps(sweeps as usize, to),
             };
@@ -125,32 +125,20 @@ impl<const T: usize> IslandSolver<T> {
         Some(Stage::Newton)
     }
 
-    fn interior(
-        &mut self,
-        hand_over: f64,
-        iterations: usize,
-        budget: usize,
-        to: IslandTolerance,
-    ) -> Option<Stage> {
+    fn interior(&mut self, hand_over: f64, iterations: usize, budget: usize, to: IslandTolerance) -> Stage {
         let Self { island, equations, interior: workspace, at, .. } = self;
         let method = InteriorPoint { island, equations, workspace, at };
         let spent = method.run(to.speed, hand_over * to.speed, iterations);
         self.polish(spent, budget, to);
-        Some(Stage::Interior)
+        Stage::Interior
     }
 
-    fn path(
-        &mut self,
-        size: f64,
-        factorizations: usize,
-        budget: usize,
-        to: IslandTolerance,
-    ) -> Option<Stage> {
+    fn path(&mut self, size: f64, factorizations: usize, budget: usize, to: IslandTolerance) -> Stage {
         let Self { island, equations, interior, path, at, .. } = self;
         let method = CentralPath::new(island, equations, interior, path, at, to.speed, size);
         let spent = method.run(HAND_OVER * to.speed, factorizations);
         self.polish(spent, budget, to);
-        Some(Stage::Path)
+        Stage::Path
     }
 
     fn sweeps(&mut self, sweeps: usize, to: IslandTolerance) -> Option<Stage> {

@@ -68,7 +68,7 @@ fn pile(n: u32, diagonals: bool) -> Graph {
     (vec![body(6); (n * n * n) as usize], edges)
 }
 
-/// Least of many times [µs], each over enough runs to last a millisecond.
+/// Shortest of many times [µs]; each measures enough runs to last a millisecond.
 fn least(mut run: impl FnMut()) -> f64 {
     let start = Instant::now();
     run();

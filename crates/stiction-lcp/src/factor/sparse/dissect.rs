@@ -58,7 +58,7 @@ impl Dissection {
         self.last.reverse();
     }
 
-    /// Divides a part by a layer, or takes what is connected off it.
+    /// Divides a part by a layer, or splits a connected component off it.
     fn divide<'a>(&mut self, begin: usize, end: usize, around: &impl Fn(usize) -> &'a [usize]) {
         self.parts += 1;
         let own = self.parts;

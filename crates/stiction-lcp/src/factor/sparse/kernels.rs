@@ -262,8 +262,8 @@ const fn below<const C: usize, const P: usize>() -> &'static [[f64; P]; C] {
     }
 }
 
-/// Factorization with the largest pivots. Rows stay where they are until the end: rows that were pivots are passed over
-/// instead.
+/// Factorization with the largest pivots. Rows are permuted only at the end; until then rows that were pivots are
+/// skipped.
 #[inline(always)]
 fn factor_pivoting<S: Simd, const R: usize, const C: usize, const P: usize>(
     simd: S,
@@ -281,7 +281,7 @@ fn factor_pivoting<S: Simd, const R: usize, const C: usize, const P: usize>(
             all = if value > all { value } else { all };
             (row, greatest) = if candidate > greatest { (i, candidate) } else { (row, greatest) };
         }
-        // what is below the rounding of its own column is rounding; written so that NaN is refused
+        // a pivot below the rounding error of its column counts as zero; written so that NaN is refused
         if !(greatest > f64::EPSILON * all && greatest.is_finite()) {
             return None;
         }

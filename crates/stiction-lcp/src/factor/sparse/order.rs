@@ -44,21 +44,21 @@ impl GroupFreedom {
 pub(super) struct MinimumDegree {
     /// Nodes in the order of elimination.
     pub(super) sequence: Vec<usize>,
-    /// Elements and then neighbours of a node, or the members of an element.
+    /// Lists: elements and then neighbours of a node, or members of an element.
     list: Vec<usize>,
     /// First entry of the list of a node or element.
     start: Vec<usize>,
     /// Length of the list.
     length: Vec<usize>,
-    /// How many of a node's list are elements.
+    /// Number of elements at the front of a node's list.
     elements: Vec<usize>,
     is_element: Vec<bool>,
-    /// Rows of a node and of those merged with it, 0 when it is eliminated or merged itself.
+    /// Rows of a node and of the nodes merged into it; 0 once it is eliminated or merged.
     weight: Vec<usize>,
-    /// Whether a node is a member of the element under way.
+    /// Whether a node is a member of the current element.
     member: Vec<bool>,
     degree: Vec<usize>,
-    /// Members of an element that are not in the one under way, as a stamp plus their rows; 0 when it is gone.
+    /// Rows of an element outside of the current one, plus a stamp; 0 once the element is absorbed.
     stamp: Vec<usize>,
     /// Nodes by degree: the first of each degree, and the ones before and after each.
     first: Vec<usize>,
@@ -73,7 +73,7 @@ pub(super) struct MinimumDegree {
     last: Vec<usize>,
     saddle: Vec<bool>,
     held: Vec<bool>,
-    /// The group of each node, by a node of it that stands for more; what is left free in it; what a node adds.
+    /// Union-find forest of the groups, the remaining freedom of each, and the freedom that each node adds.
     group: Vec<usize>,
     rank: Vec<GroupFreedom>,
     own: Vec<GroupFreedom>,

@@ -14,8 +14,8 @@ fn joint(size: usize) -> Node {
     Node { size, saddle: true }
 }
 
-/// Values for a graph, unsymmetric between bodies: a body's diagonal dominates what its contacts couple, as it
-/// does where each contact adds to the diagonal what it adds beside it, and a joint has none.
+/// Random values for a graph, unsymmetric between bodies. A body's diagonal dominates the couplings of its contacts, as
+/// contact stiffness does; a joint has no diagonal.
 struct Sample {
     nodes: Vec<Node>,
     edges: Vec<(u32, u32)>,
@@ -73,7 +73,7 @@ impl Sample {
         dense
     }
 
-    /// The largest error of a solution, over what a dense factorization with pivoting across blocks allows.
+    /// Largest error of a solution, relative to that of a dense factorization with pivoting across blocks.
     fn error(&self, matrix: &mut BlockMatrix) -> f64 {
         self.fill(matrix);
         assert!(matrix.factor(), "singular");
