@@ -12,7 +12,7 @@ use super::constants::{
     IMPACT_GAP_RELATIVE, REMAINING_TIME_RELATIVE, VERIFIED_ENERGY_GAIN_RELATIVE, VERIFIED_FRICTION_RELATIVE,
     VERIFIED_TIME_RELATIVE,
 };
-use super::context::{Configuration, SolveContext, StepContext, StepStart};
+use super::context::{Configuration, StepContext, StepStart};
 use super::first_order::first_order_scheme;
 use super::impact::{ImpactSolver, ImpactStart};
 use super::motion::feature_change_time;
@@ -24,14 +24,14 @@ use crate::report::{ContactReport, JointReport, SubstepRecord};
 use crate::scheme::euler::kinetic;
 use crate::scheme::{Midpoint, Scheme, Trapezoidal};
 use crate::state::{ActiveConstraint, State};
-use crate::system::{ConstraintId, System};
+use crate::system::{ConstraintId, SearchCache, System};
 use residual::{is_admissible, velocity_residual};
 use stiction_lcp::{Certificate, ContactMode, Mode, certify_motion};
 
 /// Replay of a recorded step.
 pub(crate) struct StepReplay<'a, S: System + ?Sized> {
     context: StepContext<'a, S>,
-    solve: SolveContext,
+    cache: SearchCache,
     substep: SubstepProblem,
     projector: Projector,
     impact: ImpactSolver,
@@ -122,12 +122,11 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         before: &State,
         h: f64,
     ) -> Self {
-        let mut solve = SolveContext::default();
-        solve.begin(&before.memory.cache);
+        let cache = before.memory.cache.clone();
         let context = StepContext { system, scheme, settings, step: h, recording: false };
         let (substep, projector, impact, acceleration) = Default::default();
         let (state, last_impact) = (before.clone(), None);
-        Self { context, solve, substep, projector, impact, acceleration, state, last_impact }
+        Self { context, cache, substep, projector, impact, acceleration, state, last_impact }
     }
 
     /// Size of the model [m].
@@ -192,9 +191,9 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
 
     /// Assembles the problem of a recorded substep. Returns the residual of its midpoint and start velocities.
     fn assemble_substep(&mut self, record: &RecordedSubstep, active: &ActiveSet) -> Result<f64, String> {
-        let Self { context, solve, substep, projector, state, .. } = self;
+        let Self { context, cache, substep, projector, state, .. } = self;
         let from = StepStart { state, active };
-        substep.begin(context, &from, &mut solve.cache).map_err(|e| e.to_string())?;
+        substep.begin(context, &from, cache).map_err(|e| e.to_string())?;
         let mut residual: f64 = 0.0;
         if context.settings.middle == Midpoint::Tangent {
             let at = Configuration::of(state);
@@ -219,7 +218,7 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         if record.definite {
             substep.take_definite(context, &state.v);
         }
-        let assembled = substep.assemble(context, &from, record.size, record.implicit, &mut solve.cache);
+        let assembled = substep.assemble(context, &from, record.size, record.implicit, cache);
         assembled.map_err(|e| e.to_string())?;
         Ok(residual)
     }
@@ -257,20 +256,20 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         displacements: &[Vec<f64>],
         v: &[f64],
     ) -> Result<(ReplayResidual, f64), String> {
-        let Self { context, solve, projector, state, .. } = self;
+        let Self { context, cache, projector, state, .. } = self;
         let (system, n) = (context.system, state.v.len());
         if v.len() != n || displacements.iter().any(|d| d.len() != n) {
             return Err("a projection of another size".to_string());
         }
         let mut residual: f64 = 0.0;
         for displacement in displacements {
-            projector.read(system, state, active, &mut solve.cache).map_err(|e| e.to_string())?;
+            projector.read(system, state, active, cache).map_err(|e| e.to_string())?;
             projector.assemble_displacement(system, state);
             let own = velocity_residual(&projector.assembled(), &vec![0.0; n], displacement);
             residual = residual.max(own);
             system.advance(&mut state.q, displacement, 1.0);
         }
-        projector.read(system, state, active, &mut solve.cache).map_err(|e| e.to_string())?;
+        projector.read(system, state, active, cache).map_err(|e| e.to_string())?;
         let position_error = projector.position_error();
         projector.assemble_velocity(system, Configuration::of(state), &state.v, active);
         residual = residual.max(velocity_residual(&projector.assembled(), &state.v, v));
@@ -281,7 +280,7 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
 
     /// Replays an impact: the certificates of its compression and decompression.
     pub(crate) fn impact(&mut self, record: &RecordedImpact) -> Result<ReplayResidual, String> {
-        let Self { context, solve, impact, state, last_impact, .. } = self;
+        let Self { context, cache, impact, state, last_impact, .. } = self;
         let (system, settings) = (context.system, context.settings);
         let (z, compressed) = record.compression;
         let (more, v) = record.decompression;
@@ -290,7 +289,7 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
             return Err("an impact of another size".to_string());
         }
         let max_gap = IMPACT_GAP_RELATIVE * system.size();
-        impact.rows.read(system, state, max_gap, record.participants, &mut solve.cache);
+        impact.rows.read(system, state, max_gap, record.participants, cache);
         let last = last_impact.take().filter(|last| last.0 == state.t);
         let first = state.v.clone();
         let last_velocity = last.as_ref().map(|last| &last.1[..]);

@@ -145,11 +145,11 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         let Some(SubstepRecord::Accelerations { forces, a }) = record else {
             return Err("a stage that is not recorded".to_string());
         };
-        let Self { context, solve, acceleration, .. } = self;
+        let Self { context, cache, acceleration, .. } = self;
         let system = context.system;
         let mut normalized = at.clone();
         system.normalize(&mut normalized.q);
-        acceleration.assemble(system, &normalized, active, &mut solve.cache).map_err(|e| e.to_string())?;
+        acceleration.assemble(system, &normalized, active, cache).map_err(|e| e.to_string())?;
         acceleration.assemble_rows(system, active, &[]);
         acceleration.rows.modes(active, &mut acceleration.modes);
         if forces.len() != acceleration.layout.impulses || a.len() != at.v.len() {
@@ -204,7 +204,7 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
     fn closed_contact(&mut self, start: &State, active: &[ActiveConstraint]) -> Option<(ContactId, f64)> {
         let system = self.context.system;
         let limit = IMPACT_GAP_RELATIVE * system.size();
-        let cache = &mut self.solve.cache;
+        let cache = &mut self.cache;
         let (mut now, mut before) = (Vec::new(), Vec::new());
         let State { t, q, .. } = &self.state;
         system.contacts(*t, q, &ContactQuery::within(0.0), cache, &mut now);
