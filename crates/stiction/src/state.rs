@@ -1,8 +1,8 @@
 //! State of a run: time, configuration, velocity, and the memory of the schemes. It is all that a restart needs.
 
-use stiction_lcp::Mode;
 use crate::system::{ConstraintId, ContactId, SearchCache};
 use serde::{Deserialize, Serialize};
+use stiction_lcp::Mode;
 
 /// State of a run. Restoring one continues it bit by bit.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]

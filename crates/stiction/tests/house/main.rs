@@ -4,6 +4,7 @@
 mod documents;
 mod form;
 mod graph;
+mod language;
 mod symbols;
 mod text;
 
