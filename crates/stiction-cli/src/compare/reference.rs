@@ -12,7 +12,7 @@ const REFERENCE_TOLERANCES: [f64; 2] = [1e-10, 1e-8];
 const REFERENCE_EVENT_LIMIT: usize = 2000;
 
 /// Time limit of the reference, because the user waits for it.
-const REFERENCE_TIME_LIMIT: Duration = Duration::from_secs(60);
+const REFERENCE_TIME_LIMIT: Duration = Duration::from_mins(1);
 
 /// Divisors of the smallest step size for the reference and the less accurate run, where the run to an accuracy fails.
 const STEP_DIVISORS: [f64; 2] = [8.0, 4.0];

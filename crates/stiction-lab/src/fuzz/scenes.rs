@@ -39,7 +39,7 @@ const MAX_VELOCITIES: usize = 150;
 /// Maximum number of initial contacts of a file that is linted and run.
 const MAX_CONTACTS: usize = 60;
 /// Time after which a file counts as hanging. The slowest other file takes a hundredth of it on an idle machine.
-const HANG_TIME: Duration = Duration::from_secs(60);
+const HANG_TIME: Duration = Duration::from_mins(1);
 /// Limit on the failing files that are printed.
 const MAX_PRINTED_FILES: usize = 20;
 

@@ -219,10 +219,9 @@ impl<D: Formulas> World<D> {
     }
 
     fn check_materials(&self, found: &mut Mistakes) {
-        let owner = |shape: ShapeId| self.bodies.values().find(|entry| entry.shapes.contains(&shape));
-        let name = |shape: ShapeId| {
-            owner(shape).map_or_else(|| format!("shape {}", shape.0), |entry| entry.body.name.clone())
-        };
+        let owner = |shape: ShapeId| self.body(self.body_of(shape)?);
+        let name =
+            |shape: ShapeId| owner(shape).map_or_else(|| format!("shape {shape}"), |body| body.name.clone());
         for (pair, material) in &self.materials {
             let place = format!("material of {} and {}", name(pair.a), name(pair.b));
             for id in [pair.a, pair.b].into_iter().filter(|id| owner(*id).is_none()) {

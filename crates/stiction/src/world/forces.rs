@@ -1,10 +1,10 @@
 //! Forces of a model: generalized force k, rows of springs, potential energy and Jacobian.
 
+use super::body_layout::BodyLayout;
 use super::dimension::{EuclideanPoint, EuclideanVector};
 use super::force::{Force, Wrench};
 use super::formulas::Formulas;
 use super::joint_rows::SpeedRow;
-use super::layout::BodyLayout;
 use super::model::ModelIn;
 use super::placement::{Freedom, Placement};
 use crate::id::BodyId;

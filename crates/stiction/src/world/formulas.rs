@@ -5,11 +5,12 @@
 
 use super::World;
 use super::body::{Attached, Body, Twist};
+use super::body_layout::BodyLayout;
 use super::dimension::Dimension;
 use super::force::Wrench;
 use super::joint::Joint;
 use super::joint_rows::{JointRowWriter, SpeedRow};
-use super::layout::{BodyLayout, JointLayout, Layout, ShapeLayout, ShapePair};
+use super::layout::{JointLayout, Layout, ShapeLayout, ShapePair};
 use super::placement::Placement;
 use crate::error::Mistakes;
 use crate::jacobian::point_force::ForcePoint;

@@ -4,6 +4,7 @@
 //! behind [`Formulas`]. [`World::build`] checks a world and makes the [`ModelIn`] that schemes step.
 
 mod body;
+mod body_layout;
 mod check;
 mod dimension;
 mod edit;
@@ -18,6 +19,7 @@ mod placement;
 mod search;
 
 pub use body::{Attached, Body, Mass, Motion, Path, PathFunction, Twist};
+pub(crate) use body_layout::BodyLayout;
 pub use dimension::{
     Dimension, EuclideanPoint, EuclideanVector, KindOfJoint, MassProperties, RigidPose, ShapeRef,
 };
@@ -26,7 +28,7 @@ pub use force::{Force, Law, LawJacobian, Load, Wrench};
 pub use formulas::Formulas;
 pub use joint::{Joint, Motor};
 pub(crate) use joint_rows::{JointRowWriter, SpeedRow};
-pub(crate) use layout::{BodyLayout, JointLayout, Layout, ShapeLayout, ShapePair};
+pub(crate) use layout::{JointLayout, Layout, ShapeLayout, ShapePair};
 pub use model::ModelIn;
 pub(crate) use placement::{Freedom, Placement};
 
@@ -38,7 +40,7 @@ use crate::id::{BodyId, ForceId, JointId, ShapeId};
 use crate::material::{Depth, FrictionPoint, Material};
 use crate::state::{Memory, State};
 use crate::system::PairId;
-use layout::LoadedState;
+use body_layout::LoadedState;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// World before it is built.
@@ -267,7 +269,7 @@ impl<D: Dimension> World<D> {
         D: Formulas,
     {
         let mut state = State { t: self.t, q: Vec::new(), v: Vec::new(), memory: Memory::default() };
-        for (layout, entry) in layout::bodies(self).iter().zip(self.bodies.values()) {
+        for (layout, entry) in body_layout::bodies(self).iter().zip(self.bodies.values()) {
             layout.append(entry, &mut state);
         }
         state
@@ -279,8 +281,8 @@ impl<D: Dimension> World<D> {
     where
         D: Formulas,
     {
-        let bodies = layout::bodies(self);
-        let (q, v) = layout::sizes(&bodies);
+        let bodies = body_layout::bodies(self);
+        let (q, v) = body_layout::sizes(&bodies);
         if (state.q.len(), state.v.len()) != (q, v) {
             let mut mistakes = Mistakes::none();
             let (given_q, given_v) = (state.q.len(), state.v.len());

@@ -1,10 +1,11 @@
 //! Checked world, laid out for stepping: the system that schemes step.
 
 use super::body::Twist;
+use super::body_layout::BodyLayout;
 use super::dimension::{EuclideanVector, MassProperties, RigidPose};
 use super::formulas::Formulas;
 use super::joint_rows::JointRowWriter;
-use super::layout::{BodyLayout, Layout, ShapePair};
+use super::layout::{Layout, ShapePair};
 use super::search::SharedWorkspace;
 use super::{World, forces};
 use crate::error::Mistakes;

@@ -3,8 +3,9 @@
 //! A step ends where the next one begins, and a stabilization pass begins where its need was measured. So the gaps
 //! of a pair are kept and reused when the same question is asked again ([`Formulas::REUSES_GAPS`]).
 
+use super::body_layout::BodyLayout;
 use super::formulas::Formulas;
-use super::layout::{BodyLayout, Layout, ShapePair};
+use super::layout::{Layout, ShapePair};
 use super::placement::Placement;
 use crate::system::{ContactId, ContactQuery, ContactRow, SearchCache};
 use rayon::prelude::*;

@@ -279,7 +279,7 @@ fn module_of(path: &str) -> Vec<&str> {
 }
 
 /// Modules at the root of a crate that a module uses.
-fn used_modules<'a>(module: &str, sources: &'a [(String, String)]) -> BTreeSet<String> {
+fn used_modules(module: &str, sources: &[(String, String)]) -> BTreeSet<String> {
     let root = sources.iter().find(|(path, _)| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs"));
     let origin = root.map(|(_, text)| reexports(&split(text).code)).unwrap_or_default();
     let own = sources.iter().filter(|(path, _)| module_of(path).first() == Some(&module));

@@ -111,10 +111,10 @@ fn bad_openings(path: &str, text: &str) -> Vec<String> {
     for (i, line) in text.lines().enumerate() {
         let line = line.trim_start();
         let documentation = line.strip_prefix("/// ").or_else(|| line.strip_prefix("//! "));
-        if let Some(opening) = documentation.filter(|_| !inside) {
-            if let Some(bad) = BAD_OPENINGS.iter().find(|bad| opening.starts_with(**bad)) {
-                complaints.push(format!("{path}:{}: documentation opens with {bad:?}", i + 1));
-            }
+        if let Some(opening) = documentation.filter(|_| !inside)
+            && let Some(bad) = BAD_OPENINGS.iter().find(|bad| opening.starts_with(**bad))
+        {
+            complaints.push(format!("{path}:{}: documentation opens with {bad:?}", i + 1));
         }
         inside = line.starts_with("///") || line.starts_with("//!");
     }
