@@ -97,8 +97,12 @@ fn repeated_types(files: &[(String, String)]) -> Vec<String> {
 fn repeated_constants(files: &[(String, String)]) -> Vec<String> {
     let mut constants: Vec<_> =
         files.iter().flat_map(|(path, code)| definitions(path, code, &["const"])).collect();
+    // a trait declares a constant without a value
     let numeric = |d: &Definition| {
-        [": f64", ": usize", ": u32", ": u64", ": i32", ": [f64"].iter().any(|kind| d.value.starts_with(kind))
+        d.value.contains('=')
+            && [": f64", ": usize", ": u32", ": u64", ": i32", ": [f64"]
+                .iter()
+                .any(|kind| d.value.starts_with(kind))
     };
     constants.retain(numeric);
     repeated(&constants, |a, b| a.value == b.value || are_twins(a, b))
