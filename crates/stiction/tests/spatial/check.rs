@@ -159,7 +159,7 @@ fn mistakes_of_shapes_and_pairs_are_named() {
 }
 
 #[test]
-fn mistakes_of_joints_and_forces_are_named() {
+fn mistakes_of_joints_are_named() {
     let join = |w: &mut World, a: BodyId, b: BodyId, kind: JointKind, change: &dyn Fn(&mut Joint)| {
         let mut joint = Joint::new("pin", kind, (a, Isometry3::identity()), (b, Isometry3::identity()));
         change(&mut joint);
@@ -213,7 +213,10 @@ fn mistakes_of_joints_and_forces_are_named() {
         w.add_joint(Joint::revolute("pin", w, a, b, Point3::origin(), Vector3::zeros()));
     });
     assert_eq!(found.len(), 2, "{found:?}");
+}
 
+#[test]
+fn mistakes_of_forces_are_named() {
     one(&["force 0 (constant)", "no body 5"], |w, _, _| {
         w.add_force(Force::constant(BodyId(5), Vector3::x()));
     });
