@@ -47,6 +47,17 @@ fn masses_are_given_or_come_from_the_shapes() {
 }
 
 #[test]
+fn weld_is_the_older_name_of_fixed() {
+    for word in ["fixed", "weld"] {
+        let bodies = "bodies = [{ name = \"a\", mass = 1.0, inertia = 1.0 }]";
+        let joints =
+            format!("joints = [{{ kind = \"{word}\", bodies = [\"world\", \"a\"], at = [0.0, 0.0] }}]");
+        let model = planar(&format!("{bodies}\n{joints}"));
+        assert_eq!(model.world().joints().next().unwrap().1.kind, JointKind::Fixed, "{word}");
+    }
+}
+
+#[test]
 fn rotations_in_space_agree() {
     let model = spatial(
         r#"

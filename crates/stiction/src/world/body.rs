@@ -203,12 +203,12 @@ impl<D: Dimension> Body<D> {
 
     /// Body that never moves.
     pub fn fixed(name: impl Into<String>) -> Self {
-        Self::new(name, Motion::Fixed, Mass::Density(1.0))
+        Self::new(name, Motion::Fixed, without_inertia(0.0))
     }
 
     /// Body whose motion is prescribed.
     pub fn kinematic(name: impl Into<String>, path: Path<D>) -> Self {
-        Self::new(name, Motion::Kinematic(path), Mass::Density(1.0))
+        Self::new(name, Motion::Kinematic(path), without_inertia(0.0))
     }
 
     /// Sets the pose.

@@ -112,14 +112,10 @@ fn joint(joint: &planar::Joint) -> spatial::Joint {
         planar::JointKind::Fixed => (spatial::JointKind::Fixed, Isometry3::identity()),
         planar::JointKind::Distance(length) => (spatial::JointKind::Distance(length), Isometry3::identity()),
     };
-    let motor = joint.motor.map(|motor| match motor {
-        planar::Motor::Velocity { speed, force } => spatial::Motor::Velocity { speed, force },
-        planar::Motor::Position { target, gain, force } => spatial::Motor::Position { target, gain, force },
-    });
-    let on = |id: planar::BodyId, frame: &Isometry2<f64>| (spatial::BodyId(id.0), pose(frame) * within);
+    let on = |id: planar::BodyId, frame: &Isometry2<f64>| (id, pose(frame) * within);
     spatial::Joint {
         limits: joint.limits,
-        motor,
+        motor: joint.motor,
         friction: joint.friction,
         compliance: joint.compliance,
         collide: joint.collide,

@@ -22,7 +22,7 @@ fn mistakes(change: impl FnOnce(&mut World, BodyId, BodyId)) -> Vec<String> {
     }
 }
 
-/// The one mistake that a change makes has these words.
+/// Asserts that a change makes exactly one mistake, with these words.
 fn only(words: &str, change: impl FnOnce(&mut World, BodyId, BodyId)) {
     let found = mistakes(change);
     assert_eq!(found.len(), 1, "{words}: {found:?}");

@@ -1,4 +1,4 @@
-//! What several tests are made of.
+//! Small planar worlds that several tests share.
 
 use nalgebra::{Isometry2, Point2, Vector2};
 use rand::{RngExt, SeedableRng};

@@ -1,4 +1,4 @@
-//! Who touches whom, and what moving surfaces do.
+//! Pairs that touch, collision groups, sensors and moving surfaces.
 
 use crate::common::{G, at, disk, earth, floor, friction, moving, rectangle, run, space, start};
 use nalgebra::{Point2, Vector2};
@@ -100,7 +100,7 @@ fn filters_decide_who_meets() {
     assert!(two_disks(apart).is_empty());
     // exclusions, in any order
     assert!(two_disks(|w, a, b| w.exclude(b, a)).is_empty());
-    // joined neighbours, unless they are told to
+    // joined neighbours, unless `collide` is set
     let joint = |w: &World, a, b| Joint::revolute("joint", w, a, b, Point2::new(0.75, 0.0));
     let join = |w: &mut World, a, b| {
         let joint = joint(w, a, b);

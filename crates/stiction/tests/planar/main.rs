@@ -6,6 +6,6 @@ mod contacts;
 mod editing;
 mod forces;
 mod joints;
-mod laws;
 mod motion;
+mod properties;
 mod rows;

@@ -107,7 +107,7 @@ fn check_joint(model: &Model, id: JointId, rng: &mut ChaCha8Rng, expected_rows: 
     let Joint { a, b, .. } = model.world().joint(id).unwrap();
     let led =
         [a, b].iter().any(|id| matches!(model.world().body(**id).unwrap().motion, Motion::Kinematic(_)));
-    // nobody knows the accelerations of a body that is led
+    // the accelerations of a kinematic body are unknown
     assert_eq!(told, !led);
     let speed = |row: &JointRow| row.row.dot(&starts, &v) + row.drift;
     for (i, rate) in rates.iter().enumerate().filter(|_| told) {

@@ -208,7 +208,7 @@ fn a_conveyor_takes_a_box_along() {
 
 #[test]
 fn a_lift_and_a_shuttle_carry_a_box() {
-    // a table that goes up and down and to and fro; friction holds at these accelerations
+    // a table that moves up and down and sideways; friction holds at these accelerations
     let path = Path::new(|t: f64| {
         let at = Isometry3::translation(0.2 * (1.0 - (2.0 * t).cos()), 0.0, 0.1 * (3.0 * t).sin());
         (at, Twist::new(Vector3::new(0.4 * (2.0 * t).sin(), 0.0, 0.3 * (3.0 * t).cos()), Vector3::zeros()))

@@ -1,4 +1,4 @@
-//! What holds for any scene.
+//! Properties of random spatial scenes: certificates, momentum, energy.
 
 use crate::common::{floor, gravity, rotation, simulation, slippery, vector};
 use nalgebra::{Isometry3, Vector3};

@@ -111,7 +111,7 @@ fn joint_rows_are_the_gradients_of_their_errors() {
             // and how fast their speeds change
             let (mut same, mut known) = (Vec::new(), Vec::new());
             let told = model.joint_rates(state.t, &state.q, &state.v, &mut same, &mut known);
-            // nobody knows the accelerations of a body that is led
+            // the accelerations of a kinematic body are unknown
             assert_eq!(told, ![round % 5, (round / 5) % 5].contains(&3), "{kind:?}, round {round}");
             if !told {
                 continue;

@@ -217,7 +217,7 @@ fn the_plane_is_a_part_of_space() {
 }
 
 /// A slab of two boxes: the contacts in its middle follow from those at its corners, moments and all, where their
-/// lengths and rows are the same. Bounds grow with the normal impulse, so those that bear more resist more.
+/// lengths and rows are the same. Bounds grow with the normal impulse, so contacts with a larger normal impulse resist more.
 #[test]
 fn dropped_contacts_leave_their_moments_to_the_others() {
     let mut world = World::new(gravity());

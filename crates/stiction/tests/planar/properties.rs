@@ -1,4 +1,4 @@
-//! What mechanics keeps, whatever happens.
+//! Conservation laws of mechanics in random planar worlds.
 
 use crate::common::{
     at, disk, earth, floor, friction, kinetic, moving, random, rectangle, run, space, start,
