@@ -217,7 +217,7 @@ impl JointSchur {
     }
 
     /// Corrects a velocity: v ← v − M⁻¹Nᵀ S⁻¹ (N v + rest). A second pass removes rounding errors above
-    /// [`SECOND_PASS`].
+    /// `SECOND_PASS`.
     pub fn correct(&mut self, rest: impl Fn(usize) -> f64, v: &mut [f64]) {
         self.impulses.clear();
         self.impulses
