@@ -23,6 +23,7 @@ pub mod condense;
 mod convex;
 pub mod ensemble;
 pub mod enumerate;
+pub mod least_norm;
 pub mod lemke;
 mod local;
 mod lu;
