@@ -74,6 +74,7 @@ pub mod condense;
 mod convex;
 pub mod enumerate;
 pub mod factor;
+pub mod least_norm;
 pub mod lemke;
 mod local;
 pub mod mode;
