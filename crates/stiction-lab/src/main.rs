@@ -11,6 +11,7 @@ mod recheck;
 mod scenes;
 mod seeds;
 mod soak;
+mod truth;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ enum Tool {
     Peer(peer::PeerArguments),
     #[command(after_help = EXIT_CODES)]
     Soak(soak::SoakArguments),
+    #[command(after_help = EXIT_CODES)]
+    Truth(truth::TruthArguments),
 }
 
 impl Tool {
@@ -50,6 +53,7 @@ impl Tool {
             Self::Fuzz(fuzz) => fuzz::run(fuzz),
             Self::Peer(arguments) => peer::run(arguments),
             Self::Soak(arguments) => soak::run(arguments),
+            Self::Truth(arguments) => truth::run(arguments),
         }
     }
 }
