@@ -151,7 +151,10 @@ fn save(
 ) -> Result<(), BadInput> {
     let Some(first) = verdict.findings.first() else { return Ok(()) };
     let mut found = first.clone();
-    while !arguments.whole {
+    loop {
+        if arguments.whole {
+            break;
+        }
         let smaller = scene.smaller().find_map(|smaller| {
             let findings = judge.verdict(&smaller.text()).findings;
             findings.into_iter().find(|finding| finding.kind == first.kind).map(|finding| (smaller, finding))

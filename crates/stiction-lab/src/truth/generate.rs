@@ -2,7 +2,7 @@
 //!
 //! A scene is a list of blocks of TOML, so that one that fails can be shrunk by leaving blocks out.
 
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
 

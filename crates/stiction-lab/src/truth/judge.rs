@@ -115,17 +115,12 @@ impl Judge {
             verdict.findings.append(&mut failures);
         }
         verdict.sensitivity = self.sensitivity(text, accurate[2].as_ref());
-        self.compare(&accurate, [("accurate", &second), ("default", &first)], &mut verdict);
+        Self::compare(&accurate, [("accurate", &second), ("default", &first)], &mut verdict);
         verdict.findings.sort_by_key(|finding| finding.kind);
         verdict
     }
 
-    fn compare(
-        &self,
-        accurate: &[Option<Samples>],
-        fixed: [(&str, &[Option<Samples>]); 2],
-        verdict: &mut Verdict,
-    ) {
+    fn compare(accurate: &[Option<Samples>], fixed: [(&str, &[Option<Samples>]); 2], verdict: &mut Verdict) {
         let Some(tightest) = accurate.last().and_then(Option::as_ref) else { return };
         let growth = verdict.sensitivity.max(1.0);
         for (accuracy, samples) in ACCURACIES.iter().zip(accurate).take(ACCURACIES.len() - 1) {
