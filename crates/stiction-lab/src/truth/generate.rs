@@ -62,7 +62,8 @@ impl RandomScene {
 
 /// Words and numbers that differ between the plane and space.
 trait Kind {
-    const DIMENSION: usize;
+    /// Number of dimensions, 2 or 3.
+    fn dimension(&self) -> usize;
     /// A vector from its horizontal and vertical parts.
     fn vector(&self, across: f64, side: f64, up: f64) -> String;
     /// Rest shape with the height of its centre above the ground, and whether it has a flat bottom.
@@ -86,7 +87,9 @@ fn number(random: &mut ChaCha8Rng, low: f64, high: f64) -> f64 {
 }
 
 impl Kind for Plane {
-    const DIMENSION: usize = 2;
+    fn dimension(&self) -> usize {
+        2
+    }
 
     fn vector(&self, across: f64, _: f64, up: f64) -> String {
         format!("[{across}, {up}]")
@@ -131,7 +134,9 @@ impl Kind for Plane {
 }
 
 impl Kind for Space {
-    const DIMENSION: usize = 3;
+    fn dimension(&self) -> usize {
+        3
+    }
 
     fn vector(&self, across: f64, side: f64, up: f64) -> String {
         format!("[{across}, {side}, {up}]")
@@ -235,7 +240,7 @@ impl<K: Kind> Generator<K> {
         format!(
             "format = 1\ndimension = {}\n\n[run]\nduration = 1.0\n\n[world]\ngravity = {gravity}\n\n\
              [materials.default]\nfriction = {mu}\nrestitution = {e}\n",
-            K::DIMENSION
+            self.kind.dimension()
         )
     }
 
@@ -254,8 +259,11 @@ impl<K: Kind> Generator<K> {
                 let across = self.chance(0.5);
                 let zero = "0.0".to_string();
                 let (x, up) = if across { (wave(size), zero) } else { (zero, wave(size)) };
-                let path =
-                    if K::DIMENSION == 2 { format!("[{x}, {up}]") } else { format!("[{x}, 0.0, {up}]") };
+                let path = if self.kind.dimension() == 2 {
+                    format!("[{x}, {up}]")
+                } else {
+                    format!("[{x}, 0.0, {up}]")
+                };
                 let _ = write!(text, "motion = \"kinematic\"\npath = {{ position = {path} }}\n");
                 let _ = writeln!(text, "shapes = [{{ kind = \"{ground}\" }}]");
             }
@@ -294,7 +302,7 @@ impl<K: Kind> Generator<K> {
             let (x, y) = (self.number(-2.0, 2.0), self.number(-1.0, 1.0));
             let _ = writeln!(text, "velocity = {}", self.kind.vector(x, y, 0.0));
         }
-        if self.chance(0.35) && (!flat || K::DIMENSION == 3) {
+        if self.chance(0.35) && (!flat || self.kind.dimension() == 3) {
             text.push_str(&self.kind.spin(&mut self.random));
         }
         let _ = writeln!(text, "shapes = [{shape}]");
@@ -350,7 +358,7 @@ impl<K: Kind> Generator<K> {
         let name = self.bodies[i].0.clone();
         let (size, rate) = (self.number(1.0, 60.0), self.number(1.0, 10.0));
         let pull = format!("\"{size}*sin({rate}*t)\"");
-        let components = if K::DIMENSION == 2 {
+        let components = if self.kind.dimension() == 2 {
             format!("[{pull}, 0.0]")
         } else {
             format!("[{pull}, {}, 0.0]", 0.3 * size)
