@@ -35,7 +35,7 @@
 //! let mut simulation = Simulation::new(world.build()?);
 //! let h = 0.01;
 //! let report = simulation.step(h)?;
-//! let weight: f64 = report.contacts_between(floor.0, slider.0).map(|contact| contact.normal_force(h)).sum();
+//! let weight: f64 = report.contacts_between(floor, slider).map(|contact| contact.normal_force(h)).sum();
 //! assert!((weight - 2.0 * 9.81).abs() < 1e-6);
 //! assert!(report.certificate.worst() <= 1e-8);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
