@@ -4,8 +4,6 @@
 //! and edge. `A = L U` is computed without pivoting across blocks, with pivoting inside diagonal blocks. Chains and trees
 //! have no fill; the work on a chain is proportional to its length.
 
-#[cfg(test)]
-mod bench;
 mod dissect;
 mod kernels;
 mod numeric;
