@@ -172,8 +172,28 @@ impl Workspace {
         step: &StepProblem,
         modes: &[ContactMode],
     ) -> Result<Candidate, LcpError> {
+        self.in_modes(step, modes, false)
+    }
+
+    /// [`Workspace::solve_in_modes`] with unique impulses: redundant rows of bodies that slip take the impulses of least
+    /// norm in their cones, wherever some are. How redundant contacts share a load decides the motion of a body that
+    /// slips and turns.
+    pub fn least_norm_in_modes(
+        &mut self,
+        step: &StepProblem,
+        modes: &[ContactMode],
+    ) -> Result<Candidate, LcpError> {
+        self.in_modes(step, modes, true)
+    }
+
+    fn in_modes(
+        &mut self,
+        step: &StepProblem,
+        modes: &[ContactMode],
+        unique: bool,
+    ) -> Result<Candidate, LcpError> {
         let solver = Solver::default();
-        self.with_dispatch(Problem::Step(step), &solver, |d| d.solve_in_modes(step, modes))
+        self.with_dispatch(Problem::Step(step), &solver, |d| d.solve_in_modes(step, modes, unique))
     }
 
     /// Profile of the solves, once it is started.

@@ -15,12 +15,12 @@ const TANGENTS: [[f64; 2]; 2] = [[1.0, 0.0], [0.0, 1.0]];
 #[derive(Debug, Clone, Default)]
 pub(super) struct ModeEquations {
     /// Impulses of the joint rows.
-    joints: Vec<f64>,
+    pub(super) joints: Vec<f64>,
     /// Impulses of the contacts along normal and tangent rows.
-    contacts: Vec<[f64; 3]>,
+    pub(super) contacts: Vec<[f64; 3]>,
     /// W of the normal row, and mean W of the tangent rows.
     mobility: Vec<[f64; 2]>,
-    rows: Vec<ActiveRow>,
+    pub(super) rows: Vec<ActiveRow>,
     matrix: Vec<f64>,
     lu: DenseLu,
     response: Vec<f64>,
@@ -30,8 +30,8 @@ pub(super) struct ModeEquations {
 
 /// Unknown impulse along a column of G, with the equation R v + offset + compliance · impulse = 0.
 #[derive(Debug, Clone, Copy)]
-struct ActiveRow {
-    kind: RowKind,
+pub(super) struct ActiveRow {
+    pub(super) kind: RowKind,
     /// Compliance with the proximal term ε [m/s per N s].
     compliance: f64,
     residual: f64,
@@ -39,7 +39,7 @@ struct ActiveRow {
 
 /// Row of an equation. G and R differ only where friction follows the normal impulse.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum RowKind {
+pub(super) enum RowKind {
     Joint(usize),
     /// Normal row of a contact; friction follows with this much per unit of impulse.
     Normal(usize, [f64; 2]),
@@ -248,17 +248,7 @@ impl ModeEquations {
             let mut remaining = row.residual;
             row.kind.for_each_held(step, |held, y| remaining += y * held.row.dot(start, change));
             let impulse = -remaining / row.compliance;
-            match row.kind {
-                RowKind::Joint(i) => self.joints[i] += impulse,
-                RowKind::Normal(i, [x, y]) => {
-                    let own = &mut self.contacts[i];
-                    *own = [own[0] + impulse, own[1] + x * impulse, own[2] + y * impulse];
-                }
-                RowKind::Tangent(i, [x, y]) => {
-                    let own = &mut self.contacts[i];
-                    *own = [own[0], own[1] + x * impulse, own[2] + y * impulse];
-                }
-            }
+            row.kind.add(impulse, &mut self.joints, &mut self.contacts);
         }
         let finite = change.iter().all(|v| v.is_finite());
         finite.then(|| self.rows.iter().fold(0.0, |worst: f64, row| worst.max(row.residual.abs())))
@@ -287,8 +277,23 @@ impl ModeEquations {
 }
 
 impl RowKind {
+    /// Adds an impulse along the row to those of joints and contacts; friction that follows it included.
+    pub(super) fn add(self, impulse: f64, joints: &mut [f64], contacts: &mut [[f64; 3]]) {
+        match self {
+            Self::Joint(i) => joints[i] += impulse,
+            Self::Normal(i, [x, y]) => {
+                let own = &mut contacts[i];
+                *own = [own[0] + impulse, own[1] + x * impulse, own[2] + y * impulse];
+            }
+            Self::Tangent(i, [x, y]) => {
+                let own = &mut contacts[i];
+                *own = [own[0], own[1] + x * impulse, own[2] + y * impulse];
+            }
+        }
+    }
+
     /// Visits the rows that the impulse acts along (a column of G), with their weights.
-    fn for_each_acting(self, step: &StepProblem, mut visit: impl FnMut(&OffsetRow, f64)) {
+    pub(super) fn for_each_acting(self, step: &StepProblem, mut visit: impl FnMut(&OffsetRow, f64)) {
         if let Self::Normal(i, friction) = self {
             for_each_tangent(step, i, friction, &mut visit);
         }
@@ -296,7 +301,7 @@ impl RowKind {
     }
 
     /// Visits the rows whose speed the equation holds (a row of R), with their weights.
-    fn for_each_held(self, step: &StepProblem, mut visit: impl FnMut(&OffsetRow, f64)) {
+    pub(super) fn for_each_held(self, step: &StepProblem, mut visit: impl FnMut(&OffsetRow, f64)) {
         match self {
             Self::Joint(i) => visit(&step.joints[i].row, 1.0),
             Self::Tangent(i, along) => for_each_tangent(step, i, along, &mut visit),

@@ -8,6 +8,7 @@
 
 mod equations;
 mod polygon;
+mod redundant;
 #[cfg(test)]
 mod tests;
 
@@ -60,12 +61,14 @@ pub(crate) struct ModeNewton {
 }
 
 impl ModeNewton {
-    /// Impulses with which every contact follows its prescribed mode, and their certificate.
+    /// Impulses with which every contact follows its prescribed mode, and their certificate. With `unique` redundant
+    /// rows take the impulses of least norm in their cones.
     pub(crate) fn solve_in_modes(
         &mut self,
         step: &StepProblem,
         task: &mut Task,
         modes: &[ContactMode],
+        unique: bool,
     ) -> Candidate {
         let Self { equations, velocity } = self;
         let prepared = task.prepared();
@@ -83,6 +86,9 @@ impl ModeNewton {
             if residual == 0.0 {
                 break;
             }
+        }
+        if unique && regular && equations.take_least_norm(step, &prepared) {
+            equations.write(step, &prepared, f64::NEG_INFINITY);
         }
         task.certify(&equations.z)
     }

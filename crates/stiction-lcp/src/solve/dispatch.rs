@@ -98,8 +98,8 @@ impl Dispatch<'_, '_, '_> {
     }
 
     /// Newton's method in prescribed modes.
-    pub(super) fn solve_in_modes(&mut self, step: &StepProblem, modes: &[ContactMode]) -> Candidate {
-        self.methods.newton.solve_in_modes(step, self.task, modes)
+    pub(super) fn solve_in_modes(&mut self, step: &StepProblem, modes: &[ContactMode], unique: bool) -> Candidate {
+        self.methods.newton.solve_in_modes(step, self.task, modes, unique)
     }
 
     /// Structured methods if they support the problem. Lemke's method if they do not, if the problem is small enough for

@@ -133,6 +133,8 @@ pub enum SubstepRecord {
 pub enum IntegrationMethod {
     /// One trapezoidal step and two of half the size, each projected, extrapolated.
     Doubled,
+    /// Explicit Euler: two stages. Only for the first instant of a slip, whose direction is not smooth there.
+    Euler,
     /// Dormand and Prince of order five: seven stages.
     DormandPrince,
     /// Dormand and Prince of order eight: twelve stages.

@@ -3,7 +3,7 @@
 //! Its forces decide whether modes are right. Impulses of a step cannot: they are means, half a step late.
 
 use super::certificate;
-use super::constants::{DIFFERENCE_STEP_RELATIVE, MAX_DIFFERENCE_TIME, SLIP_OFFSET_FACTOR};
+use super::constants::{DIFFERENCE_STEP_RELATIVE, MAX_DIFFERENCE_TIME};
 use super::context::{Configuration, SolveContext, dot, mobility, set_bodies, velocity_offsets};
 use super::rows::ConstraintRows;
 use super::schur::RigidJoints;
@@ -27,6 +27,8 @@ pub(super) struct AccelerationProblem {
     stencil: [ConstraintRows; 4],
     forces: Forces,
     pub(super) modes: Vec<ContactMode>,
+    /// Active constraints with friction against the slip at the state of the problem.
+    turned: Vec<ActiveConstraint>,
     q: Vec<f64>,
     schur: RigidJoints,
     /// d/dt of the speeds of joint rows at constant v.
@@ -167,10 +169,25 @@ impl AccelerationProblem {
         active: &[ActiveConstraint],
         solve: &mut SolveContext,
     ) -> Result<Candidate, StepError> {
-        self.assemble(system, state, active, &mut solve.cache)?;
-        self.assemble_rows(system, active, &[]);
-        self.rows.modes(active, &mut self.modes);
-        solve.solve_in_modes(state.t, &self.problem, &self.modes)
+        self.assemble_in_modes(system, state, active, &mut solve.cache)?;
+        solve.least_norm_in_modes(state.t, &self.problem, &self.modes)
+    }
+
+    /// Assembles the problem of given modes at a state. Friction of a contact that slips is against its slip there.
+    pub(super) fn assemble_in_modes<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        active: &[ActiveConstraint],
+        cache: &mut SearchCache,
+    ) -> Result<(), StepError> {
+        self.assemble(system, state, active, cache)?;
+        let mut turned = std::mem::take(&mut self.turned);
+        self.rows.turn_directions(&velocity_offsets(system), &state.v, active, &mut turned);
+        self.assemble_rows(system, &turned, &[], 0.0);
+        self.rows.modes(&turned, &mut self.modes);
+        self.turned = turned;
+        Ok(())
     }
 
     /// Certificate of an answer in the modes of the last solve.
@@ -178,17 +195,18 @@ impl AccelerationProblem {
         certificate::in_modes(&self.problem, &self.layout, &self.modes, candidate)
     }
 
-    /// Assembles the rows. Friction acts along the direction of each slipping constraint, unless it is `free` to change
-    /// its mode.
+    /// Assembles the rows. Slipping constraints that are not `free` to change their mode have offsets of `slip_offset`
+    /// times the accelerations around along their slip, so that a complementarity problem keeps it.
     pub(super) fn assemble_rows<S: System + ?Sized>(
         &mut self,
         system: &S,
         active: &[ActiveConstraint],
         free: &[ConstraintId],
+        slip_offset: f64,
     ) {
         let scale = self.acceleration_scale(system);
         self.problem.speed_scale = scale.max(f64::MIN_POSITIVE);
-        self.set_row_offsets(scale, active, free);
+        self.set_row_offsets(slip_offset * scale, active, free);
         let Self { problem, layout, places, rows, contact_rates, .. } = self;
         let normal = |row: &ContactRow| {
             let k = rows.contacts.iter().position(|c| c.id == row.id);
@@ -219,7 +237,7 @@ impl AccelerationProblem {
 
     /// Sets the offsets of tangent and joint rows from their rates, and from the slip of constraints that keep their
     /// mode.
-    fn set_row_offsets(&mut self, scale: f64, active: &[ActiveConstraint], free: &[ConstraintId]) {
+    fn set_row_offsets(&mut self, slip_offset: f64, active: &[ActiveConstraint], free: &[ConstraintId]) {
         let Self { rows, joint_rates, contact_rates, .. } = self;
         let slip = |c: &ActiveConstraint| c.slip_direction().filter(|_| !free.contains(&c.constraint));
         let contacts = active.iter().filter(|c| c.is_contact());
@@ -235,7 +253,7 @@ impl AccelerationProblem {
                 tangent.offset = rates[1 + k];
                 if let Some(direction) = slip {
                     // slip is against friction
-                    tangent.offset -= SLIP_OFFSET_FACTOR * scale * dot(row.tangent_directions[k], direction);
+                    tangent.offset -= slip_offset * dot(row.tangent_directions[k], direction);
                 }
             }
         }
@@ -247,7 +265,7 @@ impl AccelerationProblem {
                 *speed = 0.0;
                 let own = active.iter().find(|c| c.constraint == ConstraintId::Joint(row));
                 if let Some([sign, ..]) = own.and_then(slip) {
-                    joint.drift -= SLIP_OFFSET_FACTOR * scale * sign;
+                    joint.drift -= slip_offset * sign;
                 }
             }
         }
@@ -310,7 +328,8 @@ impl AccelerationProblem {
         }
     }
 
-    fn contact_load(&self, k: usize, v: &[f64], z: &[f64]) -> ConstraintLoad {
+    /// Force and slip of an active contact, by its index among the rows.
+    pub(super) fn contact_load(&self, k: usize, v: &[f64], z: &[f64]) -> ConstraintLoad {
         let i = self.places.first_contact + k;
         let (row, contact) = (&self.rows.contacts[k], &self.problem.contacts[i]);
         let own = &z[self.layout.contact[i]..self.layout.contact[i + 1]];

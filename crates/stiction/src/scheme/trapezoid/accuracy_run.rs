@@ -8,23 +8,22 @@
 
 use super::constants::{
     MAX_EXPLICIT_TOLERANCE, MIN_ACCURACY_RESTITUTION_SPEED, MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR,
-    MIN_SLIP_SPEED, ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE,
-    STIFFNESS_LIMIT,
+    ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE, SLIP_STABILITY,
+    SLIP_START_TIME, STIFFNESS_LIMIT,
 };
-use super::context::{Configuration, StepContext, dot, uncertified};
+use super::context::{Configuration, StepContext, uncertified, velocity_offsets};
 use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
 use super::event_function::EventFunction;
 use super::integrator::{Dynamics, Integrator, TrialStep};
 use super::motion::TrackedMotion;
 use super::recorder::Recorder;
-use super::rows::slip_velocity;
 use super::step_size::StepSizeControl;
 use super::workspace::SecondOrderWorkspace;
 use super::{active_set_of, check_supported};
 use crate::error::StepError;
-use crate::report::{AccuracyReport, Evidence, IntegrationMethod, Mode};
+use crate::report::{AccuracyReport, Evidence, IntegrationMethod};
 use crate::scheme::{Accuracy, AccurateMethod, Midpoint, RowForm, RowForms, Scheme, Trapezoidal, euler};
-use crate::state::{ActiveConstraint, State};
+use crate::state::State;
 use crate::system::{ConstraintId, ContactQuery, System};
 
 /// Sampler of states: times in ascending order, not before the start, and a function that takes the states there.
@@ -123,8 +122,9 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         self.start()?;
         while until - self.motion.state.t > shortest {
             // 1. predict the size
-            let size = self.control.next(self.motion.state.t)?;
-            self.motion.dynamics.context.step = size;
+            let predicted = self.control.next(self.motion.state.t)?;
+            self.motion.dynamics.context.step = predicted;
+            let size = self.limit_by_slip(predicted)?;
             // 2. try a step, truncated at a lost feature pair
             self.motion.begin_steps(self.integrator)?;
             let TruncatedStep { checked, lost, .. } = self.finder().truncated_step(size)?;
@@ -160,6 +160,8 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             match (event, lost) {
                 (Some(functions), _) => self.apply_event(&functions)?,
                 (None, Some(lost)) => self.apply_feature_change(lost)?,
+                // a step that slow slip made short says nothing about the size that errors allow
+                (None, None) if size < predicted => {}
                 (None, None) => self.control.adapt(size, self.report.last_error, self.integrator.order()),
             }
         }
@@ -201,6 +203,23 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             }
         };
         Ok(())
+    }
+
+    /// Size of an explicit step that slow slip allows, at most `size`. Where slip begins it is the first instant of it,
+    /// made by Euler's method: directions are those of the acceleration, not yet of the slip.
+    fn limit_by_slip(&mut self, size: f64) -> Result<f64, StepError> {
+        if !self.integrator.projects() || !self.motion.active.has_slipping_contact() {
+            return Ok(size);
+        }
+        if self.integrator == Integrator::Explicit(IntegrationMethod::Euler) {
+            self.choose_integrator()?;
+        }
+        let stiffness = self.motion.slip_stiffness()?;
+        if stiffness == f64::INFINITY {
+            self.integrator = Integrator::Explicit(IntegrationMethod::Euler);
+            return Ok(size.min(SLIP_START_TIME));
+        }
+        Ok(size.min(SLIP_STABILITY / stiffness.max(f64::MIN_POSITIVE)))
     }
 
     /// Error if the tolerance is below the round-off of the state, so that smaller steps do not help.
@@ -288,20 +307,11 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         }
         let SecondOrderWorkspace { solve, substep, .. } = &mut *dynamics.workspace;
         let (system, at) = (dynamics.context.system, Configuration::of(state));
-        if substep.middle.read(system, at, &active.constraints, None, &mut solve.cache).is_err() {
-            return;
-        }
-        let offsets = &substep.layout.velocity;
-        let contacts = active.constraints.iter_mut().filter(|c| c.is_contact());
-        for (active, row) in contacts.zip(&substep.middle.contacts) {
-            if !(active.mode == Mode::Slip && row.tangents.len() == 2) {
-                continue;
-            }
-            let slip = slip_velocity(row, offsets, &state.v);
-            let size = dot(slip, slip).sqrt();
-            if size > MIN_SLIP_SPEED {
-                *active = ActiveConstraint::slipping(active.constraint, slip.map(|u| -u / size));
-            }
+        let constraints = &mut active.constraints;
+        if substep.middle.read(system, at, constraints, None, &mut solve.cache).is_ok() {
+            let mut turned = Vec::with_capacity(constraints.len());
+            substep.middle.turn_directions(&velocity_offsets(system), &state.v, constraints, &mut turned);
+            *constraints = turned;
         }
     }
 

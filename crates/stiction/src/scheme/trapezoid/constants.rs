@@ -45,6 +45,19 @@ pub(super) const START_ERROR_RELATIVE: f64 = 1e-6;
 /// of round-off size are made. Above: time is skipped.
 pub(super) const REMAINING_TIME_RELATIVE: f64 = 1e-13;
 
+/// Explicit steps are at most this over the stiffness ρ of slow slips. Default 3, range 1 to 3.3: the intervals of
+/// stability on the real axis are 3.3 for order five and 5.9 for order eight. Below: more steps. Above: directions of
+/// slow slips are round-off.
+pub(super) const SLIP_STABILITY: f64 = 3.0;
+
+/// First step of a slip that begins [s]. Default 1e-7, range 1e-8 to 1e-5. Its error is its square times the change of
+/// the acceleration. Below: the direction of the slip is round-off. Above: the error shows.
+pub(super) const SLIP_START_TIME: f64 = 1e-7;
+
+/// A step that would end beyond the stop of a slip that turns is shortened to this part of the time to the stop.
+/// Default 0.8, range 0.5 to 0.95. Below: more steps to the stop. Above: the direction near the stop is not resolved.
+pub(super) const TURNING_STOP_PART: f64 = 0.8;
+
 /// Stiffness ‖M⁻¹M̃ − I‖ above which forces are stiff. Default 2, range 0.5 to 10. Below: accurate steps are damped,
 /// or made by the slower implicit method. Above: the trapezoidal method rings after impacts, since it does not damp
 /// motion faster than the step, and explicit steps shrink.

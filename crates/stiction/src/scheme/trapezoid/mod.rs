@@ -28,6 +28,7 @@ mod root;
 mod rows;
 mod schur;
 mod slip_path;
+mod slip_stiffness;
 pub(crate) mod step_size;
 mod substep;
 mod workspace;

@@ -1,7 +1,7 @@
 //! Mode selection: the next active set, by the acceleration problem with complementarity just after an event.
 
 use super::acceleration::{AccelerationProblem, turn_tangents};
-use super::constants::{FRICTION_BOUND_RELATIVE, MIN_SLIP_ACCELERATION};
+use super::constants::{FRICTION_BOUND_RELATIVE, MIN_SLIP_ACCELERATION, SLIP_OFFSET_FACTOR};
 use super::context::{SolveContext, dot};
 use crate::error::StepError;
 use crate::scheme::Scheme;
@@ -31,7 +31,7 @@ impl AccelerationProblem {
             return Ok(());
         }
         let (rows, rates) = (self.rows.clone(), self.contact_rates.clone());
-        self.assemble_rows(system, &stuck, &[]);
+        self.assemble_rows(system, &stuck, &[], 0.0);
         self.rows.modes(&stuck, &mut self.modes);
         let candidate = solve.solve_in_modes(state.t, &self.problem, &self.modes)?;
         let loads = self.loads(&stuck, &state.v, &candidate.z);
@@ -60,7 +60,7 @@ impl AccelerationProblem {
     ) -> Result<Option<Vec<ActiveConstraint>>, StepError> {
         self.assemble(system, state, active, &mut solve.cache)?;
         self.align_free_tangents(system, state, active, free, solve)?;
-        self.assemble_rows(system, active, free);
+        self.assemble_rows(system, active, free, SLIP_OFFSET_FACTOR);
         solve.solves += 1;
         let Ok(solution) = solve.lcp.solve(&self.problem, &Scheme::pagt06().solver, None) else {
             return Ok(None);

@@ -41,6 +41,16 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         integrator.begin(&mut self.dynamics, &from)
     }
 
+    /// Stiffness of the slip directions here [1/s]; infinite where a slip begins.
+    pub(super) fn slip_stiffness(&mut self) -> Result<f64, StepError> {
+        let (system, active) = (self.dynamics.context.system, &self.active.constraints);
+        let SecondOrderWorkspace { solve, acceleration, .. } = &mut *self.dynamics.workspace;
+        let candidate = acceleration.solve_in_modes(system, &self.state, active, solve)?;
+        let stiffness = acceleration.slip_stiffness(active, &self.state.v, &candidate.z);
+        solve.lcp.recycle_candidate(candidate);
+        Ok(stiffness)
+    }
+
     /// Finds the active set at the start of a run: drives, and constraints that touch and do not open.
     pub(super) fn find_active_set(&mut self) -> Result<(), StepError> {
         let mut joints = Vec::new();

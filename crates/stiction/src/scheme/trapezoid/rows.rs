@@ -1,6 +1,7 @@
 //! Rows of joints and active constraints at a configuration, for all problems of a step.
 
 use super::active_set::contains;
+use super::constants::MIN_SLIP_SPEED;
 use super::context::{Configuration, dot};
 use crate::error::StepError;
 use crate::state::ActiveConstraint;
@@ -112,6 +113,30 @@ impl ConstraintRows {
             let length = x.hypot(y);
             if length > 0.0 {
                 row.turn(x / length, y / length);
+            }
+        }
+    }
+
+    /// Active constraints with friction against the slip at velocity `v`, into `turned`. Contacts with one tangent keep
+    /// their direction, and so do contacts without slip. Past a stop friction stays on its side, so that a step which
+    /// overshoots the stop is smooth and the event function has a root.
+    pub(super) fn turn_directions(
+        &self,
+        offsets: &[usize],
+        v: &[f64],
+        active: &[ActiveConstraint],
+        turned: &mut Vec<ActiveConstraint>,
+    ) {
+        turned.clear();
+        turned.extend_from_slice(active);
+        let contacts = turned.iter_mut().filter(|c| c.is_contact());
+        for (active, row) in contacts.zip(&self.contacts) {
+            let Some(before) = active.slip_direction().filter(|_| row.tangents.len() == 2) else { continue };
+            let slip = slip_velocity(row, offsets, v);
+            let speed = dot(slip, slip).sqrt();
+            if speed > MIN_SLIP_SPEED {
+                let along = if dot(slip, before) > 0.0 { 1.0 / speed } else { -1.0 / speed };
+                *active = ActiveConstraint::slipping(active.constraint, slip.map(|u| along * u));
             }
         }
     }

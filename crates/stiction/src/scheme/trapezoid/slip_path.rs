@@ -109,7 +109,7 @@ impl SlipPath {
             let mut columns = [Vec::new(), Vec::new()];
             for (column, tried) in columns.iter_mut().zip([Vector2::zeros(), along + across]) {
                 substep.modes[first + k] = ContactMode::slip(tried.into());
-                let other = solve.solve_in_modes(t, &substep.problem, &substep.modes)?;
+                let other = solve.least_norm_in_modes(t, &substep.problem, &substep.modes)?;
                 *column = self.end_slips(substep, mean, &other.velocity);
                 solve.lcp.recycle_candidate(other);
             }
@@ -194,7 +194,7 @@ pub(super) fn solve_with_turning_slip(
             *c = ActiveConstraint::slipping(c.constraint, along);
         }
     }
-    let candidate = solve.solve_in_modes(state.t, &substep.problem, &substep.modes)?;
+    let candidate = solve.least_norm_in_modes(state.t, &substep.problem, &substep.modes)?;
     Ok((candidate, turned))
 }
 

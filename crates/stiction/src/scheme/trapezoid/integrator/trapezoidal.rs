@@ -25,7 +25,7 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         substep.assemble(&self.context, from, size, implicit, &mut solve.cache)?;
         let mut candidate = if modes_known {
             substep.middle.modes(&from.active.constraints, &mut substep.modes);
-            solve.solve_in_modes(from.state.t, &substep.problem, &substep.modes)?
+            solve.least_norm_in_modes(from.state.t, &substep.problem, &substep.modes)?
         } else {
             self.solve_complementarity(from)?
         };

@@ -11,7 +11,7 @@ use super::{RecordedSubstep, ReplayResidual, StepReplay};
 use crate::report::{IntegrationMethod, SubstepRecord};
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, ContactId, ContactQuery, System};
-use stiction_lcp::{Certificate, certify_motion};
+use stiction_lcp::certify_motion;
 
 /// Recorded step of a run to an accuracy.
 pub(crate) struct RecordedAccuracyStep<'a> {
@@ -61,9 +61,9 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         found.residual.admissible = true;
         let done = match record.method {
             IntegrationMethod::Doubled => self.doubled(record, &start, &mut found),
-            IntegrationMethod::DormandPrince | IntegrationMethod::DormandPrinceEight => {
-                self.explicit(record, &start, &mut found)
-            }
+            IntegrationMethod::Euler
+            | IntegrationMethod::DormandPrince
+            | IntegrationMethod::DormandPrinceEight => self.explicit(record, &start, &mut found),
         };
         self.context.step = step;
         done?;
@@ -149,25 +149,12 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         let system = context.system;
         let mut normalized = at.clone();
         system.normalize(&mut normalized.q);
-        acceleration.assemble(system, &normalized, active, cache).map_err(|e| e.to_string())?;
-        acceleration.assemble_rows(system, active, &[]);
-        acceleration.rows.modes(active, &mut acceleration.modes);
+        acceleration.assemble_in_modes(system, &normalized, active, cache).map_err(|e| e.to_string())?;
         if forces.len() != acceleration.layout.impulses || a.len() != at.v.len() {
             return Err("a stage with forces of other rows".to_string());
         }
-        let problem = &acceleration.problem;
-        let candidate = certify_motion(problem, forces, a).map_err(|e| e.to_string())?;
-        // V₀ is far above the accelerations around, because of the offsets of slipping rows: undo that
-        let shrunk = candidate.certificate.speed / problem.speed_scale;
-        let Certificate { natural_map, cone, joints, .. } = acceleration.certificate(&candidate);
-        let certificate = Certificate {
-            speed: problem.speed_scale,
-            momentum: candidate.certificate.momentum,
-            joints: joints * shrunk,
-            natural_map: natural_map * shrunk,
-            cone: cone * shrunk,
-            ..Certificate::default()
-        };
+        let candidate = certify_motion(&acceleration.problem, forces, a).map_err(|e| e.to_string())?;
+        let certificate = acceleration.certificate(&candidate);
         found.add(ReplayResidual { certificate, velocity: 0.0, admissible: true });
         // only the start of the step is on the path: later stages do not show whether modes are right
         if at.t == self.state.t {
