@@ -87,12 +87,7 @@ impl ModeEquations {
     }
 
     /// Impulses of least norm of a group of rows; `None` if its impulses are unique, or none are in the cones.
-    fn group_least_norm(
-        &self,
-        step: &StepProblem,
-        prepared: &Prepared,
-        group: &[usize],
-    ) -> Option<Vec<f64>> {
+    fn group_least_norm(&self, step: &StepProblem, prepared: &Prepared, group: &[usize]) -> Option<Vec<f64>> {
         let mobility = self.group_mobility(step, prepared, group);
         if is_regular(&mobility) {
             return None;
@@ -123,7 +118,9 @@ impl ModeEquations {
             prepared.mass.solve(&mut response);
             for (r, &row) in group.iter().enumerate() {
                 let mut speed = 0.0;
-                self.rows[row].kind.for_each_held(step, |held, y| speed += y * held.row.dot(start, &response));
+                self.rows[row]
+                    .kind
+                    .for_each_held(step, |held, y| speed += y * held.row.dot(start, &response));
                 matrix[(r, c)] = speed;
             }
             if let RowKind::Joint(i) = self.rows[column].kind {

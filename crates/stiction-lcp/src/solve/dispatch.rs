@@ -98,7 +98,12 @@ impl Dispatch<'_, '_, '_> {
     }
 
     /// Newton's method in prescribed modes.
-    pub(super) fn solve_in_modes(&mut self, step: &StepProblem, modes: &[ContactMode], unique: bool) -> Candidate {
+    pub(super) fn solve_in_modes(
+        &mut self,
+        step: &StepProblem,
+        modes: &[ContactMode],
+        unique: bool,
+    ) -> Candidate {
         self.methods.newton.solve_in_modes(step, self.task, modes, unique)
     }
 

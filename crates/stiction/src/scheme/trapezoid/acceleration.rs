@@ -5,7 +5,7 @@
 use super::certificate;
 use super::constants::{DIFFERENCE_STEP_RELATIVE, MAX_DIFFERENCE_TIME};
 use super::context::{Configuration, SolveContext, dot, mobility, set_bodies, velocity_offsets};
-use super::rows::ConstraintRows;
+use super::rows::{ConstraintRows, slip_velocity};
 use super::schur::RigidJoints;
 use crate::assemble::{self, Offsets, RowMap};
 use crate::error::StepError;
@@ -23,10 +23,14 @@ pub(super) struct AccelerationProblem {
     pub(super) layout: Layout,
     pub(super) places: RowMap,
     pub(super) rows: ConstraintRows,
-    /// Rows at the four points of the difference.
-    stencil: [ConstraintRows; 4],
+    /// Rows at the points of the differences.
+    stencil: [ConstraintRows; 8],
     forces: Forces,
     pub(super) modes: Vec<ContactMode>,
+    /// Prescribed part of the slip of each contact [m/s]; the offsets of its rows become rates.
+    prescribed_slips: Vec<[f64; 3]>,
+    /// Prescribed part of the slip of each joint row: its drift less the speed that a drive seeks [m/s].
+    prescribed_speeds: Vec<f64>,
     /// Active constraints with friction against the slip at the state of the problem.
     turned: Vec<ActiveConstraint>,
     q: Vec<f64>,
@@ -36,6 +40,25 @@ pub(super) struct AccelerationProblem {
     /// d/dt of the speeds of contact rows at constant v: normal and tangents.
     pub(super) contact_rates: Vec<[f64; 3]>,
 }
+
+/// Points of the stencil, in steps from here: the nearest ones, and those farther on either side.
+const STENCIL_POINTS: [f64; 8] = [-2.0, -1.0, 1.0, 2.0, -4.0, -3.0, 3.0, 4.0];
+
+/// Difference of fourth order: f'(0) ≈ (here · f(0) + Σ weights · f(points · step)) / (12 step).
+struct Difference {
+    /// Indices of its points in the stencil.
+    points: [usize; 4],
+    weights: [f64; 4],
+    here: f64,
+}
+
+/// Differences with points on both sides, before and after. The features of a contact may end here: rows of other
+/// features have other speeds.
+static DIFFERENCES: [Difference; 3] = [
+    Difference { points: [0, 1, 2, 3], weights: [1.0, -8.0, 8.0, -1.0], here: 0.0 },
+    Difference { points: [4, 5, 0, 1], weights: [3.0, -16.0, 36.0, -48.0], here: 25.0 },
+    Difference { points: [2, 3, 6, 7], weights: [48.0, -36.0, 16.0, -3.0], here: -25.0 },
+];
 
 /// Force and slip of an active constraint.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,47 +138,92 @@ impl AccelerationProblem {
         {
             self.rows.keep_joints_only(*t, &mut self.joint_rates);
             self.contact_rates.clear();
+            self.keep_prescribed();
             return Ok(());
         }
         let fastest = system.surface_speed(*t, q, v);
         let travel = DIFFERENCE_STEP_RELATIVE * system.size();
         let step = (travel / fastest.max(f64::MIN_POSITIVE)).min(MAX_DIFFERENCE_TIME);
         self.rows.read(system, Configuration::of(state), active, None, cache)?;
-        for (rows, k) in self.stencil.iter_mut().zip([-2.0, -1.0, 1.0, 2.0]) {
-            self.q.clone_from(q);
-            system.advance(&mut self.q, v, k * step);
-            let at = Configuration { t: t + k * step, q: &self.q };
-            rows.read(system, at, active, Some(&self.rows), cache)?;
-        }
+        self.keep_prescribed();
+        self.read_stencil(system, state, active, step, cache)?;
         self.differentiate(system, v, step);
         Ok(())
     }
 
-    /// Rates of row speeds at constant v, by a difference of four points.
+    /// Keeps the prescribed parts of slips, before the offsets of the rows become rates.
+    fn keep_prescribed(&mut self) {
+        let slip = |row: &ContactRow| -> [f64; 3] {
+            let parts = || row.tangents.iter().zip(row.tangent_directions);
+            std::array::from_fn(|c| parts().map(|(tangent, direction)| tangent.offset * direction[c]).sum())
+        };
+        self.prescribed_slips.clear();
+        self.prescribed_slips.extend(self.rows.contacts.iter().map(slip));
+        let speed = |joint: &JointRow| match joint.kind {
+            RowKind::Drive { speed, .. } => joint.drift - speed,
+            _ => joint.drift,
+        };
+        self.prescribed_speeds.clear();
+        self.prescribed_speeds.extend(self.rows.joints.iter().map(speed));
+    }
+
+    /// Reads the rows at the points of the differences that are needed. Where a contact does not have its features at
+    /// all points nearby, points farther on either side are read too.
+    fn read_stencil<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        active: &[ActiveConstraint],
+        step: f64,
+        cache: &mut SearchCache,
+    ) -> Result<(), StepError> {
+        let State { t, q, v, .. } = state;
+        let Self { stencil, rows: here, q: beside, .. } = self;
+        let (nearest, farther) = stencil.split_at_mut(4);
+        let mut read = |rows: &mut [ConstraintRows], points: &[f64]| {
+            for (rows, k) in rows.iter_mut().zip(points) {
+                beside.clone_from(q);
+                system.advance(beside, v, k * step);
+                let at = Configuration { t: t + k * step, q: beside };
+                rows.read(system, at, active, Some(&*here), cache)?;
+            }
+            Ok(())
+        };
+        read(nearest, &STENCIL_POINTS[..4])?;
+        if nearest.iter().any(|rows| !rows.missing.is_empty()) {
+            read(farther, &STENCIL_POINTS[4..])?;
+        }
+        Ok(())
+    }
+
+    /// Rates of row speeds at constant v, by differences over the points of the stencil.
     fn differentiate<S: System + ?Sized>(&mut self, system: &S, v: &[f64], step: f64) {
         let offsets = velocity_offsets(system);
-        let slope = |at: [f64; 4]| (at[0] - 8.0 * at[1] + 8.0 * at[2] - at[3]) / (12.0 * step);
         let speed = |row: &Row, drift: f64| row.dot(&offsets, v) + drift;
         let stencil = &self.stencil;
+        let slope = |difference: &Difference, of: &dyn Fn(&ConstraintRows) -> f64| {
+            let points = difference.points.iter().zip(difference.weights);
+            let sum: f64 = points.map(|(&point, weight)| weight * of(&stencil[point])).sum();
+            let here = if difference.here == 0.0 { 0.0 } else { difference.here * of(&self.rows) };
+            (sum + here) / (12.0 * step)
+        };
         self.joint_rates.clear();
         for k in 0..self.rows.joints.len() {
-            self.joint_rates.push(slope(std::array::from_fn(|i| {
-                let joint = &stencil[i].joints[k];
-                speed(&joint.row, joint.drift)
-            })));
+            let of = |rows: &ConstraintRows| speed(&rows.joints[k].row, rows.joints[k].drift);
+            self.joint_rates.push(slope(&DIFFERENCES[0], &of));
         }
         self.contact_rates.clear();
-        for k in 0..self.rows.contacts.len() {
-            let normal = slope(std::array::from_fn(|i| {
-                let row = &stencil[i].contacts[k];
-                speed(&row.normal, row.drift)
-            }));
-            let mut rates = [normal, 0.0, 0.0];
-            for j in 0..self.rows.contacts[k].tangents.len() {
-                rates[1 + j] = slope(std::array::from_fn(|i| {
-                    let row = &stencil[i].contacts[k].tangents[j];
-                    speed(&row.row, row.offset)
-                }));
+        for (k, contact) in self.rows.contacts.iter().enumerate() {
+            let has_features = |d: &&Difference| d.points.iter().all(|&p| !stencil[p].missing.contains(&k));
+            // a contact that has its features for this instant alone is taken as it is here
+            let difference = DIFFERENCES.iter().find(has_features).unwrap_or(&DIFFERENCES[0]);
+            let of = |rows: &ConstraintRows| speed(&rows.contacts[k].normal, rows.contacts[k].drift);
+            let mut rates = [slope(difference, &of), 0.0, 0.0];
+            // tangents at other points may have other directions: the slip there is taken along those here
+            for (j, direction) in contact.tangent_directions.iter().take(contact.tangents.len()).enumerate() {
+                let of =
+                    |rows: &ConstraintRows| dot(slip_velocity(&rows.contacts[k], &offsets, v), *direction);
+                rates[1 + j] = slope(difference, &of);
             }
             self.contact_rates.push(rates);
         }
@@ -341,25 +409,9 @@ impl AccelerationProblem {
         for (u, tangent) in slip.iter_mut().zip(&row.tangents) {
             *u = tangent.row.dot(&self.layout.velocity, v);
         }
-        let prescribed = self.prescribed_slip(k);
+        let prescribed = row.tangent_directions.map(|t| dot(t, self.prescribed_slips[k]));
         let slip = [slip[0] + prescribed[0], slip[1] + prescribed[1]];
         ConstraintLoad { normal: own[0], friction: along([x, y]), bound: row.mu * own[0], slip: along(slip) }
-    }
-
-    /// Prescribed part of the slip of a contact, from the stencil: the offsets of the rows themselves are rates.
-    fn prescribed_slip(&self, k: usize) -> [f64; 2] {
-        let mut drift = [0.0; 2];
-        let row = &self.rows.contacts[k];
-        for beside in [&self.stencil[1], &self.stencil[2]] {
-            let other = &beside.contacts[k];
-            for (j, tangent) in other.tangents.iter().enumerate() {
-                let direction = other.tangent_directions[j];
-                for (i, drift) in drift.iter_mut().enumerate().take(row.tangents.len()) {
-                    *drift += 0.5 * tangent.offset * dot(direction, row.tangent_directions[i]);
-                }
-            }
-        }
-        drift
     }
 
     fn joint_load(&self, row: usize, v: &[f64], z: &[f64]) -> ConstraintLoad {
@@ -372,10 +424,7 @@ impl AccelerationProblem {
             return ConstraintLoad { normal: own[0], ..none };
         }
         let [x, ..] = contact.tangent_impulse(own);
-        // the rows themselves no longer hold the drift and the speed sought: take those of the stencil
-        let beside = &self.stencil[1].joints[k];
-        let sought = if let RowKind::Drive { speed, .. } = beside.kind { speed } else { 0.0 };
-        let slip = beside.row.dot(&self.layout.velocity, v) + beside.drift - sought;
+        let slip = self.rows.joints[k].row.dot(&self.layout.velocity, v) + self.prescribed_speeds[k];
         ConstraintLoad { friction: [x, 0.0, 0.0], bound: contact.kappa, slip: [slip, 0.0, 0.0], ..none }
     }
 }

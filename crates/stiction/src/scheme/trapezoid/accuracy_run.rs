@@ -1,15 +1,15 @@
 //! Run to an accuracy: steps as large as the tolerance allows, between located events.
 //!
-//! Each pass of the loop in [`AdaptiveRun::run`] does this:
-//! 1. Predict the step size.
+//! Each pass of the loop in [`AdaptiveRun::run`] predicts a step size, and [`AdaptiveRun::step`] does this:
+//! 1. Limit the size where slip is slow.
 //! 2. Try a step, truncated where an active contact loses its feature pair.
 //! 3. Reject it if its error exceeds the tolerance, or if it may tunnel through a wall.
 //! 4. Land at the first event within it. 5. Hand out samples and accept the step. 6. Apply the event, or adapt the size.
 
 use super::constants::{
     MAX_EXPLICIT_TOLERANCE, MIN_ACCURACY_RESTITUTION_SPEED, MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR,
-    ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE, SLIP_STABILITY,
-    SLIP_START_TIME, STIFFNESS_LIMIT,
+    MIN_SLIP_SPEED, ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE,
+    SLIP_STABILITY, SLIP_START_TIME, STIFFNESS_LIMIT, STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
 };
 use super::context::{Configuration, StepContext, uncertified, velocity_offsets};
 use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
@@ -121,51 +121,75 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let shortest = REMAINING_TIME_RELATIVE * self.motion.dynamics.context.step;
         self.start()?;
         while until - self.motion.state.t > shortest {
-            // 1. predict the size
-            let predicted = self.control.next(self.motion.state.t)?;
-            self.motion.dynamics.context.step = predicted;
-            let size = self.limit_by_slip(predicted)?;
-            // 2. try a step, truncated at a lost feature pair
-            self.motion.begin_steps(self.integrator)?;
-            let TruncatedStep { checked, lost, .. } = self.finder().truncated_step(size)?;
-            let Some(checked) = checked else {
-                lost.map_or(Ok(()), |lost| self.apply_feature_change(lost))?;
-                continue;
-            };
-            // 3. reject by error or tunnelling
-            if !self.control.accepts(checked.trial.size, checked.trial.error) {
-                self.check_rounding()?;
-                self.reject(checked.trial.size, checked.trial);
-                continue;
-            }
-            if self.finder().tunnels(&checked.trial) {
-                self.control.halve(checked.trial.size);
-                self.motion.dynamics.recycle(checked.trial.candidate);
-                continue;
-            }
-            self.observe_order(&checked.trial)?;
-            // 4. land at the first event
-            let size = checked.trial.size;
-            let LandedStep { trial, event } = self.finder().land_at_first_event(checked)?;
-            // 5. sample and accept; a shorter step may have a larger error, if that of the whole one was small by chance
-            if let Some(landed) = trial {
-                let size = landed.end.t - self.motion.state.t;
-                if !self.control.accepts(size, landed.error) {
-                    self.reject(size, landed);
-                    continue;
-                }
-                self.accept(landed, samples)?;
-            }
-            // 6. apply the event, or adapt the size
-            match (event, lost) {
-                (Some(functions), _) => self.apply_event(&functions)?,
-                (None, Some(lost)) => self.apply_feature_change(lost)?,
-                // a step that slow slip made short says nothing about the size that errors allow
-                (None, None) if size < predicted => {}
-                (None, None) => self.control.adapt(size, self.report.last_error, self.integrator.order()),
+            let size = self.control.next(self.motion.state.t)?;
+            match self.step(size, samples) {
+                // a contact may lose its features within a step though it has them at the end: a shorter step shows where
+                Err(StepError::Lost { .. }) if self.control.retry(size) => {}
+                done => done?,
             }
         }
         Ok(self.finish(until, samples))
+    }
+
+    /// Makes one step of at most the predicted size, or rejects it.
+    fn step(&mut self, predicted: f64, samples: &mut StateSampler) -> Result<(), StepError> {
+        self.motion.dynamics.context.step = predicted;
+        // 1. the size that slow slip allows
+        let size = self.limit_by_slip(predicted)?;
+        if std::env::var("DBG").is_ok() { eprintln!("t {:.15} pred {predicted:.2e} size {size:.2e} {:?} active {} slips {} events {} rej {}", self.motion.state.t, self.integrator, self.motion.active.constraints.len(), self.motion.active.constraints.iter().filter(|c| c.slip_direction().is_some()).count(), self.motion.recorder.event_count, self.report.rejections); }
+        // 2. try a step, truncated at a lost feature pair
+        self.motion.begin_steps(self.integrator)?;
+        let TruncatedStep { checked, lost, .. } = self.finder().truncated_step(size)?;
+        let Some(checked) = checked else {
+            return lost.map_or(Ok(()), |lost| self.apply_feature_change(lost));
+        };
+        // 3. reject by error or tunnelling
+        if !self.control.accepts(checked.trial.size, checked.trial.error) {
+            self.check_rounding()?;
+            self.reject(checked.trial.size, checked.trial);
+            return Ok(());
+        }
+        if self.finder().tunnels(&checked.trial) {
+            self.control.halve(checked.trial.size);
+            self.motion.dynamics.recycle(checked.trial.candidate);
+            return Ok(());
+        }
+        self.observe_order(&checked.trial)?;
+        // 4. land at the first event
+        let size = checked.trial.size;
+        let landed = self.finder().land_at_first_event(checked)?;
+        let LandedStep { trial, event } = self.stop_short_of_turning_slip(landed)?;
+        // 5. sample and accept; a shorter step may have a larger error, if that of the whole one was small by chance
+        if let Some(landed) = trial {
+            let size = landed.end.t - self.motion.state.t;
+            if !self.control.accepts(size, landed.error) {
+                self.reject(size, landed);
+                return Ok(());
+            }
+            self.accept(landed, samples)?;
+        }
+        // 6. apply the event, or adapt the size
+        match (event, lost) {
+            (Some(functions), _) => self.apply_event(&functions)?,
+            (None, Some(lost)) => self.apply_feature_change(lost)?,
+            // a step that slow slip made short says nothing about the size that errors allow
+            (None, None) if size < predicted => {}
+            (None, None) => self.control.adapt(size, self.report.last_error, self.integrator.order()),
+        }
+        Ok(())
+    }
+
+    /// Shortens a step that ends where a slip in space has turned by a right angle and not stopped: near a stop the
+    /// direction turns ever faster, and shorter steps resolve it.
+    fn stop_short_of_turning_slip(&mut self, landed: LandedStep) -> Result<LandedStep, StepError> {
+        let LandedStep { trial: Some(trial), event: Some(functions) } = landed else { return Ok(landed) };
+        let slip = self.finder().turned_slip(&functions, &trial)?;
+        if slip <= MIN_SLIP_SPEED.max(STOPPED_SLIP_PER_TOLERANCE * self.accuracy.tolerance) {
+            return Ok(LandedStep { trial: Some(trial), event: Some(functions) });
+        }
+        let size = TURNING_STOP_PART * (trial.end.t - self.motion.state.t);
+        self.motion.dynamics.recycle(trial.candidate);
+        Ok(LandedStep { trial: Some(self.finder().try_step(size)?), event: None })
     }
 
     /// Event finder for trial steps from here.
@@ -331,12 +355,14 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
 
     /// Applies an event and prepares to continue after it.
     fn apply_event(&mut self, functions: &[EventFunction]) -> Result<(), StepError> {
+        if std::env::var("DBG").is_ok() { eprintln!("  event {functions:?}"); }
         self.motion.apply_event(functions, self.integrator)?;
         self.continue_after_event()
     }
 
     /// Applies the loss of a feature pair and prepares to continue after it.
     fn apply_feature_change(&mut self, lost: ConstraintId) -> Result<(), StepError> {
+        if std::env::var("DBG").is_ok() { eprintln!("  lost {lost:?}"); }
         self.motion.apply_feature_change(lost)?;
         self.continue_after_event()
     }

@@ -58,6 +58,10 @@ pub(super) const SLIP_START_TIME: f64 = 1e-7;
 /// Default 0.8, range 0.5 to 0.95. Below: more steps to the stop. Above: the direction near the stop is not resolved.
 pub(super) const TURNING_STOP_PART: f64 = 0.8;
 
+/// A slip in space of at most this × tolerance has stopped [m/s per tolerance]. Default 0.1, range 0.01 to 1. Below:
+/// more steps to the stop. Above: the rest of the slip shows in the error.
+pub(super) const STOPPED_SLIP_PER_TOLERANCE: f64 = 0.1;
+
 /// Stiffness ‖M⁻¹M̃ − I‖ above which forces are stiff. Default 2, range 0.5 to 10. Below: accurate steps are damped,
 /// or made by the slower implicit method. Above: the trapezoidal method rings after impacts, since it does not damp
 /// motion faster than the step, and explicit steps shrink.
@@ -84,6 +88,10 @@ pub(super) const PI_INTEGRAL: f64 = 0.4;
 /// Floor of the error in the control: this × max(tolerance, ε). Default 1e-3 ε. Only guards the power of an error
 /// of zero: any positive value far below ε will do.
 pub(super) const ERROR_FLOOR_RELATIVE: f64 = 1e-3 * f64::EPSILON;
+
+/// Steps in sequence that are halved because a contact lost its features within them. Default 40, range 20 to 60: the
+/// size falls to round-off. Below: the run ends early. Above: tries that change nothing.
+pub(super) const MAX_RETRIES: usize = 40;
 
 /// Steps of at most this × max(1 s, end time) are accepted whatever their error. Default 1e-14, range 1e-15 to
 /// 1e-12. Below: the time no longer changes. Above: errors pass unseen.
@@ -124,10 +132,14 @@ pub(super) const DIFFERENCE_STEP_RELATIVE: f64 = 1e-3;
 /// the same trade.
 pub(super) const MAX_DIFFERENCE_TIME: f64 = 1e-3;
 
-/// Offset of the tangent rows of a slipping contact, in units of the accelerations around. Default 1e3, range 1e2 to
-/// 1e4. It makes friction act against the slip whatever the acceleration. Below: friction may turn. Above: V₀ grows
-/// with it and residuals lose digits.
-pub(super) const SLIP_OFFSET_FACTOR: f64 = 1e3;
+/// Offsets of the tangent rows of slipping contacts, in units of the accelerations around, the first that keeps all
+/// slips. They make friction act against the slip whatever the acceleration. Defaults 3 to 1e4. V₀ grows with them, and
+/// residuals lose digits; without the last ones slip that is slowed by many contacts seems to turn.
+pub(super) const SLIP_OFFSET_FACTORS: [f64; 4] = [3.0, 30.0, 1e3, 1e4];
+
+/// Contacts that were given no force slip at accelerations of this × those of loaded ones. Default 1e3, range 1e2 to 1e5.
+/// Below: round-off. Above: slip is missed.
+pub(super) const UNLOADED_SLIP_FACTOR: f64 = 1e3;
 
 /// Slip begins with an acceleration above this × the accelerations around. Default 1e-13, range 1e-14 to 1e-10. The
 /// probe is just after the event, where slip has hardly begun. Below: round-off of the solve. Above: slip is missed.

@@ -2,12 +2,13 @@
 
 use super::constants::{
     CLOSED_GAP_RELATIVE, EVENT_ROUND_OFF, FEATURE_BISECTIONS, GRAZING_DEPTH_RELATIVE, ROOT_START_RELATIVE,
-    SIMULTANEOUS_TIME_RELATIVE, TOUCHING_GAP_RELATIVE, TUNNELLING_DEPTH_RELATIVE,
+    SIMULTANEOUS_EVENT_VALUE, SIMULTANEOUS_TIME_RELATIVE, TOUCHING_GAP_RELATIVE, TUNNELLING_DEPTH_RELATIVE,
 };
-use super::context::{StepStart, speed_scale, velocity_offsets};
+use super::context::{Configuration, StepStart, dot, speed_scale, velocity_offsets};
 use super::event_function::{EventFunction, gaps};
 use super::integrator::{Dynamics, Integrator, TrialStep};
 use super::root::{brent, cubic_minimum, interpolate};
+use super::rows::{ConstraintRows, slip_velocity};
 use super::workspace::SecondOrderWorkspace;
 use crate::error::StepError;
 use crate::report::SubstepRecord;
@@ -164,6 +165,35 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         let SecondOrderWorkspace { solve, nearby, .. } = &mut *self.dynamics.workspace;
         let gaps = nearby.gaps(&closing, system, &projected, &mut solve.cache);
         Ok(gaps.into_iter().map(|gap| gap / system.size()).fold(least, f64::min))
+    }
+
+    /// Largest slip speed at the end of a trial step, of contacts with two tangents whose slip-speed functions have a root
+    /// there; 0 without such contacts [m/s].
+    pub(super) fn turned_slip(
+        &mut self,
+        functions: &[EventFunction],
+        trial: &TrialStep,
+    ) -> Result<f64, StepError> {
+        if !functions.iter().any(|f| matches!(f, EventFunction::SlipSpeed(ConstraintId::Contact(_)))) {
+            return Ok(0.0);
+        }
+        let projected = self.projected(&trial.end, &trial.active)?;
+        let values = self.values(&projected, &trial.active)?;
+        let system = self.dynamics.context.system;
+        let cache = &mut self.dynamics.workspace.solve.cache;
+        let mut rows = ConstraintRows::default();
+        rows.read(system, Configuration::of(&projected), &trial.active, None, cache)?;
+        let offsets = velocity_offsets(system);
+        let has_root = |row: &&ContactRow| {
+            let own = EventFunction::SlipSpeed(ConstraintId::Contact(row.id));
+            functions.contains(&own) && values.iter().any(|v| v.0 == own && v.1 <= SIMULTANEOUS_EVENT_VALUE)
+        };
+        let turning = rows.contacts.iter().filter(|row| row.tangents.len() == 2).filter(has_root);
+        let speeds = turning.map(|row| {
+            let slip = slip_velocity(row, &offsets, &projected.v);
+            dot(slip, slip).sqrt()
+        });
+        Ok(speeds.fold(0.0, f64::max))
     }
 
     /// Step up to its first event, or whole if it has none.

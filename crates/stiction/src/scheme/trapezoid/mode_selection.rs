@@ -1,12 +1,16 @@
 //! Mode selection: the next active set, by the acceleration problem with complementarity just after an event.
 
-use super::acceleration::{AccelerationProblem, turn_tangents};
-use super::constants::{FRICTION_BOUND_RELATIVE, MIN_SLIP_ACCELERATION, SLIP_OFFSET_FACTOR};
+use super::acceleration::{AccelerationProblem, ConstraintLoad, turn_tangents};
+use super::constants::{
+    FRICTION_BOUND_RELATIVE, MIN_SLIP_ACCELERATION, SLIP_OFFSET_FACTORS, UNLOADED_SLIP_FACTOR,
+};
 use super::context::{SolveContext, dot};
+use super::rows::slip_velocity;
 use crate::error::StepError;
 use crate::scheme::Scheme;
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, ContactRow, System};
+use stiction_lcp::Solution;
 
 impl AccelerationProblem {
     /// Turns the tangents of contacts that may stick or slip along the friction they need to stick, where their polygon
@@ -60,13 +64,8 @@ impl AccelerationProblem {
     ) -> Result<Option<Vec<ActiveConstraint>>, StepError> {
         self.assemble(system, state, active, &mut solve.cache)?;
         self.align_free_tangents(system, state, active, free, solve)?;
-        self.assemble_rows(system, active, free, SLIP_OFFSET_FACTOR);
-        solve.solves += 1;
-        let Ok(solution) = solve.lcp.solve(&self.problem, &Scheme::pagt06().solver, None) else {
-            return Ok(None);
-        };
+        let Some(solution) = self.solve_keeping_slip(system, active, free, solve) else { return Ok(None) };
         let loads = self.loads(active, &state.v, solution.z());
-        let slips = &solution.certificate().contacts;
         let threshold = MIN_SLIP_ACCELERATION * self.problem.speed_scale;
         let mut next = Vec::new();
         for ((active, load), index) in active.iter().zip(&loads).zip(self.problem_indices(active)) {
@@ -76,19 +75,83 @@ impl AccelerationProblem {
             if !is_drive && load.normal <= 0.0 && solution.w()[self.layout.contact[i]] > threshold {
                 continue;
             }
-            let size = dot(load.friction, load.friction).sqrt();
-            let at_bound = size >= (1.0 - FRICTION_BOUND_RELATIVE) * load.bound;
-            let slips = slips[i].lambda > threshold && size > 0.0 && at_bound;
             let is_free = active.sticks() || free.contains(&active.constraint);
-            next.push(match (is_free, slips) {
-                (false, _) => *active,
-                (true, true) => {
-                    ActiveConstraint::slipping(active.constraint, load.friction.map(|f| f / size))
-                }
-                (true, false) => ActiveConstraint::sticking(active.constraint),
-            });
+            if !is_free {
+                next.push(*active);
+                continue;
+            }
+            if !self.has_friction(active.constraint) {
+                next.push(ActiveConstraint::sticking(active.constraint));
+                continue;
+            }
+            let acceleration = self.slip_acceleration(active.constraint, solution.velocity());
+            let direction = friction_direction(load, acceleration, threshold);
+            next.push(direction.map_or(ActiveConstraint::sticking(active.constraint), |direction| {
+                ActiveConstraint::slipping(active.constraint, direction)
+            }));
         }
         solve.lcp.recycle(solution);
         Ok(Some(next))
     }
+
+    /// Solves the acceleration problem with complementarity. Constraints that slip and are not `free` keep their slip:
+    /// offsets along it are raised until none turns. Small offsets are tried first, since V₀ grows with them.
+    fn solve_keeping_slip<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        active: &[ActiveConstraint],
+        free: &[ConstraintId],
+        solve: &mut SolveContext,
+    ) -> Option<Solution> {
+        let (rows, rates) = (self.rows.clone(), self.contact_rates.clone());
+        let keeps = |c: &&ActiveConstraint| c.slip_direction().is_some() && !free.contains(&c.constraint);
+        for slip_offset in SLIP_OFFSET_FACTORS {
+            self.rows.clone_from(&rows);
+            self.contact_rates.clone_from(&rates);
+            self.assemble_rows(system, active, free, slip_offset);
+            solve.solves += 1;
+            let solution = solve.lcp.solve(&self.problem, &Scheme::pagt06().solver, None).ok()?;
+            let along = |c: &ActiveConstraint| {
+                let acceleration = self.slip_acceleration(c.constraint, solution.velocity());
+                c.slip_direction().map_or(0.0, |direction| dot(acceleration, direction))
+            };
+            // slip is against friction
+            if active.iter().filter(keeps).all(|c| along(c) < 0.0) {
+                return Some(solution);
+            }
+            solve.lcp.recycle(solution);
+        }
+        None
+    }
+
+    /// Slip acceleration of an active constraint at accelerations `a`, with the offsets of its rows [m/s²]; of a drive
+    /// along its row.
+    fn slip_acceleration(&self, constraint: ConstraintId, a: &[f64]) -> [f64; 3] {
+        match constraint {
+            ConstraintId::Contact(id) => {
+                let row = self.rows.contacts.iter().find(|c| c.id == id);
+                row.map_or([0.0; 3], |row| slip_velocity(row, &self.layout.velocity, a))
+            }
+            ConstraintId::Joint(row) => {
+                let k = self.rows.joint_indices.iter().position(|&r| r == row);
+                let speed = k
+                    .map(|k| &self.rows.joints[k])
+                    .map_or(0.0, |joint| joint.row.dot(&self.layout.velocity, a) + joint.drift);
+                [speed, 0.0, 0.0]
+            }
+        }
+    }
+}
+
+/// Direction of the friction of a constraint that may slip; `None` if it sticks. It slips if its friction is at the bound
+/// and it accelerates by more than `threshold`. A contact that was given no force slips as it accelerates, if that is more
+/// than round-off: how redundant contacts share their load does not decide whether they slip.
+fn friction_direction(load: &ConstraintLoad, acceleration: [f64; 3], threshold: f64) -> Option<[f64; 3]> {
+    let friction = dot(load.friction, load.friction).sqrt();
+    let size = dot(acceleration, acceleration).sqrt();
+    if friction > 0.0 {
+        let at_bound = friction >= (1.0 - FRICTION_BOUND_RELATIVE) * load.bound;
+        return (at_bound && size > threshold).then(|| load.friction.map(|f| f / friction));
+    }
+    (size > UNLOADED_SLIP_FACTOR * threshold).then(|| acceleration.map(|a| -a / size))
 }

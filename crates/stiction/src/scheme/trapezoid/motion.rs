@@ -261,7 +261,13 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         solve.lcp.recycle_candidate(candidate);
         probe.t += later;
         system.advance(&mut probe.q, &self.state.v, later);
-        acceleration.next_modes(system, &probe, candidates, free, solve)
+        match acceleration.next_modes(system, &probe, candidates, free, solve) {
+            // the features of a contact end here: its modes are those of this instant
+            Err(StepError::Lost { .. }) => {
+                acceleration.next_modes(system, &self.state, candidates, free, solve)
+            }
+            modes => modes,
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct ConstraintRows {
     pub(super) joint_indices: Vec<usize>,
     /// Active contacts, in the order of the active set.
     pub(super) contacts: Vec<ContactRow>,
+    /// Indices of the contacts whose features do not face each other here: their rows are those of the fallback.
+    pub(super) missing: Vec<usize>,
     pairs: Vec<PairId>,
     found: Vec<ContactRow>,
 }
@@ -41,6 +43,7 @@ impl ConstraintRows {
         self.retain_joints(|row, joint| joint.kind != RowKind::Limit || is_active(row));
 
         self.contacts.clear();
+        self.missing.clear();
         let ids = || active.iter().filter_map(ActiveConstraint::contact);
         if ids().next().is_none() {
             return Ok(());
@@ -53,6 +56,9 @@ impl ConstraintRows {
         for (k, id) in ids().enumerate() {
             let found = self.found.iter().find(|c| c.id == id);
             let other = fallback.and_then(|rows| rows.contacts.get(k)).filter(|c| c.id == id);
+            if found.is_none() {
+                self.missing.push(k);
+            }
             match found.or(other) {
                 Some(contact) => self.contacts.push(contact.clone()),
                 None => return Err(StepError::Lost { t, contact: id }),
@@ -77,6 +83,7 @@ impl ConstraintRows {
     pub(super) fn keep_joints_only(&mut self, t: f64, rates: &mut Vec<f64>) {
         self.t = t;
         self.contacts.clear();
+        self.missing.clear();
         let holds = |joint: &JointRow| joint.kind != RowKind::Limit;
         let mut row = 0;
         rates.retain(|_| {

@@ -1,8 +1,8 @@
 //! Step-size control of a run to an accuracy: PI control on the error estimate of each step.
 
 use super::constants::{
-    ERROR_FLOOR_RELATIVE, MAX_STEP_FACTOR, MIN_STEP_FACTOR, MIN_STEP_RELATIVE, PI_INTEGRAL, PI_PROPORTIONAL,
-    STEP_SAFETY,
+    ERROR_FLOOR_RELATIVE, MAX_RETRIES, MAX_STEP_FACTOR, MIN_STEP_FACTOR, MIN_STEP_RELATIVE, PI_INTEGRAL,
+    PI_PROPORTIONAL, STEP_SAFETY,
 };
 use crate::error::StepError;
 use crate::scheme::Accuracy;
@@ -19,6 +19,8 @@ pub(super) struct StepSizeControl {
     tried: usize,
     /// Error of the last step; `None` after an event or a rejection.
     last_error: Option<f64>,
+    /// Steps that failed since the last one that did not.
+    retries: usize,
     /// Size of the next step [s].
     pub(super) h: f64,
 }
@@ -28,7 +30,7 @@ impl StepSizeControl {
     pub(super) fn new(accuracy: &Accuracy, first: f64, largest: f64, until: f64) -> Self {
         let Accuracy { tolerance, step_limit, .. } = *accuracy;
         let h = first.min(largest);
-        Self { tolerance, until, largest, step_limit, tried: 0, last_error: None, h }
+        Self { tolerance, until, largest, step_limit, tried: 0, last_error: None, retries: 0, h }
     }
 
     /// Size of the next trial step from time `t`. The last two steps share the time left, so that none is tiny. More
@@ -60,6 +62,13 @@ impl StepSizeControl {
         self.last_error = None;
     }
 
+    /// Halves a step that failed, unless as many in sequence did. Returns whether it is to be tried again.
+    pub(super) fn retry(&mut self, size: f64) -> bool {
+        self.retries += 1;
+        self.halve(size);
+        self.retries <= MAX_RETRIES
+    }
+
     /// Halves a step that would tunnel.
     pub(super) fn halve(&mut self, size: f64) {
         self.h = 0.5 * size;
@@ -72,6 +81,7 @@ impl StepSizeControl {
 
     /// Adapts the step after one of this size and error was accepted.
     pub(super) fn adapt(&mut self, size: f64, error: f64, order: f64) {
+        self.retries = 0;
         let floor = ERROR_FLOOR_RELATIVE * self.tolerance.max(f64::EPSILON);
         let error = error.max(floor).max(f64::MIN_POSITIVE);
         let mut factor = STEP_SAFETY * (self.tolerance / error).powf(PI_PROPORTIONAL / order);
