@@ -54,7 +54,7 @@ impl ConstraintRows {
             let other = fallback.and_then(|rows| rows.contacts.get(k)).filter(|c| c.id == id);
             match found.or(other) {
                 Some(contact) => self.contacts.push(contact.clone()),
-                None => return Err(StepError::Lost { t, contact: id }),
+                None => return Err(StepError::Lost { t, contact: id, name: id.name(system) }),
             }
         }
         Ok(())
