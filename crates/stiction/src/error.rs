@@ -48,6 +48,17 @@ pub enum StepError {
     /// Step size that is not positive and finite.
     #[error("step size {0} s: it must be positive and finite")]
     StepSize(f64),
+    /// Step below the round-off of the time.
+    #[error(
+        "step at t = {t} s: a step of {h} s is below the round-off of the time; start at an earlier time or take \
+         larger steps"
+    )]
+    Clock {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// Step size [s].
+        h: f64,
+    },
     /// Accuracy that is not positive and finite.
     #[error("accuracy {0}: it must be positive and finite")]
     Accuracy(f64),

@@ -40,7 +40,7 @@ impl Ah04Run {
         mut watch: impl FnMut(&Simulation<S>, &StepReport),
     ) -> Result<Self, StepError> {
         let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
-        let start = simulation.observe().infeasibility;
+        let start = simulation.observe()?.infeasibility;
         let mut run = Self {
             h,
             states: vec![simulation.state().clone()],
