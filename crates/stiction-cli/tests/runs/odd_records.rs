@@ -91,7 +91,7 @@ fn recorded(built: &BuiltScene, scheme: Scheme, accuracy: bool) -> (State, StepR
     let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
     let mut before = state.clone();
     for _ in 0..20 {
-        before = simulation.state().clone();
+        before.clone_from(simulation.state());
         simulation.step_into(0.01, &mut report).unwrap();
     }
     let accuracy = accuracy.then(|| {

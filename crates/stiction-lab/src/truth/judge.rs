@@ -222,7 +222,7 @@ impl Judge {
 
     /// Output of a command; `None` where it took longer than the limit and was ended.
     fn within_limit(&self, command: &mut Command) -> Option<ProgramOutput> {
-        // files, because a pipe that nobody reads would stop the program
+        // files, because the program would wait at a full pipe
         let [summary, errors] = ["summary.json", "errors.txt"].map(|name| self.folder.join(name));
         let file = |path: &PathBuf| std::fs::File::create(path).ok();
         command.stdin(Stdio::null()).stdout(file(&summary)?).stderr(file(&errors)?);
