@@ -53,7 +53,7 @@ impl Ellipse {
     pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Ah04Run, ExperimentError> {
         let model = self.model()?;
         let state = model.state();
-        Ok(Ah04Run::new(model, state, scheme, h, time)?)
+        Ok(Ah04Run::watched(model, state, scheme, h, time, |_, _| ())?)
     }
 
     /// Largest gap at the end of a step in which the contact carried an impulse [m]: height at which the body hovers.
