@@ -76,23 +76,10 @@ fn a_stack_that_never_sticks_to_the_floor() {
 fn a_stack_whose_lower_block_sticks() {
     let mu = [0.35, 0.25];
     let runs = halved(|| stack(mu), Trapezoidal::default(), 4..=9, 6.0);
-    let modes = [
-        [1.0, 0.0],
-        [0.0, 0.0],
-        [-1.0, 0.0],
-        [-1.0, -1.0],
-        [0.0, -1.0],
-        [0.0, 0.0],
-        [1.0, 0.0],
-        [1.0, 1.0],
-        [0.0, 1.0],
-        [0.0, 0.0],
-        [-1.0, 0.0],
-        [-1.0, -1.0],
-        [0.0, -1.0],
-        [0.0, 0.0],
-        [1.0, 0.0],
-    ];
+    // slip of the lower and of the upper contact from event to event
+    let lower = [1.0, 0.0, -1.0, -1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0, -1.0, 0.0, 0.0, 1.0];
+    let upper = [0.0, 0.0, 0.0, -1.0, -1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0, -1.0, 0.0, 0.0];
+    let modes: Vec<[f64; 2]> = lower.into_iter().zip(upper).map(|(a, b)| [a, b]).collect();
     let start = At { t: 0.0, q: vec![0.0; 2], v: vec![0.0; 2] };
     let (end, times) = driven(start, &modes, 6.0, |at, mode| slides(at, mu, mode));
     let summary = ["S1", "L1", "L3", "S1", "S3", "L1", "L3", "S1", "S3", "L1", "L3", "S1", "S3", "L1"];
