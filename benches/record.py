@@ -1,6 +1,7 @@
 """What the scripts here share: which machine this is, and the files of results."""
 
 import csv
+import datetime
 import os
 import pathlib
 
@@ -14,6 +15,12 @@ def machine():
     except OSError:
         pass
     return "unknown"
+
+
+def stamped(rows, written):
+    """Rows under the machine and the date, each number as `written` gives it."""
+    where = {"machine": machine(), "date": datetime.date.today().isoformat()}
+    return [where | {key: written(value) for key, value in row.items()} for row in rows]
 
 
 def write(path, rows):

@@ -7,11 +7,10 @@ Needs nothing but Python. Writes benches/results/scenes.csv, or the file given w
 """
 
 import argparse
-import datetime
 import json
 import pathlib
 
-from record import machine, write
+from record import stamped, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -29,15 +28,13 @@ def main():
     parser.add_argument("--csv", type=pathlib.Path, default=HERE / "results" / "scenes.csv")
     arguments = parser.parse_args()
 
-    where = {"machine": machine(), "date": datetime.date.today().isoformat()}
     measured = json.loads(arguments.results.read_text())
     if isinstance(measured, dict):
         # a soak: one row for each kind of problem, and their sum
         kinds = measured["kinds"] | {"all": measured["total"]}
         friction = "circle" if measured["circles"] else "polygon"
         measured = [{"friction": friction, "kind": kind} | tally for kind, tally in kinds.items()]
-    rows = [where | {key: written(value) for key, value in row.items()} for row in measured]
-    write(arguments.csv, rows)
+    write(arguments.csv, stamped(measured, written))
 
 
 if __name__ == "__main__":

@@ -8,11 +8,10 @@ benches/results/second_order_precision.csv, the time to an error.
 """
 
 import argparse
-import datetime
 import json
 import pathlib
 
-from record import machine, write
+from record import stamped, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -32,11 +31,9 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, default=HERE / "results")
     arguments = parser.parse_args()
 
-    where = {"machine": machine(), "date": datetime.date.today().isoformat()}
     measured = json.loads(arguments.results.read_text())
     for part, name in [("steps", "second_order.csv"), ("precision", "second_order_precision.csv")]:
-        rows = [where | {key: written(value) for key, value in row.items()} for row in measured[part]]
-        write(arguments.folder / name, rows)
+        write(arguments.folder / name, stamped(measured[part], written))
 
 
 if __name__ == "__main__":
