@@ -67,6 +67,29 @@ pub(crate) fn records(path: &Path) -> Vec<StepRecord> {
     records
 }
 
+/// Floor of a planar scene.
+pub(crate) const FLOOR: &str = r#"
+[[bodies]]
+name = "floor"
+motion = "fixed"
+shapes = [{ kind = "half_plane" }]
+"#;
+
+/// Pendulum of a planar scene, hinged to the floor.
+const PENDULUM: &str = r#"
+[[bodies]]
+name = "bob"
+mass = 1.0
+inertia = 0.1
+position = [3.0, 4.0]
+
+[[joints]]
+name = "hinge"
+kind = "revolute"
+bodies = ["floor", "bob"]
+at = [2.0, 4.0]
+"#;
+
 /// Scene of a stack of boxes on a floor, the top one moving, beside a pendulum.
 pub(crate) fn boxes(duration: f64, friction: f64) -> String {
     let mut scene = format!(
@@ -78,12 +101,7 @@ run = {{ duration = {duration}, step = 0.002 }}
 
 [materials.default]
 friction = {friction}
-
-[[bodies]]
-name = "floor"
-motion = "fixed"
-shapes = [{{ kind = "half_plane" }}]
-"#
+{FLOOR}"#
     );
     for k in 0..5 {
         let (x, y) = (0.03 * f64::from(k % 2), 0.1 + 0.21 * f64::from(k));
@@ -100,20 +118,7 @@ shapes = [{{ kind = "polygon", vertices = [[-0.2, -0.1], [0.2, -0.1], [0.2, 0.1]
             speed = if k == 4 { 2.0 } else { 0.0 }
         );
     }
-    scene
-        + r#"
-[[bodies]]
-name = "bob"
-mass = 1.0
-inertia = 0.1
-position = [3.0, 4.0]
-
-[[joints]]
-name = "hinge"
-kind = "revolute"
-bodies = ["floor", "bob"]
-at = [2.0, 4.0]
-"#
+    scene + PENDULUM
 }
 
 /// Scene of two balls that roll and spin towards each other on a floor, with rolling and torsional friction.
@@ -155,7 +160,8 @@ shapes = [{{ kind = "sphere", radius = 0.2 }}]
 }
 
 /// Scene of a ball that bounces and slides, beside a pendulum.
-pub(crate) const BOUNCING: &str = r#"
+pub(crate) fn bouncing() -> String {
+    let head = r#"
 format = 1
 dimension = 2
 title = "A ball that bounces, and a pendulum"
@@ -164,12 +170,8 @@ run = { duration = 1.0, step = 0.01 }
 [materials.default]
 friction = 0.4
 restitution = 0.6
-
-[[bodies]]
-name = "floor"
-motion = "fixed"
-shapes = [{ kind = "half_plane" }]
-
+"#;
+    let ball = r#"
 [[bodies]]
 name = "ball"
 density = 500.0
@@ -177,16 +179,6 @@ position = [0.0, 0.5]
 velocity = [6.0, 0.0]
 angular_velocity = 3.0
 shapes = [{ kind = "disk", radius = 0.1 }]
-
-[[bodies]]
-name = "bob"
-mass = 1.0
-inertia = 0.1
-position = [3.0, 4.0]
-
-[[joints]]
-name = "hinge"
-kind = "revolute"
-bodies = ["floor", "bob"]
-at = [2.0, 4.0]
 "#;
+    [head, FLOOR, ball, PENDULUM].concat()
+}
