@@ -67,6 +67,14 @@ pub(crate) fn records(path: &Path) -> Vec<StepRecord> {
     records
 }
 
+/// First lines of a scene, with a run of this duration and step [s].
+pub(crate) fn head(dimension: u32, title: &str, duration: f64, step: f64) -> String {
+    format!(
+        "format = 1\ndimension = {dimension}\ntitle = \"{title}\"\n\
+         run = {{ duration = {duration:?}, step = {step:?} }}\n"
+    )
+}
+
 /// Floor of a planar scene.
 pub(crate) const FLOOR: &str = r#"
 [[bodies]]
@@ -92,17 +100,8 @@ at = [2.0, 4.0]
 
 /// Scene of a stack of boxes on a floor, the top one moving, beside a pendulum.
 pub(crate) fn boxes(duration: f64, friction: f64) -> String {
-    let mut scene = format!(
-        r#"
-format = 1
-dimension = 2
-title = "Boxes and a pendulum"
-run = {{ duration = {duration}, step = 0.002 }}
-
-[materials.default]
-friction = {friction}
-{FLOOR}"#
-    );
+    let head = head(2, "Boxes and a pendulum", duration, 0.002);
+    let mut scene = format!("{head}\n[materials.default]\nfriction = {friction}\n{FLOOR}");
     for k in 0..5 {
         let (x, y) = (0.03 * f64::from(k % 2), 0.1 + 0.21 * f64::from(k));
         let _ = write!(
@@ -123,13 +122,7 @@ shapes = [{{ kind = "polygon", vertices = [[-0.2, -0.1], [0.2, -0.1], [0.2, 0.1]
 
 /// Scene of two balls that roll and spin towards each other on a floor, with rolling and torsional friction.
 pub(crate) fn balls(duration: f64) -> String {
-    let mut scene = format!(
-        r#"
-format = 1
-dimension = 3
-title = "Balls that spin and roll"
-run = {{ duration = {duration}, step = 0.002 }}
-
+    let floor = r#"
 [materials.default]
 friction = 0.4
 torsion = 0.03
@@ -138,9 +131,9 @@ rolling = 0.01
 [[bodies]]
 name = "floor"
 motion = "fixed"
-shapes = [{{ kind = "half_space" }}]
-"#
-    );
+shapes = [{ kind = "half_space" }]
+"#;
+    let mut scene = head(3, "Balls that spin and roll", duration, 0.002) + floor;
     for (k, x, speed, spin) in [(0, 0.0, 0.5, 8.0), (1, 0.6, -0.3, -5.0)] {
         let _ = write!(
             scene,
@@ -161,16 +154,8 @@ shapes = [{{ kind = "sphere", radius = 0.2 }}]
 
 /// Scene of a ball that bounces and slides, beside a pendulum.
 pub(crate) fn bouncing() -> String {
-    let head = r#"
-format = 1
-dimension = 2
-title = "A ball that bounces, and a pendulum"
-run = { duration = 1.0, step = 0.01 }
-
-[materials.default]
-friction = 0.4
-restitution = 0.6
-"#;
+    let head = head(2, "A ball that bounces, and a pendulum", 1.0, 0.01);
+    let material = "\n[materials.default]\nfriction = 0.4\nrestitution = 0.6\n";
     let ball = r#"
 [[bodies]]
 name = "ball"
@@ -180,5 +165,5 @@ velocity = [6.0, 0.0]
 angular_velocity = 3.0
 shapes = [{ kind = "disk", radius = 0.1 }]
 "#;
-    [head, FLOOR, ball, PENDULUM].concat()
+    [&head, material, FLOOR, ball, PENDULUM].concat()
 }

@@ -1,16 +1,10 @@
 //! `compare`: errors and orders of schemes on one scene.
 
-use crate::common::{FLOOR, Folder, boxes, code, json, printed, stiction};
+use crate::common::{FLOOR, Folder, boxes, code, head, json, printed, stiction};
 use std::fs;
 
 /// Scene of a ball that falls on a floor. Every scheme finds the impact, with an error that depends on its order.
 fn ball() -> String {
-    let head = r#"
-format = 1
-dimension = 2
-title = "A ball"
-run = { duration = 0.8, step = 0.01 }
-"#;
     let ball = r#"
 [[bodies]]
 name = "ball"
@@ -19,7 +13,7 @@ position = [0.0, 1.0]
 velocity = [0.5, 0.0]
 shapes = [{ kind = "disk", radius = 0.1 }]
 "#;
-    [head, FLOOR, ball].concat()
+    [&head(2, "A ball", 0.8, 0.01), FLOOR, ball].concat()
 }
 
 #[test]

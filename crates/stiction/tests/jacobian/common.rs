@@ -190,7 +190,13 @@ pub(crate) fn assert_definite<S: System>(system: &S, t: f64, q: &[f64], v: &[f64
 }
 
 /// Number of kinds of [`force`].
-pub(crate) const FORCE_KINDS: usize = 8;
+const FORCE_KINDS: usize = 8;
+
+/// Kind and bodies of every force on each of the four moving bodies, with any other of the six.
+pub(crate) fn force_cases() -> impl Iterator<Item = (usize, usize, usize)> {
+    let pairs = (0..4).flat_map(|i| (0..6).filter(move |&j| j != i).map(move |j| (i, j)));
+    (0..FORCE_KINDS).flat_map(move |kind| pairs.clone().map(move |(i, j)| (kind, i, j)))
+}
 
 /// Force of one kind on these bodies. `wrench` acts on the first and grows with time by `load`; `axis` is that of a rail.
 pub(crate) fn force<D: Dimension>(

@@ -1,7 +1,7 @@
 //! Jacobians of planar forces.
 
 use crate::common::{
-    self, FORCE_KINDS, assert_close, assert_definite, assert_exact, coincident, definite, every_force, exact,
+    self, assert_close, assert_definite, assert_exact, coincident, definite, every_force, exact, force_cases,
     forces, numbers, with_forces,
 };
 use nalgebra::{Isometry2, Point2, Vector2};
@@ -50,16 +50,12 @@ fn state(model: &Model, rng: &mut ChaCha8Rng) -> (f64, Vec<f64>, Vec<f64>) {
 #[test]
 fn every_force_on_every_motion_is_exact() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for kind in 0..FORCE_KINDS {
-        for i in 0..4 {
-            for j in (0..6).filter(|&j| j != i) {
-                let model = with_forces(Vector2::new(0.0, -9.81), bodies, force, &[(kind, i, j)], &mut rng);
-                let (t, q, v) = state(&model, &mut rng);
-                let found = assert_exact(&format!("{kind} on {i}, {j}"), &model, t, &q, &v);
-                // a constant wrench depends on the rotation of a body, a damper on its position
-                assert_eq!(found[0].amax() > 0.0, kind > 1 || i < 2, "{kind} on {i}, {j}");
-            }
-        }
+    for (kind, i, j) in force_cases() {
+        let model = with_forces(Vector2::new(0.0, -9.81), bodies, force, &[(kind, i, j)], &mut rng);
+        let (t, q, v) = state(&model, &mut rng);
+        let found = assert_exact(&format!("{kind} on {i}, {j}"), &model, t, &q, &v);
+        // a constant wrench depends on the rotation of a body, a damper on its position
+        assert_eq!(found[0].amax() > 0.0, kind > 1 || i < 2, "{kind} on {i}, {j}");
     }
 }
 

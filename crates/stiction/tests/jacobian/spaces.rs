@@ -1,7 +1,7 @@
 //! Jacobians of spatial forces.
 
 use crate::common::{
-    self, FORCE_KINDS, assert_definite, assert_exact, coincident, definite, every_force, exact, forces,
+    self, assert_definite, assert_exact, coincident, definite, every_force, exact, force_cases, forces,
     numbers, starts, with_forces,
 };
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
@@ -62,14 +62,10 @@ fn state(model: &Model, rng: &mut ChaCha8Rng) -> (f64, Vec<f64>, Vec<f64>) {
 #[test]
 fn every_force_on_every_motion_is_exact() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for kind in 0..FORCE_KINDS {
-        for i in 0..4 {
-            for j in (0..6).filter(|&j| j != i) {
-                let model = with_forces(gravity(), bodies, force, &[(kind, i, j)], &mut rng);
-                let (t, q, v) = state(&model, &mut rng);
-                assert_exact(&format!("{kind} on {i}, {j}"), &model, t, &q, &v);
-            }
-        }
+    for (kind, i, j) in force_cases() {
+        let model = with_forces(gravity(), bodies, force, &[(kind, i, j)], &mut rng);
+        let (t, q, v) = state(&model, &mut rng);
+        assert_exact(&format!("{kind} on {i}, {j}"), &model, t, &q, &v);
     }
 }
 
