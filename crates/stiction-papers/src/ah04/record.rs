@@ -176,6 +176,15 @@ pub(super) fn curves(
     out.figures.push(Figure { name: name.into(), title: title.into(), content });
 }
 
+/// Adds the infeasibility and the speed of runs over time, each run under its case; `name` begins the names of the files,
+/// `titles` are those of the two figures.
+pub(super) fn run_curves(out: &mut Reproduction, name: &str, titles: [&str; 2], runs: &[(&str, Ah04Run)]) {
+    let all = runs.iter().map(|(case, run)| run.infeasibility_curve(*case)).collect();
+    curves(out, &format!("{name}-infeasibility"), titles[0], infeasibility_axes(), all);
+    let all = runs.iter().map(|(case, run)| run.speed_curve(*case)).collect();
+    curves(out, &format!("{name}-speed"), titles[1], speed_axes(), all);
+}
+
 /// Axes of I(q) over time.
 pub(super) fn infeasibility_axes() -> [Axis; 2] {
     [Axis::linear("t [s]"), Axis::logarithmic("I(q) [m]")]
