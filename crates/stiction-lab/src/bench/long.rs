@@ -93,8 +93,7 @@ pub(crate) fn run(arguments: &LongRunArguments) -> Result<Outcome, BadInput> {
     ];
     let mut measurements = Vec::new();
     for (_, scene, world) in scenes.into_iter().filter(|s| arguments.scene.is_none_or(|scene| scene == s.0)) {
-        let case = format!("{scene}");
-        let Some(found) = measured_or_printed(&case, measure(scene, world, arguments.steps.max(10)))? else {
+        let Some(found) = measured_or_printed(scene, measure(scene, world, arguments.steps.max(10)))? else {
             return Ok(Outcome::NotSolved);
         };
         measurements.push(found);
