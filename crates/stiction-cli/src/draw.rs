@@ -28,15 +28,11 @@ const INK: RGBColor = RGBColor(38, 44, 54);
 const SOFT: RGBColor = RGBColor(104, 112, 124);
 const EDGE: RGBColor = RGBColor(122, 132, 148);
 const GROUND: RGBColor = RGBColor(226, 229, 234);
-const FILL: [RGBColor; 7] = [
-    RGBColor(232, 237, 243),
-    RGBColor(240, 243, 247),
-    RGBColor(232, 237, 243),
-    RGBColor(240, 243, 247),
-    RGBColor(232, 237, 243),
-    RGBColor(251, 240, 226),
-    RGBColor(245, 245, 243),
-];
+const PALE: RGBColor = RGBColor(240, 243, 247);
+const DARKER: RGBColor = RGBColor(232, 237, 243);
+const ORANGE: RGBColor = RGBColor(251, 240, 226);
+const WARM: RGBColor = RGBColor(245, 245, 243);
+const FILL: [RGBColor; 7] = [DARKER, PALE, DARKER, PALE, DARKER, ORANGE, WARM];
 
 fn colour(mode: Mode) -> RGBColor {
     match mode {
