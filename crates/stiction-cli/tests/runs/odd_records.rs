@@ -1,7 +1,7 @@
 //! States and reports changed at random, as forged journals or calls of the library may have them: they give errors or
 //! findings, never a panic.
 
-use crate::common::{BOUNCING, Folder, balls, boxes, code, printed, stiction};
+use crate::common::{Folder, balls, bouncing, boxes, code, printed, stiction};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -105,7 +105,7 @@ fn recorded(built: &BuiltScene, scheme: Scheme, accuracy: bool) -> (State, StepR
 fn odd_records_cause_no_panic() {
     let schemes = [(Scheme::default(), false), (Scheme::accurate(), false), (Scheme::accurate(), true)];
     // rolling friction is of first order
-    let scenes = [(boxes(1.0, 0.4), 3), (BOUNCING.to_string(), 3), (balls(1.0), 1)];
+    let scenes = [(boxes(1.0, 0.4), 3), (bouncing(), 3), (balls(1.0), 1)];
     for (text, schemes) in scenes.iter().map(|(text, n)| (text, &schemes[..*n])) {
         let built = Scene::from_toml(text, "odd").unwrap().build().unwrap();
         for (scheme, accuracy) in schemes {
@@ -133,7 +133,7 @@ fn odd_records_cause_no_panic() {
 #[test]
 fn states_of_another_model_are_refused() {
     let built = |text: &str| Scene::from_toml(text, "scene").unwrap().build().unwrap();
-    let (BuiltScene { model, .. }, BuiltScene { state, .. }) = (built(BOUNCING), built(&balls(1.0)));
+    let (BuiltScene { model, .. }, BuiltScene { state, .. }) = (built(&bouncing()), built(&balls(1.0)));
     assert!(matches!(model.check_state(&state), Err(StepError::Size { .. })));
     assert!(matches!(Tape::new(&model, "odd", &state), Err(StepError::Size { .. })));
     let simulation = Simulation::from_state(model.clone(), state);
@@ -145,7 +145,7 @@ fn states_of_another_model_are_refused() {
 #[test]
 fn a_journal_with_states_of_another_scene_is_refused() {
     let folder = Folder::new("foreign");
-    let scene = folder.file("bouncing.toml", BOUNCING);
+    let scene = folder.file("bouncing.toml", &bouncing());
     let path = folder.path("run.journal");
     assert_eq!(code(&stiction(&[&"run", &scene, &"--out", &path, &"--until", &"0.05"])), 0);
     let mut journal = Journal::open(&path).unwrap();
@@ -167,12 +167,12 @@ fn a_journal_with_states_of_another_scene_is_refused() {
 fn a_time_whose_round_off_is_above_the_step_is_refused() {
     let folder = Folder::new("clock");
     let state = "[state]\ntime = 1e18\ncoordinates = [0, 0.5, 0, 3, 4, 0]\nvelocities = [0, 0, 0, 0, 0, 0]\n";
-    let scene = folder.file("late.toml", &format!("{BOUNCING}\n{state}"));
+    let scene = folder.file("late.toml", &format!("{}\n{state}", bouncing()));
     let output = stiction(&[&"run", &scene, &"--out", &folder.path("run.journal")]);
     assert_eq!(code(&output), 2, "{}", printed(&output));
     assert!(printed(&output).contains("round-off of the time"), "{}", printed(&output));
 
-    let BuiltScene { model, state, .. } = Scene::from_toml(BOUNCING, "late").unwrap().build().unwrap();
+    let BuiltScene { model, state, .. } = Scene::from_toml(&bouncing(), "late").unwrap().build().unwrap();
     let late = State { t: 1e18, ..state };
     for scheme in [Scheme::default(), Scheme::accurate()] {
         let mut simulation = Simulation::from_state(model.clone(), late.clone()).with_scheme(scheme);
