@@ -6,13 +6,7 @@
 Needs nothing but Python. Writes benches/results/ratio.csv.
 """
 
-import argparse
-import json
-import pathlib
-
-from record import machine, write
-
-HERE = pathlib.Path(__file__).resolve().parent
+from record import machine, read, write
 
 
 def written(value):
@@ -21,14 +15,11 @@ def written(value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="the results of stiction-lab bench ratio as CSV")
-    parser.add_argument("results", type=pathlib.Path, help="what stiction-lab bench ratio --json wrote")
-    parser.add_argument("--csv", type=pathlib.Path, default=HERE / "results" / "ratio.csv")
-    arguments = parser.parse_args()
-
-    measured = json.loads(arguments.results.read_text())
+    measured, path = read(
+        "the results of stiction-lab bench ratio as CSV", "stiction-lab bench ratio --json", "--csv", "ratio.csv"
+    )
     rows = [{"machine": machine()} | {key: written(value) for key, value in row.items()} for row in measured]
-    write(arguments.csv, rows)
+    write(path, rows)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,7 @@
 Needs nothing but Python. Writes benches/results/scenes.csv, or the file given with --csv.
 """
 
-import argparse
-import datetime
-import json
-import pathlib
-
-from record import machine, write
-
-HERE = pathlib.Path(__file__).resolve().parent
+from record import read, stamped, write
 
 
 def written(value):
@@ -24,20 +17,15 @@ def written(value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="the results of stiction-lab bench or soak as CSV")
-    parser.add_argument("results", type=pathlib.Path, help="what --json wrote")
-    parser.add_argument("--csv", type=pathlib.Path, default=HERE / "results" / "scenes.csv")
-    arguments = parser.parse_args()
-
-    where = {"machine": machine(), "date": datetime.date.today().isoformat()}
-    measured = json.loads(arguments.results.read_text())
+    measured, path = read(
+        "the results of stiction-lab bench or soak as CSV", "--json", "--csv", "scenes.csv"
+    )
     if isinstance(measured, dict):
         # a soak: one row for each kind of problem, and their sum
         kinds = measured["kinds"] | {"all": measured["total"]}
         friction = "circle" if measured["circles"] else "polygon"
         measured = [{"friction": friction, "kind": kind} | tally for kind, tally in kinds.items()]
-    rows = [where | {key: written(value) for key, value in row.items()} for row in measured]
-    write(arguments.csv, rows)
+    write(path, stamped(measured, written))
 
 
 if __name__ == "__main__":

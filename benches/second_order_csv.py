@@ -7,14 +7,7 @@ Needs nothing but Python. Writes benches/results/second_order.csv, the cost of s
 benches/results/second_order_precision.csv, the time to an error.
 """
 
-import argparse
-import datetime
-import json
-import pathlib
-
-from record import machine, write
-
-HERE = pathlib.Path(__file__).resolve().parent
+from record import read, stamped, write
 
 
 def written(value):
@@ -27,16 +20,11 @@ def written(value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="the results of stiction-lab bench second-order as CSV")
-    parser.add_argument("results", type=pathlib.Path, help="what stiction-lab bench second-order --json wrote")
-    parser.add_argument("--folder", type=pathlib.Path, default=HERE / "results")
-    arguments = parser.parse_args()
-
-    where = {"machine": machine(), "date": datetime.date.today().isoformat()}
-    measured = json.loads(arguments.results.read_text())
+    measured, path = read(
+        "the results of stiction-lab bench second-order as CSV", "stiction-lab bench second-order --json", "--folder", ""
+    )
     for part, name in [("steps", "second_order.csv"), ("precision", "second_order_precision.csv")]:
-        rows = [where | {key: written(value) for key, value in row.items()} for row in measured[part]]
-        write(arguments.folder / name, rows)
+        write(path / name, stamped(measured[part], written))
 
 
 if __name__ == "__main__":

@@ -1,108 +1,58 @@
-// Application: timeline of frames, the 3D scene that draws one of them, and the controls.
+// Application: connects playback, picture, panel and controls, and draws a frame when something changed.
 
 import { Vector3 } from 'three';
-import { Bodies } from './bodies';
-import { bounds } from './bounds';
-import { Contacts } from './contacts';
 import type { Contact, Description, Frame } from './data';
-import { byId, icon, make, write } from './dom';
+import { byId, icon, make } from './dom';
 import { help } from './help';
-import { Lines } from './lines';
-import { Live, type Status } from './live';
+import { listenToKeys } from './keyboard';
+import { paintLegend, showScales } from './legend';
+import { Live } from './live';
+import { Stopwatch, brightnessVariance, type Times } from './measure';
 import { Panel } from './panel';
+import { Picture } from './picture';
+import { Playback } from './playback';
 import { Pointer } from './pointer';
-import { Stage } from './stage';
-import { onTheme, palette, switchTheme } from './theme';
-import { Timeline } from './timeline';
-import { MODE_WORDS, contactLines, contactSentence, number, pair } from './words';
+import type { Timeline } from './timeline';
+import { hideTip, showTip } from './tooltip';
+import { Transport } from './transport';
+import { onTheme, switchTheme } from './theme';
 
-const GLYPHS = ['○', '●', '◆'];
 /** Time window of the plots while the simulation is live [s]. */
 const WINDOW = 20;
-/** Time window over which the typical force that scales arrows is measured [s]. */
-const RECENT = 0.5;
-/** Number of frames over which drawing times are measured. */
-const MEASURED = 240;
-
-/** Drawing times of a frame [ms]: total, scene update, and submission to the graphics card. */
-interface Times {
-  script: number;
-  show: number;
-  render: number;
-}
 
 export class App {
-  readonly timeline = new Timeline();
-  readonly stage: Stage;
-  private readonly contacts = new Contacts();
-  private readonly lines = new Lines();
+  private readonly playback: Playback;
+  private readonly transport: Transport;
+  private readonly picture: Picture;
   private readonly panel: Panel;
-  private bodies: Bodies | null = null;
-  private live: Live | null = null;
-  private status: Status | null = null;
-  private playing = false;
-  private speed = 1;
-  private clock = 0;
-  private following = -1;
-  private selected = -1;
-  /** `true` while a live page shows the latest frame. */
-  private atNow = true;
+  private readonly stopwatch = new Stopwatch();
+  /** Something changed since the last frame was drawn. */
   private dirty = true;
   /** Number of frames drawn. */
   drawn = 0;
+  /** Time of the last animation frame [ms]. */
   private last = 0;
+  /** Time at which plots were drawn last [ms]; 0 draws all of them. */
   private plotted = 0;
-  private readonly anchor = new Vector3();
-  private readonly times: Times[] = [];
-  private hovered: { contact: Contact; x: number; y: number } | null = null;
 
   constructor(dimension: 2 | 3) {
-    this.stage = new Stage(byId<HTMLCanvasElement>('view'), dimension);
-    this.stage.scene.add(this.contacts.group, this.lines.object);
-    const redraw = (set: (on: boolean) => void) => (on: boolean) => {
-      set(on);
-      this.dirty = true;
-    };
-    this.panel = new Panel(byId('panel'), [
-      { name: 'Contact points', key: 'C', on: true, set: redraw((on) => (this.contacts.points = on)) },
-      { name: 'Impulses', key: 'I', on: true, set: redraw((on) => (this.contacts.arrows = on)) },
-      { name: 'Joints, springs', key: 'J', on: true, set: redraw((on) => (this.lines.joints = on)) },
-      { name: 'Gaps', key: 'G', on: true, set: redraw((on) => (this.lines.gaps = on)) },
-      { name: 'Grid', key: 'D', on: true, set: redraw((on) => this.stage.showGrid(on)) },
-    ], () => {
-      this.plotted = 0;
-      this.dirty = true;
-    });
-    new Pointer(this.stage, this.contacts, {
-      bodies: () => this.bodies,
-      pushes: () => this.live !== null && this.atNow,
-      grab: (body, point) => {
-        const local = point.clone().applyMatrix4(this.bodies!.poses[body].clone().invert());
-        this.lines.pull = { body, local, target: point.clone() };
-        this.live?.send({ command: 'grab', body, point: this.numbers(point) });
-        if (this.status && !this.status.playing) this.live?.send({ command: 'play' });
-      },
-      move: (target) => {
-        this.lines.pull?.target.copy(target);
-        this.live?.send({ command: 'move', target: this.numbers(target) });
-      },
-      release: () => {
-        this.lines.pull = null;
-        this.live?.send({ command: 'release' });
-      },
-      select: (body) => this.select(body),
-      explain: (contact, x, y) => {
-        this.hovered = contact && { contact, x, y };
-        this.tip();
-      },
-    });
-    this.stage.controls.addEventListener('change', () => (this.dirty = true));
-    new ResizeObserver(() => this.cover()).observe(this.stage.canvas);
+    this.picture = new Picture(dimension, (description) => this.describe(description));
+    this.playback = new Playback({ moved: () => this.redraw(), changed: () => this.transport.show() });
+    this.transport = new Transport(this.playback);
+    this.panel = this.makePanel();
+    this.listenToPointer();
+    this.picture.stage.controls.addEventListener('change', () => this.redraw());
+    new ResizeObserver(() => this.cover()).observe(this.picture.stage.canvas);
     onTheme(() => this.paint());
-    this.buttons();
-    this.legend();
+    this.listenToButtons();
+    this.listenToKeys();
+    paintLegend();
     this.cover();
     requestAnimationFrame((now) => this.tick(now));
+  }
+
+  get timeline(): Timeline {
+    return this.playback.timeline;
   }
 
   /** Plays a recorded run. */
@@ -111,23 +61,19 @@ export class App {
     frames.forEach((f) => this.timeline.push(f));
     this.timeline.at = 0;
     byId('kind').textContent = 'recorded run';
-    this.show();
-    this.play(true);
+    this.picture.show(this.timeline);
+    this.playback.play(true);
   }
 
   /** Shows a live simulation. */
   connect(): void {
-    this.live = new Live({
+    const live = new Live({
       description: (description) => this.timeline.describe(description),
-      frame: (frame) => {
-        this.timeline.push(frame);
-        if (this.atNow) this.timeline.at = this.timeline.frames.length - 1;
-        this.dirty = true;
-      },
+      frame: (frame) => this.playback.receive(frame),
       status: (status) => {
-        this.status = status;
+        this.playback.status = status;
         this.panel.status(status);
-        this.transport();
+        this.transport.show();
       },
       error: (words) => this.say(words, true),
       scene: (text) => this.download(text),
@@ -137,43 +83,99 @@ export class App {
         kind.textContent = yes ? 'live' : 'not connected';
       },
     });
-    this.panel.live((command) => this.live?.send(command), () => this.above());
+    this.playback.live = live;
+    this.panel.live((command) => live.send(command), () => this.picture.above());
   }
 
-  private numbers(point: Vector3): number[] {
-    return this.stage.dimension === 2 ? [point.x, point.y] : [point.x, point.y, point.z];
+  private makePanel(): Panel {
+    const { contacts, lines, stage } = this.picture;
+    const redraw = (set: (on: boolean) => void) => (on: boolean) => {
+      set(on);
+      this.redraw();
+    };
+    return new Panel(byId('panel'), [
+      { name: 'Contact points', key: 'C', on: true, set: redraw((on) => (contacts.points = on)) },
+      { name: 'Impulses', key: 'I', on: true, set: redraw((on) => (contacts.arrows = on)) },
+      { name: 'Joints, springs', key: 'J', on: true, set: redraw((on) => (lines.joints = on)) },
+      { name: 'Gaps', key: 'G', on: true, set: redraw((on) => (lines.gaps = on)) },
+      { name: 'Grid', key: 'D', on: true, set: redraw((on) => stage.showGrid(on)) },
+    ], () => this.redrawPlots());
   }
 
-  /** Position above the centre of the view, and size, of a body to be dropped. */
-  private above(): { at: number[]; size: number } {
-    const at = this.stage.controls.target.clone();
-    at.setComponent(this.stage.dimension - 1, at.getComponent(this.stage.dimension - 1) + 0.3 * this.stage.size);
-    return { at: this.numbers(at), size: this.bodies?.middling || 0.1 * this.stage.size };
+  private listenToPointer(): void {
+    const { picture, playback } = this;
+    new Pointer(picture.stage, picture.contacts, {
+      bodies: () => picture.bodies,
+      pushes: () => playback.live !== null && playback.atNow,
+      grab: (body, point) => {
+        picture.grab(body, point);
+        playback.live?.send({ command: 'grab', body, point: picture.numbers(point) });
+        if (playback.status && !playback.status.playing) playback.live?.send({ command: 'play' });
+      },
+      move: (target) => {
+        picture.lines.pull?.target.copy(target);
+        playback.live?.send({ command: 'move', target: picture.numbers(target) });
+      },
+      release: () => {
+        picture.lines.pull = null;
+        playback.live?.send({ command: 'release' });
+      },
+      select: (body) => this.select(body),
+      explain: (contact, x, y) => this.explain(contact, x, y),
+    });
   }
 
-  private buttons(): void {
+  private listenToButtons(): void {
     for (const name of ['home', 'theme', 'help', 'panels', 'reset', 'back', 'play', 'step']) icon(byId(name), name);
     byId('home').onclick = () => this.home();
     byId('theme').onclick = switchTheme;
-    const keys = byId<HTMLDialogElement>('keys');
-    byId('help').onclick = () => help(keys, this.live !== null);
+    byId('help').onclick = () => this.help();
     byId('panels').onclick = () => this.togglePanel();
-    byId('reset').onclick = () => this.reset();
-    byId('back').onclick = () => this.move(-1);
-    byId('play').onclick = () => this.play(!this.running);
-    byId('step').onclick = () => this.move(1);
-    byId('now').onclick = () => this.toNow();
-    byId('branch').onclick = () => this.branch();
     byId('message').querySelector('button')!.onclick = () => (byId('message').hidden = true);
-    const scrub = byId<HTMLInputElement>('scrub');
-    scrub.oninput = () => this.seek(Number(scrub.value));
-    const speed = byId<HTMLSelectElement>('speed');
-    speed.onchange = () => this.setSpeed(Number(speed.value));
     const follow = byId<HTMLSelectElement>('follow');
     follow.onchange = () => this.follow(Number(follow.value));
     // on a phone, hide the plots at first
     if (window.innerWidth <= 760) this.togglePanel();
-    window.addEventListener('keydown', (event) => this.key(event));
+  }
+
+  private listenToKeys(): void {
+    const { picture, playback, transport } = this;
+    listenToKeys({
+      ' ': () => playback.play(!playback.running),
+      '.': () => playback.move(1),
+      ',': () => playback.move(-1),
+      ArrowRight: () => playback.move(1),
+      ArrowLeft: () => playback.move(-1),
+      '+': () => transport.changeSpeed(1),
+      '-': () => transport.changeSpeed(-1),
+      r: () => playback.reset(),
+      t: switchTheme,
+      p: () => this.togglePanel(),
+      f: () => this.follow(picture.following < 0 ? picture.selected : -1),
+      n: () => playback.toNow(),
+      z: () => playback.branch(),
+      Home: () => this.home(),
+      '?': () => this.help(),
+      Escape: () => this.select(-1),
+    }, (key) => this.panel.toggle(key));
+  }
+
+  private redraw(): void {
+    this.dirty = true;
+  }
+
+  private redrawPlots(): void {
+    this.plotted = 0;
+    this.redraw();
+  }
+
+  private help(): void {
+    help(byId<HTMLDialogElement>('keys'), this.playback.live !== null);
+  }
+
+  private home(): void {
+    this.picture.stage.goHome();
+    this.redraw();
   }
 
   private togglePanel(): void {
@@ -181,161 +183,45 @@ export class App {
     panel.hidden = !panel.hidden;
     byId('panels').setAttribute('aria-expanded', String(!panel.hidden));
     this.cover();
-    this.plotted = 0;
-    this.dirty = true;
+    this.redrawPlots();
   }
 
   /** Passes the covered part of the canvas to the camera. */
   private cover(): void {
-    const { clientWidth: width, clientHeight: height } = this.stage.canvas;
+    const { stage } = this.picture;
+    const { clientWidth: width, clientHeight: height } = stage.canvas;
     const panel = byId('panel').getBoundingClientRect();
     const shown = !byId('panel').hidden;
     // at the side of a wide window, below in a narrow one
     const beside = panel.width < 0.6 * width;
     const below = height - byId('transport').getBoundingClientRect().top;
     document.documentElement.style.setProperty('--below', `${below}px`);
-    this.stage.cover({
+    stage.cover({
       right: shown && beside ? width - panel.left : 0,
       top: byId('top').getBoundingClientRect().bottom,
       bottom: shown && !beside ? height - panel.top : below,
     });
-    this.dirty = true;
-  }
-
-  private key(event: KeyboardEvent): void {
-    const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
-      if (!(target instanceof HTMLInputElement && target.type === 'range')) return;
-    }
-    const speeds = [...byId<HTMLSelectElement>('speed').options].map((o) => Number(o.value));
-    const place = speeds.indexOf(this.speed);
-    const actions: Record<string, () => void> = {
-      ' ': () => this.play(!this.running),
-      '.': () => this.move(1),
-      ',': () => this.move(-1),
-      ArrowRight: () => this.move(1),
-      ArrowLeft: () => this.move(-1),
-      '+': () => this.setSpeed(speeds[Math.min(place + 1, speeds.length - 1)]),
-      '-': () => this.setSpeed(speeds[Math.max(place - 1, 0)]),
-      r: () => this.reset(),
-      t: switchTheme,
-      p: () => this.togglePanel(),
-      f: () => this.follow(this.following < 0 ? this.selected : -1),
-      n: () => this.toNow(),
-      z: () => this.branch(),
-      Home: () => this.home(),
-      '?': () => help(byId<HTMLDialogElement>('keys'), this.live !== null),
-      Escape: () => this.select(-1),
-    };
-    const action = actions[event.key] ?? actions[event.key.toLowerCase()];
-    // the space bar presses a focused button
-    if (action && !(event.key === ' ' && target instanceof HTMLButtonElement)) {
-      action();
-      event.preventDefault();
-    } else if (!action && this.panel.toggle(event.key.toLowerCase())) {
-      event.preventDefault();
-    }
-  }
-
-  private get running(): boolean {
-    return this.live ? (this.status?.playing ?? false) : this.playing;
-  }
-
-  private play(on: boolean): void {
-    if (this.live) {
-      if (on) this.toNow();
-      this.live.send({ command: on ? 'play' : 'pause' });
-    } else {
-      // at the end, play restarts
-      if (on && this.timeline.at >= this.timeline.frames.length - 1) this.timeline.at = 0;
-      this.clock = this.timeline.shown?.t ?? 0;
-      this.playing = on;
-    }
-    this.transport();
-  }
-
-  private move(by: number): void {
-    const atEnd = this.timeline.at >= this.timeline.frames.length - 1;
-    if (this.live && by > 0 && atEnd) {
-      this.toNow();
-      this.live.send({ command: 'step' });
-      return;
-    }
-    this.pause();
-    this.timeline.move(by);
-    this.looked();
-  }
-
-  private pause(): void {
-    if (this.live && this.status?.playing) this.live.send({ command: 'pause' });
-    this.playing = false;
-    this.transport();
-  }
-
-  private seek(t: number): void {
-    this.pause();
-    this.timeline.seek(t);
-    this.looked();
-  }
-
-  /** Shows another time. */
-  private looked(): void {
-    this.clock = this.timeline.shown?.t ?? 0;
-    this.atNow = !this.live || this.timeline.at >= this.timeline.frames.length - 1;
-    this.dirty = true;
-    this.transport();
-  }
-
-  private toNow(): void {
-    if (!this.live) return;
-    this.timeline.at = Math.max(0, this.timeline.frames.length - 1);
-    this.looked();
-  }
-
-  /** Continues the simulation from the shown state. */
-  private branch(): void {
-    const shown = this.timeline.shown;
-    if (!this.live || this.atNow || !shown) return;
-    this.live.send({ command: 'undo', time: shown.t });
-    this.atNow = true;
-    this.transport();
-  }
-
-  private reset(): void {
-    if (this.live) {
-      this.atNow = true;
-      this.live.send({ command: 'reset' });
-    } else {
-      this.seek(this.timeline.start);
-    }
-  }
-
-  private setSpeed(speed: number): void {
-    this.speed = speed;
-    byId<HTMLSelectElement>('speed').value = String(speed);
-    this.live?.send({ command: 'speed', value: speed });
+    this.redraw();
   }
 
   private select(body: number): void {
-    this.selected = body;
-    this.bodies?.highlight(body);
+    this.picture.select(body);
     this.panel.select(body);
-    this.plotted = 0;
-    this.dirty = true;
+    this.redrawPlots();
   }
 
   private follow(body: number): void {
-    this.following = body;
+    this.picture.follow(body);
     byId<HTMLSelectElement>('follow').value = String(body);
-    if (body >= 0 && this.bodies) {
-      this.anchor.setFromMatrixPosition(this.bodies.poses[body]);
-      this.select(body);
-    }
+    if (body >= 0 && this.picture.bodies) this.select(body);
   }
 
-  private home(): void {
-    this.stage.goHome();
-    this.dirty = true;
+  /** Shows the values of the contact under the cursor, if there is one. */
+  private explain(contact: Contact | null, x: number, y: number): void {
+    const frame = this.timeline.shown;
+    const description = frame && this.timeline.description(frame);
+    if (contact && frame && description) showTip(contact, frame, description, x, y);
+    else hideTip();
   }
 
   private say(words: string, bad: boolean): void {
@@ -346,7 +232,7 @@ export class App {
   }
 
   private download(text: string): void {
-    const link = make('a', { download: `${this.bodies?.description.name ?? 'scene'}.toml` });
+    const link = make('a', { download: `${this.picture.bodies?.description.name ?? 'scene'}.toml` });
     link.href = URL.createObjectURL(new Blob([text], { type: 'application/toml' }));
     link.click();
     URL.revokeObjectURL(link.href);
@@ -354,216 +240,90 @@ export class App {
   }
 
   private paint(): void {
-    this.stage.paint();
-    this.bodies?.paint();
-    this.contacts.paint();
+    this.picture.paint();
     this.panel.paint();
-    this.legend();
-    this.plotted = 0;
-    this.dirty = true;
+    paintLegend();
+    this.redrawPlots();
   }
 
-  private legend(): void {
-    const { modes } = palette();
-    const words = ['open', 'sticks', 'slips'];
-    byId('legend').replaceChildren(
-      ...words.map((word, i) => make('span', { class: 'mode', style: `--c: ${modes[i]}; --glyph: '${GLYPHS[i]}'` }, word)),
-      make('span', { class: 'scale' }),
-    );
-  }
-
-  private transport(): void {
-    const button = byId('play');
-    icon(button, this.running ? 'pause' : 'play');
-    button.setAttribute('aria-label', this.running ? 'Pause' : 'Play');
-    const { shown, end, start } = this.timeline;
-    const past = byId('past');
-    past.hidden = this.atNow || !shown;
-    if (shown && !this.atNow) byId('past-words').textContent = `${shown.t.toFixed(3)} s of ${end.toFixed(3)} s`;
-    const scrub = byId<HTMLInputElement>('scrub');
-    const [low, high] = [String(start), String(Math.max(end, start + 1e-6))];
-    if (scrub.min !== low) scrub.min = low;
-    if (scrub.max !== high) scrub.max = high;
-    if (shown) {
-      scrub.value = String(shown.t);
-      scrub.setAttribute('aria-valuetext', `${shown.t.toFixed(3)} seconds`);
-      const rate = this.live && this.status?.playing ? ` · ${number(this.status.rate, 2)}×` : '';
-      write(byId('time'), `${shown.t.toFixed(3)} s${this.live ? rate : ` / ${end.toFixed(2)} s`}`);
-    }
-  }
-
-  /** Tooltip of the contact under the cursor. */
-  private tip(): void {
-    const tip = byId('tip');
-    const frame = this.timeline.shown;
-    const description = frame && this.timeline.description(frame);
-    tip.hidden = !this.hovered || !frame || !description;
-    if (!this.hovered || !frame || !description) return;
-    const { contact, x, y } = this.hovered;
-    const style = `--c: ${palette().modes[contact.mode]}; --glyph: '${GLYPHS[contact.mode]}'`;
-    const lines = contactLines(contact, frame.h).flatMap(([what, value]) => [make('dt', {}, what), make('dd', {}, value)]);
-    tip.setAttribute('aria-label', contactSentence(contact, description, frame.h));
-    tip.replaceChildren(
-      `${pair(contact, description)} `,
-      make('span', { class: 'mode', style }, MODE_WORDS[contact.mode]),
-      make('dl', {}, ...lines),
-    );
-    const { width, height } = tip.getBoundingClientRect();
-    tip.style.left = `${Math.max(8, Math.min(x + 16, window.innerWidth - width - 8))}px`;
-    tip.style.top = `${y + 16 + height > window.innerHeight ? y - height - 12 : y + 16}px`;
-  }
-
-  /** Draws the frame that is shown. */
-  private show(): void {
-    const frame = this.timeline.shown;
-    const description = frame && this.timeline.description(frame);
-    if (!frame || !description) return;
-    if (this.bodies?.description !== description) this.build(description, frame);
-    const bodies = this.bodies!;
-    bodies.show(frame);
-    if (this.following >= 0 && this.following < bodies.poses.length) {
-      const at = new Vector3().setFromMatrixPosition(bodies.poses[this.following]);
-      this.stage.follow(at.clone().sub(this.anchor));
-      this.anchor.copy(at);
-    }
-    const radius = bodies.middling || 0.1 * this.stage.size;
-    this.contacts.show(frame, this.stage, this.timeline.typical(RECENT), radius);
-    this.lines.show(bodies, frame, this.stage);
-  }
-
-  private build(description: Description, frame: Frame): void {
-    const first = this.bodies === null;
-    if (this.bodies) {
-      this.stage.scene.remove(this.bodies.group);
-      this.bodies.dispose();
-    }
-    if (first) {
-      const trial = new Bodies(description, 1);
-      this.stage.frame(bounds(trial, frame, this.timeline));
-      trial.dispose();
-    }
-    this.bodies = new Bodies(description, this.stage.size);
-    this.bodies.highlight(this.selected);
-    this.stage.scene.add(this.bodies.group);
+  /** Shows names of another description. */
+  private describe(description: Description): void {
     this.panel.describe(description);
     document.title = `${description.name} · Stiction`;
     byId('name').textContent = description.name;
     const follow = byId<HTMLSelectElement>('follow');
     const moving = description.bodies.flatMap((b, i) => (b.motion === 'fixed' ? [] : [make('option', { value: String(i) }, b.name)]));
     follow.replaceChildren(make('option', { value: '-1' }, 'none'), ...moving);
-    follow.value = String(this.following);
+    follow.value = String(this.picture.following);
   }
 
   private tick(now: number): void {
     requestAnimationFrame((next) => this.tick(next));
     const begun = performance.now();
-    const dt = Math.min((now - this.last) / 1000, 0.1);
+    const seconds = Math.min((now - this.last) / 1000, 0.1);
     this.last = now;
-    if (!this.live && this.playing) {
-      this.clock = Math.min(this.clock + dt * this.speed, this.timeline.end);
-      this.timeline.seek(this.clock);
-      if (this.clock >= this.timeline.end) this.playing = false;
-      this.dirty = true;
-    }
+    if (this.playback.advance(seconds)) this.redraw();
     if (!this.dirty || !this.timeline.shown) return;
     this.dirty = false;
-    this.show();
+    const { picture } = this;
+    picture.show(this.timeline);
     const shown = performance.now();
-    this.stage.render();
+    picture.stage.render();
     const rendered = performance.now();
-    this.transport();
-    this.ruler();
+    this.transport.show();
+    showScales(picture.stage, picture.contacts.scale);
     // plots change slowly: draw one per frame
-    if (now - this.plotted > 40 || !this.running) this.plot(now);
+    if (now - this.plotted > 40 || !this.playback.running) this.plot(now);
     const done = performance.now();
-    this.times.push({ script: done - begun, show: shown - begun, render: rendered - shown });
-    if (this.times.length > MEASURED) this.times.shift();
+    this.stopwatch.add({ script: done - begun, show: shown - begun, render: rendered - shown });
     this.drawn += 1;
   }
 
   private plot(now: number): void {
     const { frames, shown, start, end } = this.timeline;
+    const { live, running } = this.playback;
     if (!shown || byId('panel').hidden) return;
-    const from = this.live ? Math.max(start, Math.min(end - WINDOW, shown.t)) : start;
-    this.panel.draw(frames, shown, from, this.live ? Math.max(from + Math.min(WINDOW, end - from), from + 1e-3) : end, !this.running || this.plotted === 0);
+    const from = live ? Math.max(start, Math.min(end - WINDOW, shown.t)) : start;
+    const to = live ? Math.max(from + Math.min(WINDOW, end - from), from + 1e-3) : end;
+    this.panel.draw(frames, shown, from, to, !running || this.plotted === 0);
     this.plotted = now;
   }
 
-  /** Scale bars: of the arrows, and in the plane of lengths. */
-  private ruler(): void {
-    const { scale } = this.contacts;
-    const key = byId('legend').querySelector<HTMLElement>('.scale')!;
-    // a round force whose arrow is about this long [px]
-    const force = scale > 0 ? (44 * this.stage.pixel(this.stage.controls.target)) / scale : 0;
-    const round = force > 0 ? Number(force.toPrecision(1)) : 0;
-    key.hidden = round === 0;
-    const long = `${((44 * round) / (force || 1)).toFixed(0)}px`;
-    if (key.style.getPropertyValue('--length') !== long) key.style.setProperty('--length', long);
-    write(key, `${number(round, 2)} N`);
-    const ruler = byId('ruler');
-    ruler.hidden = this.stage.dimension === 3;
-    if (ruler.hidden) return;
-    const pixel = this.stage.pixel(this.stage.controls.target);
-    // the largest 1, 2 or 5 of a decade within 110 pixels
-    const most = 110 * pixel;
-    const decade = 10 ** Math.floor(Math.log10(most));
-    const length = [5, 2, 1].map((k) => k * decade).find((l) => l <= most) ?? decade;
-    const width = `${(length / pixel).toFixed(1)}px`;
-    if (ruler.style.width !== width) ruler.style.width = width;
-    const [value, unit] = length >= 1000 ? [length / 1000, 'km'] : length >= 1 ? [length, 'm'] : length >= 0.01 ? [100 * length, 'cm'] : [1000 * length, 'mm'];
-    write(ruler.querySelector('span')!, `${Number(value.toPrecision(6))} ${unit}`);
-  }
-
-  /** Figures for tests: drawing time of a frame [ms], over the fastest quarter because the machine is shared, and counts. */
+  /** Figures for tests: drawing time of a frame [ms], and counts. */
   measure(): Times & { frames: number; draws: number; triangles: number; lost: boolean; t: number; contacts: number } {
-    const quick = (key: keyof Times) => {
-      const sorted = this.times.map((times) => times[key]).sort((a, b) => a - b);
-      return sorted[sorted.length >> 2] ?? 0;
-    };
-    const { calls, triangles } = this.stage.renderer.info.render;
+    const { stage, contacts } = this.picture;
+    const { calls, triangles } = stage.renderer.info.render;
     return {
-      script: quick('script'),
-      show: quick('show'),
-      render: quick('render'),
+      ...this.stopwatch.quick,
       frames: this.timeline.frames.length,
       draws: calls,
       triangles,
-      lost: this.stage.lost,
+      lost: stage.lost,
       t: this.timeline.shown?.t ?? -1,
-      contacts: this.contacts.count,
+      contacts: contacts.count,
     };
   }
 
-  /** Position of a body on the screen [px] and in the world [m]. */
+  /** Position of a body on the screen [px] and in the world [m], for tests. */
   where(name: string): { x: number; y: number; at: number[] } | null {
-    const body = this.bodies?.description.bodies.findIndex((b) => b.name === name) ?? -1;
-    if (!this.bodies || body < 0) return null;
-    const at = new Vector3().setFromMatrixPosition(this.bodies.poses[body]);
-    const { x, y } = this.stage.project(at);
+    const { bodies, stage } = this.picture;
+    const body = bodies?.description.bodies.findIndex((b) => b.name === name) ?? -1;
+    if (!bodies || body < 0) return null;
+    const at = new Vector3().setFromMatrixPosition(bodies.poses[body]);
+    const { x, y } = stage.project(at);
     return { x, y, at: at.toArray() };
   }
 
-  /** Position of a closed contact on the screen [px]. */
+  /** Position of a closed contact on the screen [px], for tests. */
   bearing(): { x: number; y: number } | null {
-    const contact = this.contacts.bearing();
-    return contact ? this.stage.project(new Vector3(...contact.point)) : null;
+    const contact = this.picture.contacts.bearing();
+    return contact ? this.picture.stage.project(new Vector3(...contact.point)) : null;
   }
 
-  /** Variance of the brightness of the canvas, 0 to 255². */
+  /** Variance of the brightness of the canvas, 0 to 255², for tests. */
   variance(): number {
-    this.show();
-    this.stage.render();
-    const gl = this.stage.renderer.getContext();
-    const [width, height] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
-    const pixels = new Uint8Array(4 * width * height);
-    gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
-    let [sum, squares] = [0, 0];
-    for (let i = 0; i < pixels.length; i += 4) {
-      const y = (pixels[i] + pixels[i + 1] + pixels[i + 2]) / 3;
-      sum += y;
-      squares += y * y;
-    }
-    const n = width * height;
-    return squares / n - (sum / n) ** 2;
+    this.picture.show(this.timeline);
+    this.picture.stage.render();
+    return brightnessVariance(this.picture.stage);
   }
 }

@@ -126,7 +126,7 @@ export class Lines {
     this.line(at, tip(0, length), axes[1]);
     this.line(tip(0, 0, -0.5 * length), tip(0, 0, length), axes[2]);
     if (!first) return;
-    const sides = kind === 'weld' || kind === 'fixed' || kind === 'prismatic' ? 4 : 16;
+    const sides = kind === 'fixed' || kind === 'prismatic' ? 4 : 16;
     for (let k = 0; k < sides; k++) {
       const [p, q] = [k, k + 1].map((i) => {
         const angle = (2 * Math.PI * (i + 0.5)) / sides;

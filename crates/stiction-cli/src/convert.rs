@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use stiction::StepError;
 use stiction_journal::{Damage, Journal, JournalError, StepRecord};
 
 const EXAMPLES: &str = "\
@@ -113,10 +114,11 @@ pub(crate) fn write(
     format.check()?;
     let mut read = Journal::open(journal).map_err(bad)?;
     let plan = RunPlan::of_journal(journal, read.header())?;
-    let mut arrays = RunArrays::new(&plan);
+    let foreign = |error: StepError| BadInput(format!("{}: {error}", journal.display()));
+    let mut arrays = RunArrays::new(&plan).map_err(foreign)?;
     for record in &mut read {
         let StepRecord { state, report, .. } = record.map_err(bad)?;
-        arrays.add(&state, &report);
+        arrays.add(&state, &report).map_err(foreign)?;
     }
     let arrays = arrays.finish();
     let mut written = vec![out.to_path_buf()];

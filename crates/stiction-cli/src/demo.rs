@@ -1,13 +1,13 @@
 //! `stiction demo`: one time step of a pushed tower of boxes and a sliding crate, then a run of a wrecking ball.
 
 use crate::draw;
-use crate::mode::{ContactState, SolutionMode, contact_states};
+use crate::mode::{ContactState, contact_states};
 use crate::report::{CertificateKind, certificate_lines, found_by};
 use crate::{BadInput, Outcome, print, residual, wrecking, write_file};
 use std::fmt::Write;
 use std::path::PathBuf;
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
-use stiction_lcp::{Body, Contact, FrictionSet, OffsetRow, Row, Solution, Solver, StepProblem, solve};
+use stiction_lcp::{Body, Contact, FrictionSet, Mode, OffsetRow, Row, Solution, Solver, StepProblem, solve};
 
 /// Step [s].
 const DEMO_STEP: f64 = 0.01;
@@ -321,7 +321,7 @@ fn contact_lines(scene: &DemoScene, states: &[ContactState]) -> String {
     for (i, (touch, state)) in scene.touches.iter().zip(states).enumerate() {
         let below = touch.below.map_or("ground", |b| scene.crates[b].name);
         let normal = state.normal.unwrap_or(0.0);
-        let share = if normal > 0.0 && state.mode != SolutionMode::Open {
+        let share = if normal > 0.0 && state.mode != Mode::Open {
             format!("{:.0} %", 100.0 * state.friction[0].abs() / (MU * normal))
         } else {
             "none".into()

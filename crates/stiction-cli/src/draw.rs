@@ -1,13 +1,14 @@
 //! Picture of the solved step of `stiction demo`: bodies, friction cones and impulses.
 
 use crate::demo::{Caption, CornerContact, Crate, DemoScene, MU};
-use crate::mode::{ContactState, SolutionMode};
+use crate::mode::ContactState;
 use crate::plot::rounded;
 use plotters::prelude::{
     Color, DrawingBackend, FontDesc, FontFamily, FontStyle, RGBAColor, RGBColor, SVGBackend, ShapeStyle,
     TextStyle,
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use stiction_lcp::Mode;
 
 /// Size of the picture [px]; twice the shown size, since the backend rounds to whole pixels.
 const DEMO_SIZE: (u32, u32) = (2000, 1600);
@@ -27,21 +28,17 @@ const INK: RGBColor = RGBColor(38, 44, 54);
 const SOFT: RGBColor = RGBColor(104, 112, 124);
 const EDGE: RGBColor = RGBColor(122, 132, 148);
 const GROUND: RGBColor = RGBColor(226, 229, 234);
-const FILL: [RGBColor; 7] = [
-    RGBColor(232, 237, 243),
-    RGBColor(240, 243, 247),
-    RGBColor(232, 237, 243),
-    RGBColor(240, 243, 247),
-    RGBColor(232, 237, 243),
-    RGBColor(251, 240, 226),
-    RGBColor(245, 245, 243),
-];
+const PALE: RGBColor = RGBColor(240, 243, 247);
+const DARKER: RGBColor = RGBColor(232, 237, 243);
+const ORANGE: RGBColor = RGBColor(251, 240, 226);
+const WARM: RGBColor = RGBColor(245, 245, 243);
+const FILL: [RGBColor; 7] = [DARKER, PALE, DARKER, PALE, DARKER, ORANGE, WARM];
 
-fn colour(mode: SolutionMode) -> RGBColor {
+fn colour(mode: Mode) -> RGBColor {
     match mode {
-        SolutionMode::Open => RGBColor(140, 146, 156),
-        SolutionMode::Stick | SolutionMode::Press => RGBColor(24, 100, 190),
-        SolutionMode::Slip => RGBColor(226, 114, 16),
+        Mode::Open => RGBColor(140, 146, 156),
+        Mode::Stick => RGBColor(24, 100, 190),
+        Mode::Slip => RGBColor(226, 114, 16),
     }
 }
 
@@ -61,7 +58,7 @@ pub(crate) fn scene(scene: &DemoScene, states: &[ContactState], caption: &Captio
         canvas.body(body, *fill);
     }
     for (touch, state) in scene.touches.iter().zip(states) {
-        let height = if state.mode == SolutionMode::Open { 0.5 * CONE } else { CONE };
+        let height = if state.mode == Mode::Open { 0.5 * CONE } else { CONE };
         canvas.cone(pixel(touch.at), height, colour(state.mode));
     }
     for (touch, state) in scene.touches.iter().zip(states) {
@@ -198,7 +195,7 @@ impl Canvas<'_> {
         let at = pixel(touch.at);
         let colour = colour(state.mode);
         self.dot(at, 11, WHITE, true);
-        if state.mode == SolutionMode::Open {
+        if state.mode == Mode::Open {
             // the gap: from the corner to the point of contact
             let corner = pixel([touch.at[0], touch.at[1] + touch.gap]);
             self.line(&[at, corner], &colour, 3);
@@ -238,12 +235,10 @@ impl Canvas<'_> {
     fn legend(&mut self) {
         let x = 1530.0;
         let mut y = 235.0;
-        for (mode, words) in [
-            (SolutionMode::Stick, "stick: holds"),
-            (SolutionMode::Slip, "slip: slides"),
-            (SolutionMode::Open, "open: no impulse"),
-        ] {
-            self.dot([x + 42.0, y], 11, colour(mode), mode != SolutionMode::Open);
+        for (mode, words) in
+            [(Mode::Stick, "stick: holds"), (Mode::Slip, "slip: slides"), (Mode::Open, "open: no impulse")]
+        {
+            self.dot([x + 42.0, y], 11, colour(mode), mode != Mode::Open);
             self.text([x + 116.0, y], words, 31.0, INK, HPos::Left, false);
             y += 52.0;
         }

@@ -1,39 +1,13 @@
 //! Contacts of a solution: mode, impulses and slip.
 
 use serde::Serialize;
-use std::fmt;
-use stiction_lcp::{Solution, StepProblem};
-
-/// SolutionMode of a contact in a solution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum SolutionMode {
-    /// No impulse.
-    Open,
-    /// An impulse, and no slip.
-    Stick,
-    /// An impulse, and slip.
-    Slip,
-    /// Normal impulse at a contact without tangent rows, which has no slip.
-    Press,
-}
-
-impl fmt::Display for SolutionMode {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.pad(match self {
-            Self::Open => "open",
-            Self::Stick => "stick",
-            Self::Slip => "slip",
-            Self::Press => "press",
-        })
-    }
-}
+use stiction_lcp::{Mode, Solution, StepProblem};
 
 /// Contact of a solution.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ContactState {
-    /// SolutionMode.
-    pub(crate) mode: SolutionMode,
+    /// Friction mode. A contact without tangent rows has no slip: with a normal impulse it sticks.
+    pub(crate) mode: Mode,
     /// Normal impulse [N s]; `None` for a friction block without a normal row.
     pub(crate) normal: Option<f64>,
     /// Impulse along each tangent row [N s], two at least.
@@ -56,7 +30,7 @@ pub(crate) fn contact_states(step: &StepProblem, solution: &Solution) -> Vec<Con
             let own = solution.z().get(start..start + contact.unknowns()).unwrap_or(&[]);
             let (normal, friction) = own.split_at(usize::from(contact.normal.is_some()).min(own.len()));
             ContactState {
-                mode: SolutionMode::Open,
+                mode: Mode::Open,
                 normal: normal.first().copied(),
                 friction: contact.tangent_impulse(friction)[..contact.tangents.len().max(2)].to_vec(),
                 opening: contact.normal.as_ref().and_then(|_| solution.w().get(start).copied()),
@@ -67,11 +41,8 @@ pub(crate) fn contact_states(step: &StepProblem, solution: &Solution) -> Vec<Con
     let largest = states.iter().fold(0.0, |largest: f64, state| largest.max(state.impulse()));
     for (state, contact) in states.iter_mut().zip(&step.contacts) {
         if state.impulse() > tolerance * largest {
-            state.mode = match contact.tangents.is_empty() {
-                true => SolutionMode::Press,
-                false if state.slip > tolerance * certificate.speed => SolutionMode::Slip,
-                false => SolutionMode::Stick,
-            };
+            let slips = !contact.tangents.is_empty() && state.slip > tolerance * certificate.speed;
+            state.mode = if slips { Mode::Slip } else { Mode::Stick };
         }
     }
     states

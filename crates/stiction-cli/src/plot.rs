@@ -151,22 +151,37 @@ where
         .y_label_area_size(92)
         .build_cartesian_2d(x, y)
         .map_err(words)?;
-    chart
-        .configure_mesh()
-        .x_desc(&axes[0].label)
-        .y_desc(&axes[1].label)
-        .axis_desc_style(("sans-serif", 20, &INK))
-        .label_style(("sans-serif", 17, &INK))
+    draw_mesh(&mut chart, &axes[0].label, Some(&axes[1].label), [20, 17])?;
+    for (curve, colour) in curves.iter().zip(COLOURS.iter().cycle()) {
+        draw_curve(&mut chart, curve, *colour, [axes[0].logarithmic, axes[1].logarithmic])?;
+    }
+    Ok(())
+}
+
+/// Draws grid, axes and their labels; `sizes` are those of the text of the labels and of the numbers [px].
+fn draw_mesh<X, Y>(
+    chart: &mut ChartContext<SVGBackend, Cartesian2d<X, Y>>,
+    x_label: &str,
+    y_label: Option<&str>,
+    sizes: [u32; 2],
+) -> Drawn
+where
+    X: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+{
+    let mut mesh = chart.configure_mesh();
+    if let Some(label) = y_label {
+        mesh.y_desc(label);
+    }
+    mesh.x_desc(x_label)
+        .axis_desc_style(("sans-serif", sizes[0], &INK))
+        .label_style(("sans-serif", sizes[1], &INK))
         .x_label_formatter(&|x| number(*x))
         .y_label_formatter(&|y| number(*y))
         .light_line_style(WHITE)
         .bold_line_style(SOFT)
         .draw()
-        .map_err(words)?;
-    for (curve, colour) in curves.iter().zip(COLOURS.iter().cycle()) {
-        draw_curve(&mut chart, curve, *colour, [axes[0].logarithmic, axes[1].logarithmic])?;
-    }
-    Ok(())
+        .map_err(words)
 }
 
 /// Draws the names of the curves beside the plot.

@@ -79,7 +79,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
     }
     let mut simulation =
         Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme);
-    let mut summary = RunSummary::new(&plan, &simulation.observe());
+    let observed = simulation.observe().map_err(|error| BadInput(error.to_string()))?;
+    let mut summary = RunSummary::new(&plan, &observed);
     let mut writer = open_journal(&plan, &output.journal, arguments, &mut simulation, &mut summary)?;
     let from = simulation.state().t;
     let interrupted = interruptions()?;
@@ -211,10 +212,14 @@ pub(crate) fn step_to_end(
         }
         let rest = until - simulation.state().t;
         let size = if rest < (1.0 + MIN_STEP_RELATIVE) * h { rest } else { h };
+        let t = simulation.state().t;
+        if t + size == t {
+            return RunEnd::Failed(Box::new(StepError::Clock { t, h: size }));
+        }
         let made = match &plan.header.accuracy {
             None => simulation.step_into(size, &mut report).map(|()| None),
             Some(accuracy) => {
-                let to = if size < h { until } else { simulation.state().t + h };
+                let to = if size < h { until } else { t + h };
                 let made = simulation.run_to_accuracy_into(to, accuracy, &mut report);
                 report.h = size;
                 made.map(Some)

@@ -4,6 +4,7 @@ use crate::run::plan::{Overrides, RunPlan};
 use crate::{BadInput, Outcome, print, write_file};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use stiction::StepError;
 use stiction_journal::Journal;
 use stiction_scene::Scene;
 use stiction_view::{NoPage, Server, Session, Tape, has_page};
@@ -79,10 +80,11 @@ pub(crate) fn check_page() -> Result<(), BadInput> {
 pub(crate) fn page(journal: &Path) -> Result<String, BadInput> {
     let mut records = Journal::open(journal).map_err(|error| BadInput(error.to_string()))?;
     let plan = RunPlan::of_journal(journal, records.header())?;
-    let mut tape = Tape::new(&plan.model, &plan.title, records.start());
+    let foreign = |error: StepError| BadInput(format!("{}: {error}", journal.display()));
+    let mut tape = Tape::new(&plan.model, &plan.title, records.start()).map_err(foreign)?;
     // show all steps before a damaged record
     for record in records.by_ref().map_while(Result::ok) {
-        tape.add(&plan.model, &record.state, &record.report);
+        tape.add(&plan.model, &record.state, &record.report).map_err(foreign)?;
     }
     tape.page().map_err(|error| BadInput(error.to_string()))
 }

@@ -84,14 +84,14 @@ pub(crate) fn run(folder: &Path) -> Result<(String, Vec<(PathBuf, String)>), Bad
     let mut summary = WreckingSummary::default();
     let mut frames = vec![scene.frame()];
     let drawn = stiction::Model::Planar(scene.simulation.system().clone());
-    let mut tape = Tape::new(&drawn, TITLE, scene.simulation.state());
+    let mut tape = Tape::new(&drawn, TITLE, scene.simulation.state()).map_err(|e| failed(&e))?;
     let mut report = StepReport::default();
     let mut lines = 0.5;
     let begun = Instant::now();
     while scene.simulation.state().t < END - 0.5 * BALL_STEP {
         scene.simulation.step_into(BALL_STEP, &mut report).map_err(|e| failed(&e))?;
         summary.add(&report);
-        tape.add(&drawn, scene.simulation.state(), &report);
+        tape.add(&drawn, scene.simulation.state(), &report).map_err(|e| failed(&e))?;
         if report.t >= lines - 0.5 * BALL_STEP {
             lines += 0.5;
             let _ = writeln!(text, "{}", line(&report));

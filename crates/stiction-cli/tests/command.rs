@@ -131,6 +131,10 @@ fn a_step_problem_is_told_in_words() {
     assert_eq!(json(&with_input(&["solve", "-", "--json"], &resting))["contacts"][0]["mode"], "stick");
     let leaving = SLIDING.replace("[1.0, -0.1962]", "[0.01, 0.2]");
     assert_eq!(json(&with_input(&["solve", "-", "--json"], &leaving))["contacts"][0]["mode"], "open");
+    let frictionless = SLIDING.replace(r#", "mu": 0.5"#, "");
+    let frictionless =
+        frictionless.replace(r#""tangents": [{"row": [{"body": 0, "j": [1, 0]}]}]"#, r#""tangents": []"#);
+    assert_eq!(json(&with_input(&["solve", "-", "--json"], &frictionless))["contacts"][0]["mode"], "stick");
 }
 
 #[test]

@@ -104,20 +104,28 @@ pub(crate) fn retain_from<const D: usize>(
     out.truncate(kept);
 }
 
-/// Gaps of a pair computed relative to the position of a, so that digits are not lost far from the origin of the
-/// world. `ordered` appends the gaps of the poses given; with `swapped` it treats b as the first shape.
-pub(crate) fn relative_to_a<R: AbstractRotation<f64, D>, const D: usize>(
-    pose_a: &Isometry<f64, R, D>,
-    pose_b: &Isometry<f64, R, D>,
-    swapped: bool,
+/// Shape with its pose in the world.
+type PosedShape<'a, S, R, const D: usize> = (&'a S, &'a Isometry<f64, R, D>);
+
+/// Appends the gaps of a pair that `ordered` computes from the shape of lower rank and the other one. Poses are given
+/// to it relative to the position of a, so that digits are not lost far from the origin of the world.
+pub(crate) fn gaps_by_rank<S, R: AbstractRotation<f64, D>, const D: usize>(
+    (a, pose_a): PosedShape<'_, S, R, D>,
+    (b, pose_b): PosedShape<'_, S, R, D>,
+    rank: impl Fn(&S) -> u8,
     out: &mut Vec<Gap<D>>,
-    ordered: impl FnOnce(&Isometry<f64, R, D>, &Isometry<f64, R, D>, &mut Vec<Gap<D>>),
+    ordered: impl FnOnce(PosedShape<'_, S, R, D>, PosedShape<'_, S, R, D>, &mut Vec<Gap<D>>),
 ) {
     let origin = pose_a.translation.vector;
     let local_a = Isometry::from_parts(Translation::identity(), pose_a.rotation.clone());
     let local_b = Isometry::from_parts((pose_b.translation.vector - origin).into(), pose_b.rotation.clone());
     let first = out.len();
-    ordered(&local_a, &local_b, out);
+    let swapped = rank(a) > rank(b);
+    if swapped {
+        ordered((b, &local_b), (a, &local_a), out);
+    } else {
+        ordered((a, &local_a), (b, &local_b), out);
+    }
     for gap in &mut out[first..] {
         gap.on_a += origin;
         gap.on_b += origin;

@@ -263,22 +263,27 @@ mod tests {
     use stiction_lcp::{LcpError, Solver, solve};
     use stiction_problems::ensemble::{ProblemKind, mixture};
 
+    /// Asserts that a solution has at most the residual `accepted`, and that each contact impulse disturbed by the
+    /// fraction `by` of the largest impulse gives more than `refused`. Impulses of redundant joints may be anything.
+    fn assert_told_apart(name: &str, step: &StepProblem, z: &[f64], accepted: f64, by: f64, refused: f64) {
+        let dense = DenseStep::new(step);
+        let residual = dense.residual(z).unwrap();
+        assert!(residual < accepted, "{name}: {residual:e}");
+        let largest = z.iter().fold(0.0, |a: f64, z| a.max(z.abs()));
+        for i in step.joints.len()..z.len() {
+            let mut disturbed = z.to_vec();
+            disturbed[i] += by * largest.max(1e-3);
+            let residual = dense.residual(&disturbed).unwrap();
+            assert!(residual > refused, "{name}, unknown {i}: {residual:e}");
+        }
+    }
+
     #[test]
     fn solutions_pass_and_disturbed_ones_do_not() {
         for seed in 0..200 {
             let (kind, step) = mixture(seed);
             let solution = solve(&step, &Solver::default(), None).unwrap();
-            let dense = DenseStep::new(&step);
-            let residual = dense.residual(solution.z()).unwrap();
-            assert!(residual < 1e-10, "{} {seed}: {residual:e}", kind.name());
-            let largest = solution.z().iter().fold(0.0, |a: f64, z| a.max(z.abs()));
-            // contact impulses only: those of redundant joints may be anything
-            for i in step.joints.len()..solution.z().len() {
-                let mut z = solution.z().to_vec();
-                z[i] += 1e-5 * largest.max(1e-3);
-                let residual = dense.residual(&z).unwrap();
-                assert!(residual > 1e-9, "{} {seed}, unknown {i}: {residual:e}", kind.name());
-            }
+            assert_told_apart(&format!("{} {seed}", kind.name()), &step, solution.z(), 1e-10, 1e-5, 1e-9);
         }
     }
 
@@ -288,16 +293,7 @@ mod tests {
             let (kind, step) = mixture(seed);
             let step = crate::soak::circular(&step);
             let Ok(solution) = solve(&step, &Solver::default(), None) else { continue };
-            let dense = DenseStep::new(&step);
-            let residual = dense.residual(solution.z()).unwrap();
-            assert!(residual < 1e-7, "{} {seed}: {residual:e}", kind.name());
-            let largest = solution.z().iter().fold(0.0, |a: f64, z| a.max(z.abs()));
-            for i in step.joints.len()..solution.z().len() {
-                let mut z = solution.z().to_vec();
-                z[i] += 1e-3 * largest.max(1e-3);
-                let residual = dense.residual(&z).unwrap();
-                assert!(residual > 1e-7, "{} {seed}, unknown {i}: {residual:e}", kind.name());
-            }
+            assert_told_apart(&format!("{} {seed}", kind.name()), &step, solution.z(), 1e-7, 1e-3, 1e-7);
         }
         // too much, too little, and aside, each at unit slip and bound
         let wrong = |p: [f64; 2]| circle(&p, &[1.0, 0.0], 1.0, 1.0);

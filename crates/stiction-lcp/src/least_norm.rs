@@ -40,6 +40,16 @@ impl ForceCone {
         }
     }
 
+    /// A coefficient or bound that is finite and not negative, and one or two tangential components.
+    fn is_valid(&self) -> bool {
+        match *self {
+            Self::Free | Self::NonNegative => true,
+            Self::Friction { mu: size, tangents } | Self::Ball { bound: size, tangents } => {
+                size.is_finite() && size >= 0.0 && (1..=2).contains(&tangents)
+            }
+        }
+    }
+
     /// `false`: a block has at least one component.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -85,14 +95,14 @@ const SUFFICIENT_DECREASE: f64 = 1e-4;
 /// Halvings of a Newton step at most.
 const HALVING_LIMIT: usize = 30;
 
-/// Forces of least norm in `cones` with E z = p; `None` where the data are not finite or a factorization fails.
-///
-/// # Panics
-///
-/// If the cones do not have as many components as E has columns, or p not as many as E has rows.
+/// Forces of least norm in `cones` with E z = p. `None` where the cones do not have as many components as E has columns
+/// or p not as many as E has rows, where a cone is malformed or a number not finite, and where a factorization fails.
 pub fn least_norm(e: &DMatrix<f64>, p: &DVector<f64>, cones: &[ForceCone]) -> Option<LeastNorm> {
-    assert_eq!(cones.iter().map(ForceCone::len).sum::<usize>(), e.ncols());
-    assert_eq!(p.len(), e.nrows());
+    let fits = cones.iter().map(ForceCone::len).sum::<usize>() == e.ncols() && p.len() == e.nrows();
+    let finite = e.iter().chain(p.iter()).all(|x| x.is_finite());
+    if !(fits && finite && cones.iter().all(ForceCone::is_valid)) {
+        return None;
+    }
     let mut dual = Dual::new(e, p, cones)?;
     dual.minimize()?;
     let z = dual.z.iter().map(|z| z * dual.size).collect();
@@ -129,7 +139,7 @@ impl<'a> Dual<'a> {
         let bounds =
             cones.iter().map(|cone| if let ForceCone::Ball { bound, .. } = cone { *bound } else { 0.0 });
         let size = bounds.fold(p.amax(), f64::max);
-        if !(size.is_finite() && e.iter().all(|x| x.is_finite())) {
+        if !size.is_finite() {
             return None;
         }
         let size = if size > 0.0 { size } else { 1.0 };

@@ -1,8 +1,9 @@
 //! Friction modes: open, stick, slip. Solvers choose them, reports show them, one enum for all.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// Friction mode of a contact.
+/// Friction mode of a contact. A contact without tangent rows has no slip: with a normal impulse it sticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -12,6 +13,16 @@ pub enum Mode {
     Stick,
     /// Normal impulse and slip.
     Slip,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(match self {
+            Self::Open => "open",
+            Self::Stick => "stick",
+            Self::Slip => "slip",
+        })
+    }
 }
 
 /// Prescribed mode of a contact, with the direction of friction if it slips.

@@ -62,6 +62,13 @@ pub fn slope(points: &[[f64; 2]]) -> f64 {
     covariance / logs.iter().map(|p| (p[0] - x).powi(2)).sum::<f64>()
 }
 
+/// Number of steps of size `h` [s] in `time` [s].
+fn step_count(time: f64, h: f64) -> usize {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps")]
+    let steps = (time / h).round() as usize;
+    steps
+}
+
 /// Error of a scene whose shape is invalid, under the name of its body.
 fn invalid_shape(name: &str, error: &impl ToString) -> Mistakes {
     Mistakes(vec![Mistake { place: name.to_string(), what: error.to_string() }])

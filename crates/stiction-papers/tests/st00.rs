@@ -51,30 +51,28 @@ fn velocity_variation_of_table_1() {
     }
 }
 
+/// Compares errors of four runs with ours and with a column of Table 1.
+fn assert_errors(errors: [f64; 4], ours: [f64; 4], column: usize, to_paper: [f64; 4]) {
+    for (i, error) in errors.into_iter().enumerate() {
+        near(error, ours[i], 3e-4);
+        near(error, TABLE[i][column].expect("a printed number"), to_paper[i]);
+    }
+}
+
 /// A2
 #[test]
 fn velocity_errors_of_table_1() {
     let runs = four_balls();
-    let ours = [0.5050, 0.3518, 0.1660, 0.0700];
-    let to_paper = [3e-4, 1e-3, 1e-3, 3e-4];
-    for i in 0..4 {
-        let error = runs[i].velocity_error(&runs[4], Components::All);
-        near(error, ours[i], 3e-4);
-        near(error, TABLE[i][0].expect("a printed number"), to_paper[i]);
-    }
+    let errors = [0, 1, 2, 3].map(|i| runs[i].velocity_error(&runs[4], Components::All));
+    assert_errors(errors, [0.5050, 0.3518, 0.1660, 0.0700], 0, [3e-4, 1e-3, 1e-3, 3e-4]);
 }
 
 /// A3
 #[test]
 fn position_errors_of_table_1() {
     let runs = four_balls();
-    let ours = [0.2505, 0.2007, 0.0829, 0.0298];
-    let to_paper = [3e-4, 1.5e-3, 1.5e-3, 3e-4];
-    for i in 0..4 {
-        let error = runs[i].position_error(&runs[4], Components::All);
-        near(error, ours[i], 3e-4);
-        near(error, TABLE[i][1].expect("a printed number"), to_paper[i]);
-    }
+    let errors = [0, 1, 2, 3].map(|i| runs[i].position_error(&runs[4], Components::All));
+    assert_errors(errors, [0.2505, 0.2007, 0.0829, 0.0298], 1, [3e-4, 1.5e-3, 1.5e-3, 3e-4]);
 }
 
 /// Seven of the thirteen entries of Table 1 are printed as they come out here.

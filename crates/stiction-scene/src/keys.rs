@@ -118,6 +118,16 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Table that also has keys shared with other tables.
+    const fn sharing(self, shared: &'static [&'static [Field]]) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// Table with groups of keys that exclude each other.
+    const fn one_of(self, one_of: &'static [&'static [&'static str]]) -> Self {
+        Self { one_of, ..self }
+    }
+
     /// Keys available in a dimension.
     pub(crate) fn fields(&self, dimension: Dimension) -> impl Iterator<Item = &'static Field> {
         self.all().filter(move |field| field.only.is_none_or(|only| only == dimension))
@@ -136,6 +146,11 @@ pub(crate) struct Field {
     pub(crate) required: bool,
     pub(crate) only: Option<Dimension>,
     pub(crate) doc: &'static str,
+}
+
+/// Table with keys of its own alone.
+const fn table(name: &'static str, doc: &'static str, fields: &'static [Field]) -> Table {
+    Table { name, doc, fields, shared: &[], one_of: &[] }
 }
 
 /// Optional key.
@@ -166,6 +181,9 @@ const NUMBER: ValueKind = ValueKind::Number(ANY);
 const AT_LEAST_0: ValueKind = ValueKind::Number(NOT_NEGATIVE);
 const ABOVE_0: ValueKind = ValueKind::Number(POSITIVE);
 const VECTOR: ValueKind = ValueKind::Vector(&NUMBER);
+const ROTATION: ValueKind = ValueKind::Rotation(&NUMBER);
+const NUMBERS: ValueKind = ValueKind::List(&NUMBER);
+const THREE_NUMBERS: ValueKind = ValueKind::Fixed(3, &NUMBER);
 
 /// Pose keys of bodies, shapes and frames.
 const POSE: &[Field] = &[
@@ -175,13 +193,13 @@ const POSE: &[Field] = &[
     optional("quat_wxyz", ValueKind::Fixed(4, &NUMBER), "Orientation as a unit quaternion, w first.").space(),
     optional(
         "rotation_vector",
-        ValueKind::Fixed(3, &NUMBER),
+        THREE_NUMBERS,
         "Orientation as a rotation vector: the axis times the angle [rad].",
     )
     .space(),
     optional(
         "rpy_deg",
-        ValueKind::Fixed(3, &NUMBER),
+        THREE_NUMBERS,
         "Orientation by roll, pitch and yaw about the fixed axes x, y and z, in this order [°].",
     )
     .space(),
@@ -192,28 +210,19 @@ pub(crate) const ORIENTATION_KEYS: &[&str] =
     &["angle", "angle_deg", "quat_wxyz", "rotation_vector", "rpy_deg"];
 
 /// Copies of an entry in a row.
-const COPIES: Table = Table {
-    name: "copies",
-    doc: "Copies of this entry, each displaced from the one before. Their names are name[0], name[1], … Another \
-          copied entry may refer to them by its own index: link[i], link[i+1].",
-    fields: &[
+const COPIES: Table = table(
+    "copies",
+    "Copies of this entry, each displaced from the one before. Their names are name[0], name[1], … Another \
+     copied entry may refer to them by its own index: link[i], link[i+1].",
+    &[
         required("count", ValueKind::Integer(1, MAX_COPIES), "Number of copies, including the first."),
         optional("offset", VECTOR, "Displacement from one copy to the next [m]. Default 0."),
-        optional(
-            "turn",
-            ValueKind::Rotation(&NUMBER),
-            "Rotation from one copy to the next [rad]; in space a rotation vector.",
-        ),
-        optional(
-            "turn_deg",
-            ValueKind::Rotation(&NUMBER),
-            "Rotation from one copy to the next [°]; in space a rotation vector.",
-        ),
+        optional("turn", ROTATION, "Rotation from one copy to the next [rad]; in space a rotation vector."),
+        optional("turn_deg", ROTATION, "Rotation from one copy to the next [°]; in space a rotation vector."),
         optional("about", VECTOR, "Centre of that rotation [m]. Default: the origin of the world."),
     ],
-    shared: &[],
-    one_of: &[&["turn", "turn_deg"]],
-};
+)
+.one_of(&[&["turn", "turn_deg"]]);
 
 const COPIED: Field = optional(
     "copies",
@@ -222,10 +231,10 @@ const COPIED: Field = optional(
 );
 
 /// Keys of a scene file.
-pub(crate) const SCENE: Table = Table {
-    name: "scene",
-    doc: "Scene of Stiction. Units are SI: m, kg, s, N, rad. Angles are in degrees only where the key ends in _deg.",
-    fields: &[
+pub(crate) const SCENE: Table = table(
+    "scene",
+    "Scene of Stiction. Units are SI: m, kg, s, N, rad. Angles are in degrees only where the key ends in _deg.",
+    &[
         required("format", ValueKind::Integer(FORMAT, FORMAT), "Version of the format: 1."),
         required("dimension", ValueKind::Integer(2, 3), "2: bodies in the plane. 3: bodies in space."),
         optional("title", ValueKind::Text, "Title of the scene."),
@@ -262,6 +271,4 @@ pub(crate) const SCENE: Table = Table {
             "Start state of the run, instead of the one that the bodies describe.",
         ),
     ],
-    shared: &[],
-    one_of: &[],
-};
+);

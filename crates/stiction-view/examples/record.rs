@@ -11,12 +11,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = Scene::from_toml(&std::fs::read_to_string(scene)?, scene)?;
     let BuiltScene { model, state, scheme, h, duration, .. } = file.build()?;
     let until = state.t + duration;
-    let mut tape = Tape::new(&model, file.title().unwrap_or(scene), &state);
+    let mut tape = Tape::new(&model, file.title().unwrap_or(scene), &state)?;
     let mut simulation = Simulation::from_state(model, state).with_scheme(scheme);
     let mut report = StepReport::default();
     while simulation.state().t < until - 0.5 * h {
         simulation.step_into(h, &mut report)?;
-        tape.add(simulation.system(), simulation.state(), &report);
+        tape.add(simulation.system(), simulation.state(), &report)?;
     }
     std::fs::write(out, tape.page()?)?;
     println!("{out}: {} frames", tape.frames());

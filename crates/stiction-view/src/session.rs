@@ -87,7 +87,7 @@ impl Session {
         let description = Arc::new(Description::new(&model, name, 0, Some(hand)));
         let simulation =
             Simulation::from_state((*model).clone(), state.clone()).with_scheme(settings.effective());
-        let report = simulation.observe();
+        let report = simulation.observe().map_err(|error| CommandError::new(error.to_string()))?;
         let frame: Arc<[u8]> = frame(&model, &description, &state, &FrameReport::of(0, &report)).into();
         let start = Snapshot {
             state,

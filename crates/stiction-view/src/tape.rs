@@ -3,7 +3,7 @@
 use crate::describe::Description;
 use crate::frame::{FrameReport, frame};
 use crate::page::{NoPage, replay};
-use stiction::{Simulation, State, StepReport};
+use stiction::{Simulation, State, StepError, StepReport};
 use stiction_scene::Model;
 
 /// Initial time between two frames [s]: the refresh rate of a screen.
@@ -31,12 +31,12 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// Tape with the start state as its first frame.
-    pub fn new(model: &Model, name: &str, start: &State) -> Self {
+    /// Tape with the start state as its first frame. A state of another model is an error.
+    pub fn new(model: &Model, name: &str, start: &State) -> Result<Self, StepError> {
         let description = Description::new(model, name, 0, None);
-        let observed = Simulation::from_state(model.clone(), start.clone()).observe();
+        let observed = Simulation::from_state(model.clone(), start.clone()).observe()?;
         let first = frame(model, &description, start, &FrameReport::of(0, &observed));
-        Self {
+        Ok(Self {
             description,
             bytes: first.len(),
             frames: vec![first],
@@ -46,11 +46,12 @@ impl Tape {
             infeasibility: 0.0,
             certificate: 0.0,
             last: None,
-        }
+        })
     }
 
-    /// Adds a step and the state after it.
-    pub fn add(&mut self, model: &Model, state: &State, report: &StepReport) {
+    /// Adds a step and the state after it. A state of another model is an error.
+    pub fn add(&mut self, model: &Model, state: &State, report: &StepReport) -> Result<(), StepError> {
+        model.check_state(state)?;
         self.steps = self.steps.saturating_add(1);
         let mut frame_report = FrameReport::of(self.steps, report);
         self.infeasibility = self.infeasibility.max(frame_report.infeasibility);
@@ -60,13 +61,14 @@ impl Tape {
         // tolerance for a step that ends early by round-off
         if state.t < self.next - 1e-6 * self.interval {
             self.last = Some(bytes);
-            return;
+            return Ok(());
         }
-        while self.next <= state.t + 1e-6 * self.interval {
-            self.next += self.interval;
-        }
+        // not by repeated addition, which would not end at a time whose round-off is above the interval
+        let passed = ((state.t - self.next) / self.interval + 1e-6).floor().max(0.0);
+        self.next += (passed + 1.0) * self.interval;
         self.keep(bytes);
         (self.infeasibility, self.certificate) = (0.0, 0.0);
+        Ok(())
     }
 
     fn keep(&mut self, bytes: Vec<u8>) {

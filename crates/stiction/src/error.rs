@@ -48,6 +48,17 @@ pub enum StepError {
     /// Step size that is not positive and finite.
     #[error("step size {0} s: it must be positive and finite")]
     StepSize(f64),
+    /// Step below the round-off of the time.
+    #[error(
+        "step at t = {t} s: a step of {h} s is below the round-off of the time; start at an earlier time or take \
+         larger steps"
+    )]
+    Clock {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// Step size [s].
+        h: f64,
+    },
     /// Accuracy that is not positive and finite.
     #[error("accuracy {0}: it must be positive and finite")]
     Accuracy(f64),
@@ -116,14 +127,14 @@ pub enum StepError {
         what: String,
     },
     /// Active contact whose features no longer face each other, without a successor.
-    #[error(
-        "step at t = {t} s: the features of {contact} no longer face each other, and no other features do"
-    )]
+    #[error("step at t = {t} s: the features of {name} no longer face each other, and no other features do")]
     Lost {
         /// Time of the state in which they do not [s].
         t: f64,
         /// Contact.
         contact: ContactId,
+        /// Contact with the names of its bodies, where the model has names.
+        name: String,
     },
     /// Feature of the model that the scheme does not support.
     #[error("step at t = {t} s: second-order schemes do not support {what}; use an Euler scheme")]
@@ -135,7 +146,7 @@ pub enum StepError {
     },
     /// Joint that does not hold at the start of a run, with a scheme that would keep its error.
     #[error(
-        "joint {joint} is violated by {error:.3e} m and {speed:.3e} m/s at the start, t = {t} s: \
+        "{name} is violated by {error:.3e} m and {speed:.3e} m/s at the start, t = {t} s: \
          project the world onto its joints first"
     )]
     Apart {
@@ -143,6 +154,8 @@ pub enum StepError {
         t: f64,
         /// Joint, by its number in the world.
         joint: JointId,
+        /// Joint with its name, where the model has names.
+        name: String,
         /// Position error of one of its rows [m].
         error: f64,
         /// Velocity error of that row [m/s].

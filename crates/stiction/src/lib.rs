@@ -1,8 +1,12 @@
-//! Rigid multibody dynamics with joints, hard contact and Coulomb friction; every step is certified.
+//! Rigid multibody dynamics with joints, hard contact and Coulomb friction; every step carries a certificate.
 //!
 //! One time step is a complementarity problem over impulses and velocities: a mass matrix, a momentum, rows of joints and
 //! contacts with offsets, and friction coefficients. Planar and spatial models differ only in how they produce it, so
-//! there are no dimension features and no dimension generics. All numbers are `f64`, all units SI.
+//! there is no dimension feature. All numbers are `f64`, all units SI.
+//!
+//! A certificate holds the residuals of a solution, recomputed from the problem without a solver. A residual above the
+//! tolerance of the scheme is an error, unless its solver has a looser limit ([`stiction_lcp::Solver::loosest`]). The
+//! default scheme has one of 1e-4; the problems that need it are counted in [`StepWork::loose`].
 //!
 //! ```text
 //!   World ── build ──> Model: System          bodies, shapes, joints, forces; in the plane or in space

@@ -1,6 +1,8 @@
 //! Materials of surfaces, their combination in a contact, and the groups that decide which shapes meet.
 
+use nalgebra::Point;
 use serde::{Deserialize, Serialize};
+use stiction_geometry::Gap;
 
 /// Material of a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -96,6 +98,20 @@ pub enum FrictionPoint {
     Common,
     /// Point of each body's own surface, as in ST00's examples: each lever is the one at touch.
     Surface,
+}
+
+impl FrictionPoint {
+    /// Point halfway between two surfaces, and the points of a and b where friction acts.
+    pub(crate) fn points<const N: usize>(
+        self,
+        gap: &Gap<N>,
+    ) -> (Point<f64, N>, Point<f64, N>, Point<f64, N>) {
+        let middle = nalgebra::center(&gap.on_a, &gap.on_b);
+        match self {
+            Self::Common => (middle, middle, middle),
+            Self::Surface => (middle, gap.on_a, gap.on_b),
+        }
+    }
 }
 
 /// Gap function of polygons, boxes and polyhedra; the other pairs have one each.

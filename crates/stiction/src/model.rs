@@ -1,8 +1,9 @@
 //! Model in the plane or in space behind one type: what a scene builds, a recorder reads and the page draws.
 
-use crate::error::Mistakes;
+use crate::error::{Mistakes, StepError};
 use crate::id::{BodyId, JointId, ShapeId};
 use crate::jacobian::{ForceJacobian, JacobianKind};
+use crate::scheme::euler;
 use crate::simulate::{InitialState, Simulation};
 use crate::state::State;
 use crate::system::{ContactId, ContactQuery, ContactRow, Forces, JointRow, PairId, SearchCache, System};
@@ -159,6 +160,11 @@ impl Model {
         Some([name(contact.pair.a)?, name(contact.pair.b)?])
     }
 
+    /// Error if a state does not have the coordinates and velocities of this model.
+    pub fn check_state(&self, state: &State) -> Result<(), StepError> {
+        euler::check_size(self, state)
+    }
+
     /// Indices of a body's coordinates in q; empty for bodies that do not move by themselves.
     pub fn coordinates(&self, body: BodyId) -> Option<Range<usize>> {
         match self {
@@ -192,8 +198,8 @@ impl Model {
     pub fn angle(&self, state: &State, body: BodyId) -> Option<f64> {
         let Self::Planar(model) = self else { return None };
         // the coordinate counts turns, the pose does not
-        let angle = |range: Range<usize>| state.q[range.end - 1];
-        let turned = model.coordinates(body).filter(|range| range.len() == 3).map(angle);
+        let angle = |range: Range<usize>| state.q.get(range.end - 1).copied();
+        let turned = model.coordinates(body).filter(|range| range.len() == 3).and_then(angle);
         turned.or_else(|| model.pose(state, body).map(|pose| pose.rotation.angle()))
     }
 
@@ -341,6 +347,10 @@ impl InitialState for Model {
 impl System for Model {
     fn body_name(&self, body: BodyId) -> Option<&str> {
         Self::body_name(self, body)
+    }
+
+    fn body_of(&self, shape: ShapeId) -> Option<BodyId> {
+        Self::body_of(self, shape)
     }
 
     fn joint_name(&self, joint: JointId) -> Option<&str> {

@@ -103,13 +103,15 @@ impl<S: System> Simulation<S> {
         self.state = state;
     }
 
-    /// Report of the current state: time, energies, momenta and infeasibility, as a step that ended here has them.
-    pub fn observe(&self) -> StepReport {
+    /// Report of the current state: time, energies, momenta and infeasibility, as a step that ended here has them. A
+    /// state of another model is an error.
+    pub fn observe(&self) -> Result<StepReport, StepError> {
+        euler::check_size(&self.system, &self.state)?;
         let mut report = StepReport::default();
         euler::observe(&self.system, &self.state, &mut report);
         let State { t, q, .. } = &self.state;
         report.infeasibility = StepProblemBuilder::default().infeasibility(&self.system, *t, q);
-        report
+        Ok(report)
     }
 
     /// One step of size `h` [s]. On an error the state is unchanged.
@@ -158,6 +160,16 @@ impl<S: System> Simulation<S> {
     {
         let mut trajectory = Trajectory { times: Vec::new(), values: Vec::new() };
         let mut report = StepReport::default();
+        let refused = if !(h.is_finite() && h > 0.0) {
+            Some(StepError::StepSize(h))
+        } else if until.is_finite() {
+            None
+        } else {
+            Some(StepError::NotFinite { t: self.state.t, what: format!("the end time {until}") })
+        };
+        if let Some(error) = refused {
+            return Err(RunError { trajectory, error: Box::new(error) });
+        }
         while until - self.state.t > STEP_ROUND_OFF * h {
             let rest = until - self.state.t;
             let size = if rest < (1.0 + STEP_ROUND_OFF) * h { rest } else { h };
@@ -214,7 +226,7 @@ impl<S: System> Simulation<S> {
                 return Err(error);
             }
         };
-        *report = self.observe();
+        *report = self.observe()?;
         report.h = until - start;
         report.events.clone_from(&made.events);
         report.impacts.clone_from(&made.impacts);

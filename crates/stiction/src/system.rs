@@ -29,6 +29,11 @@ pub trait System {
         None
     }
 
+    /// Body that carries a shape of [`ContactId::pair`], for messages.
+    fn body_of(&self, _shape: ShapeId) -> Option<BodyId> {
+        None
+    }
+
     /// Name of a joint by its number in [`JointRow::joint`], for messages.
     fn joint_name(&self, _joint: JointId) -> Option<&str> {
         None
@@ -233,6 +238,12 @@ pub struct JointRow {
 }
 
 impl JointRow {
+    /// Name of the joint in messages, such as "joint 2 (hinge)"; by its number alone where joints have no names.
+    pub(crate) fn name<S: System + ?Sized>(&self, system: &S) -> String {
+        let name = system.joint_name(self.joint).map_or_else(String::new, |name| format!(" ({name})"));
+        format!("joint {}{name}", self.joint)
+    }
+
     /// Position error [m]; `None` for drives, which hold no position, and for compliant rows, which yield on purpose.
     pub fn violation(&self) -> Option<f64> {
         match self.kind {
@@ -288,6 +299,21 @@ pub struct ContactId {
 impl fmt::Display for ContactId {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "contact {} of shapes {} and {}", self.feature, self.pair.a, self.pair.b)
+    }
+}
+
+impl ContactId {
+    /// Name in messages, as [`ContactRow::name`] has it.
+    pub(crate) fn name<S: System + ?Sized>(&self, system: &S) -> String {
+        self.name_with([self.pair.a, self.pair.b].map(|shape| system.body_name(system.body_of(shape)?)))
+    }
+
+    /// Name with the names of its bodies, or with the numbers of its shapes if one has no name.
+    fn name_with(&self, bodies: [Option<&str>; 2]) -> String {
+        match bodies {
+            [Some(a), Some(b)] => format!("contact {} ({a}–{b})", self.feature),
+            _ => self.to_string(),
+        }
     }
 }
 
@@ -373,10 +399,7 @@ pub(crate) fn is_among<T>(id: ContactId, others: &[T], key: impl Fn(&T) -> Conta
 impl ContactRow {
     /// Name in messages, such as "contact 4 (box–floor)"; by the numbers of its shapes where bodies have no names.
     pub(crate) fn name<S: System + ?Sized>(&self, system: &S) -> String {
-        match self.bodies.map(|body| system.body_name(body)) {
-            [Some(a), Some(b)] => format!("contact {} ({a}–{b})", self.id.feature),
-            _ => self.id.to_string(),
-        }
+        self.id.name_with(self.bodies.map(|body| system.body_name(body)))
     }
 
     /// Rotates the two tangents by the angle with this cosine and sine.

@@ -2,8 +2,8 @@
 
 use nalgebra::{Isometry2, Isometry3, Vector2, Vector3};
 use stiction::{
-    ContactQuery, EventLocation, ForceJacobian, Forces, Level, Reduction, Scheme, SearchCache, Simulation,
-    StepReport, System, Trapezoidal, planar, spatial,
+    ContactQuery, EventLocation, ForceJacobian, Forces, InitialState, Level, Reduction, Scheme, SearchCache,
+    Simulation, StepReport, System, Trapezoidal, planar, spatial,
 };
 use stiction_geometry::spatial::Polyhedron;
 
@@ -13,7 +13,9 @@ fn steps<S: System>(simulation: &mut Simulation<S>, report: &mut StepReport, n: 
     }
 }
 
-fn assert_no_allocation<S: System>(mut simulation: Simulation<S>, name: &str) {
+fn assert_no_allocation<S: System + InitialState>(model: S, scheme: Scheme, scene: &str) {
+    let name = format!("{scene}, {scheme:?}");
+    let mut simulation = Simulation::new(model).with_scheme(scheme);
     let mut report = StepReport::default();
     // long enough to include the largest problems of the scene
     steps(&mut simulation, &mut report, 600);
@@ -49,10 +51,7 @@ fn planar_boxes_and_a_pendulum() {
         let joint = planar::Joint::revolute("hinge", &world, anchor, bob, nalgebra::Point2::new(-4.0, 4.0));
         world.add_joint(joint);
         let model = world.build().unwrap();
-        assert_no_allocation(
-            Simulation::new(model).with_scheme(scheme()),
-            &format!("planar, {:?}", scheme()),
-        );
+        assert_no_allocation(model, scheme(), "planar");
     }
 }
 
@@ -75,7 +74,7 @@ fn tiled_slabs() {
             world.add_body(slab.at(Isometry3::translation(0.0, 0.0, 0.1)));
             let model = world.build().unwrap();
             let scheme = Scheme { reduction, ..scheme() };
-            assert_no_allocation(Simulation::new(model).with_scheme(scheme), &format!("tiles, {scheme:?}"));
+            assert_no_allocation(model, scheme, "tiles");
         }
     }
 }
@@ -146,10 +145,7 @@ fn spatial_boxes_and_spheres() {
         let top = world.add_body(top.at(Isometry3::translation(8.0, 0.0, 0.1)).moving(spin));
         world.add_joint(spatial::Joint::spherical("point", &world, anchor, top, point));
         let model = world.build().unwrap();
-        assert_no_allocation(
-            Simulation::new(model).with_scheme(scheme()),
-            &format!("spatial, {:?}", scheme()),
-        );
+        assert_no_allocation(model, scheme(), "spatial");
     }
 }
 
@@ -172,7 +168,7 @@ fn a_top_beside_a_ball() {
         let top = world.add_body(top.at(Isometry3::translation(2.0, 0.0, 0.1)).moving(spin));
         world.add_joint(spatial::Joint::spherical("point", &world, anchor, top, point));
         let model = world.build().unwrap();
-        assert_no_allocation(Simulation::new(model).with_scheme(scheme()), &format!("top, {:?}", scheme()));
+        assert_no_allocation(model, scheme(), "top");
     }
 }
 

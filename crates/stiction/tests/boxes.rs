@@ -51,30 +51,34 @@ fn a_box_rests_on_a_box() {
     assert_rests(world, &[lower, upper], 0.6);
 }
 
-#[test]
-fn a_stack_of_twenty_stands() {
+/// Asserts that equal boxes rest, each displaced from the one before; they allow a motion relative to `size` [m].
+fn assert_row_rests(
+    count: u32,
+    half_extents: [f64; 3],
+    start: Vector3<f64>,
+    offset: Vector3<f64>,
+    size: f64,
+) {
     let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
     ground(&mut world, 0.5);
-    let bodies: Vec<BodyId> = (0..20)
+    let bodies: Vec<BodyId> = (0..count)
         .map(|i| {
-            let pose = Isometry3::translation(0.0, 0.0, 0.5 + f64::from(i));
-            world.add_body(cuboid(format!("box {i}"), [0.5; 3], pose, 0.5))
+            let pose = Isometry3::from(start + f64::from(i) * offset);
+            world.add_body(cuboid(format!("box {i}"), half_extents, pose, 0.5))
         })
         .collect();
-    assert_rests(world, &bodies, 1.0);
+    assert_rests(world, &bodies, size);
+}
+
+#[test]
+fn a_stack_of_twenty_stands() {
+    assert_row_rests(20, [0.5; 3], Vector3::new(0.0, 0.0, 0.5), Vector3::z(), 1.0);
 }
 
 #[test]
 fn a_row_of_dominoes_stands() {
-    let mut world = World::new(Vector3::new(0.0, 0.0, -9.81));
-    ground(&mut world, 0.5);
-    let bodies: Vec<BodyId> = (0..10)
-        .map(|i| {
-            let pose = Isometry3::translation(0.15 * f64::from(i), 0.0, 0.24);
-            world.add_body(cuboid(format!("domino {i}"), [0.0375, 0.12, 0.24], pose, 0.5))
-        })
-        .collect();
-    assert_rests(world, &bodies, 0.075);
+    let domino = [0.0375, 0.12, 0.24];
+    assert_row_rests(10, domino, Vector3::new(0.0, 0.0, 0.24), 0.15 * Vector3::x(), 0.075);
 }
 
 /// Arch of seven wedge stones, thick enough for the line of thrust to stay inside.

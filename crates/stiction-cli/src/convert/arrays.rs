@@ -2,7 +2,7 @@
 
 use crate::run::plan::RunPlan;
 use serde_json::{Map, Value, json};
-use stiction::{BodyId, ContactReport, JointId, Mode, Model, Simulation, State, StepReport};
+use stiction::{BodyId, ContactReport, JointId, Mode, Model, Simulation, State, StepError, StepReport};
 use stiction_lcp::Certificate;
 use stiction_scene::RecordSettings;
 
@@ -107,7 +107,7 @@ const RESIDUALS: [(&str, &str); 7] = [
 
 impl RunArrays {
     /// Arrays of a run, with its start as the first sample.
-    pub(super) fn new(plan: &RunPlan) -> Self {
+    pub(super) fn new(plan: &RunPlan) -> Result<Self, StepError> {
         let RunPlan { model, record, start, header, .. } = plan;
         let (bodies, joints) = (&record.bodies, &record.joints);
         let mut sampled = vec![
@@ -178,29 +178,30 @@ impl RunArrays {
             contacts,
             rows,
         };
-        let observed =
-            Simulation::from_state(model.clone(), start.clone()).with_scheme(plan.scheme).observe();
-        arrays.add_sample(start, &observed, None);
-        arrays
+        let simulation = Simulation::from_state(model.clone(), start.clone()).with_scheme(plan.scheme);
+        arrays.add_sample(start, &simulation.observe()?, None);
+        Ok(arrays)
     }
 
-    /// Adds a step, unless it lies between two samples.
-    pub(super) fn add(&mut self, state: &State, report: &StepReport) {
+    /// Adds a step, unless it lies between two samples. A state of another model is an error.
+    pub(super) fn add(&mut self, state: &State, report: &StepReport) -> Result<(), StepError> {
+        self.model.check_state(state)?;
         if let Some(every) = self.record.every {
             // tolerance for the round-off of a sum of many steps
             if report.t < self.due - 1e-9 * every {
-                return;
+                return Ok(());
             }
         }
         self.add_sample(state, report, Some(&report.certificate));
+        Ok(())
     }
 
     /// Adds a sample; without a certificate where nothing was solved.
     fn add_sample(&mut self, state: &State, report: &StepReport, certificate: Option<&Certificate>) {
         if let Some(every) = self.record.every {
-            while self.due <= report.t + 1e-9 * every {
-                self.due += every;
-            }
+            // not by repeated addition, which would not end at a time whose round-off is above the interval
+            let passed = ((report.t - self.due) / every + 1e-9).floor().max(0.0);
+            self.due += (passed + 1.0) * every;
         }
         let mut values = self.sample(state, report, certificate).into_iter();
         for array in &mut self.sampled {

@@ -1,6 +1,6 @@
 //! Several small plots in one picture: logarithmic axes and one legend.
 
-use super::{Area, COLOURS, Drawn, INK, SOFT, decades, draw_legend, number, range, words};
+use super::{Area, COLOURS, Drawn, INK, decades, draw_legend, draw_mesh, range, words};
 use plotters::prelude::{
     BindKeyPoints, ChartBuilder, Circle, Color, IntoDrawingArea, IntoLogRange, IntoTextStyle, LineSeries,
     RGBColor, SVGBackend, WHITE,
@@ -68,17 +68,7 @@ fn draw_panel(
         .y_label_area_size(64)
         .build_cartesian_2d(x.log_scale().with_key_points(x_keys), y.log_scale().with_key_points(y_keys))
         .map_err(words)?;
-    chart
-        .configure_mesh()
-        .x_desc(axis)
-        .axis_desc_style(("sans-serif", 15, &INK))
-        .label_style(("sans-serif", 14, &INK))
-        .x_label_formatter(&|x| number(*x))
-        .y_label_formatter(&|y| number(*y))
-        .light_line_style(WHITE)
-        .bold_line_style(SOFT)
-        .draw()
-        .map_err(words)?;
+    draw_mesh(&mut chart, axis, None, [15, 14])?;
     let (ours, others): (Vec<_>, Vec<_>) = panel.curves.iter().partition(|curve| curve.label == first);
     for curve in others.into_iter().chain(ours) {
         let colour = colour(curve);

@@ -3,7 +3,7 @@
 use crate::convert::ExportFormat;
 use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
-use stiction::{Accuracy, Scheme, State};
+use stiction::{Accuracy, Scheme, State, StepError};
 use stiction_journal::JournalHeader;
 use stiction_scene::{BuiltScene, Model, RecordSettings, Scene, scheme_named, scheme_names};
 
@@ -14,13 +14,13 @@ pub(crate) struct Overrides {
     #[arg(long)]
     scheme: Option<String>,
     /// Step size [s], instead of the scene's
-    #[arg(long, value_name = "SECONDS", conflicts_with = "accuracy")]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "accuracy", allow_negative_numbers = true)]
     h: Option<f64>,
     /// Error tolerance of a step [m, rad, m/s, rad/s], instead of a step size: adaptive steps of second order
-    #[arg(long, value_name = "ERROR")]
+    #[arg(long, value_name = "ERROR", allow_negative_numbers = true)]
     accuracy: Option<f64>,
     /// End time [s], instead of the scene's duration
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     until: Option<f64>,
 }
 
@@ -69,9 +69,18 @@ impl RunPlan {
                 scheme = Scheme::accurate();
             }
         }
+        if state.t + h == state.t {
+            return Err(BadInput(format!("{shown}: {}", StepError::Clock { t: state.t, h })));
+        }
         let until = overrides.until.unwrap_or(state.t + duration);
         if !until.is_finite() {
             return Err(BadInput(format!("--until {until}: not a finite time; write a number of seconds")));
+        }
+        if until < state.t {
+            let start = state.t;
+            return Err(BadInput(format!(
+                "--until {until}: the scene starts at {start} s; write a later time"
+            )));
         }
         let header = JournalHeader {
             program: program(),

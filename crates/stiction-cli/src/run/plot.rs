@@ -14,8 +14,8 @@ const MOTION_FRAMES: usize = 6;
 /// Draws a run from its journal as SVG text.
 pub(super) fn draw(plan: &RunPlan, journal: &Path) -> Result<String, BadInput> {
     let bad = |error: JournalError| BadInput(error.to_string());
-    let first =
-        Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme).observe();
+    let start = Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme);
+    let first = start.observe().map_err(|error| BadInput(error.to_string()))?;
     let [mut kinetic, mut potential, mut total] =
         ["kinetic", "potential", "total"].map(|label| Curve { label: label.into(), points: Vec::new() });
     let [mut depth, mut residual] =

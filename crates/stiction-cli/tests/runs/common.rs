@@ -67,24 +67,41 @@ pub(crate) fn records(path: &Path) -> Vec<StepRecord> {
     records
 }
 
-/// Scene of a stack of boxes on a floor, the top one moving, beside a pendulum.
-pub(crate) fn boxes(duration: f64, friction: f64) -> String {
-    let mut scene = format!(
-        r#"
-format = 1
-dimension = 2
-title = "Boxes and a pendulum"
-run = {{ duration = {duration}, step = 0.002 }}
+/// First lines of a scene, with a run of this duration and step [s].
+pub(crate) fn head(dimension: u32, title: &str, duration: f64, step: f64) -> String {
+    format!(
+        "format = 1\ndimension = {dimension}\ntitle = \"{title}\"\n\
+         run = {{ duration = {duration:?}, step = {step:?} }}\n"
+    )
+}
 
-[materials.default]
-friction = {friction}
-
+/// Floor of a planar scene.
+pub(crate) const FLOOR: &str = r#"
 [[bodies]]
 name = "floor"
 motion = "fixed"
-shapes = [{{ kind = "half_plane" }}]
-"#
-    );
+shapes = [{ kind = "half_plane" }]
+"#;
+
+/// Pendulum of a planar scene, hinged to the floor.
+const PENDULUM: &str = r#"
+[[bodies]]
+name = "bob"
+mass = 1.0
+inertia = 0.1
+position = [3.0, 4.0]
+
+[[joints]]
+name = "hinge"
+kind = "revolute"
+bodies = ["floor", "bob"]
+at = [2.0, 4.0]
+"#;
+
+/// Scene of a stack of boxes on a floor, the top one moving, beside a pendulum.
+pub(crate) fn boxes(duration: f64, friction: f64) -> String {
+    let head = head(2, "Boxes and a pendulum", duration, 0.002);
+    let mut scene = format!("{head}\n[materials.default]\nfriction = {friction}\n{FLOOR}");
     for k in 0..5 {
         let (x, y) = (0.03 * f64::from(k % 2), 0.1 + 0.21 * f64::from(k));
         let _ = write!(
@@ -100,31 +117,12 @@ shapes = [{{ kind = "polygon", vertices = [[-0.2, -0.1], [0.2, -0.1], [0.2, 0.1]
             speed = if k == 4 { 2.0 } else { 0.0 }
         );
     }
-    scene
-        + r#"
-[[bodies]]
-name = "bob"
-mass = 1.0
-inertia = 0.1
-position = [3.0, 4.0]
-
-[[joints]]
-name = "hinge"
-kind = "revolute"
-bodies = ["floor", "bob"]
-at = [2.0, 4.0]
-"#
+    scene + PENDULUM
 }
 
 /// Scene of two balls that roll and spin towards each other on a floor, with rolling and torsional friction.
 pub(crate) fn balls(duration: f64) -> String {
-    let mut scene = format!(
-        r#"
-format = 1
-dimension = 3
-title = "Balls that spin and roll"
-run = {{ duration = {duration}, step = 0.002 }}
-
+    let floor = r#"
 [materials.default]
 friction = 0.4
 torsion = 0.03
@@ -133,9 +131,9 @@ rolling = 0.01
 [[bodies]]
 name = "floor"
 motion = "fixed"
-shapes = [{{ kind = "half_space" }}]
-"#
-    );
+shapes = [{ kind = "half_space" }]
+"#;
+    let mut scene = head(3, "Balls that spin and roll", duration, 0.002) + floor;
     for (k, x, speed, spin) in [(0, 0.0, 0.5, 8.0), (1, 0.6, -0.3, -5.0)] {
         let _ = write!(
             scene,
@@ -155,21 +153,10 @@ shapes = [{{ kind = "sphere", radius = 0.2 }}]
 }
 
 /// Scene of a ball that bounces and slides, beside a pendulum.
-pub(crate) const BOUNCING: &str = r#"
-format = 1
-dimension = 2
-title = "A ball that bounces, and a pendulum"
-run = { duration = 1.0, step = 0.01 }
-
-[materials.default]
-friction = 0.4
-restitution = 0.6
-
-[[bodies]]
-name = "floor"
-motion = "fixed"
-shapes = [{ kind = "half_plane" }]
-
+pub(crate) fn bouncing() -> String {
+    let head = head(2, "A ball that bounces, and a pendulum", 1.0, 0.01);
+    let material = "\n[materials.default]\nfriction = 0.4\nrestitution = 0.6\n";
+    let ball = r#"
 [[bodies]]
 name = "ball"
 density = 500.0
@@ -177,16 +164,6 @@ position = [0.0, 0.5]
 velocity = [6.0, 0.0]
 angular_velocity = 3.0
 shapes = [{ kind = "disk", radius = 0.1 }]
-
-[[bodies]]
-name = "bob"
-mass = 1.0
-inertia = 0.1
-position = [3.0, 4.0]
-
-[[joints]]
-name = "hinge"
-kind = "revolute"
-bodies = ["floor", "bob"]
-at = [2.0, 4.0]
 "#;
+    [&head, material, FLOOR, ball, PENDULUM].concat()
+}

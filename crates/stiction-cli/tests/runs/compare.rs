@@ -1,20 +1,11 @@
 //! `compare`: errors and orders of schemes on one scene.
 
-use crate::common::{Folder, boxes, code, json, printed, stiction};
+use crate::common::{FLOOR, Folder, boxes, code, head, json, printed, stiction};
 use std::fs;
 
 /// Scene of a ball that falls on a floor. Every scheme finds the impact, with an error that depends on its order.
-const BALL: &str = r#"
-format = 1
-dimension = 2
-title = "A ball"
-run = { duration = 0.8, step = 0.01 }
-
-[[bodies]]
-name = "floor"
-motion = "fixed"
-shapes = [{ kind = "half_plane" }]
-
+fn ball() -> String {
+    let ball = r#"
 [[bodies]]
 name = "ball"
 density = 1000.0
@@ -22,11 +13,13 @@ position = [0.0, 1.0]
 velocity = [0.5, 0.0]
 shapes = [{ kind = "disk", radius = 0.1 }]
 "#;
+    [&head(2, "A ball", 0.8, 0.01), FLOOR, ball].concat()
+}
 
 #[test]
 fn errors_fall_with_the_order_of_the_scheme() {
     let folder = Folder::new("compared");
-    let scene = folder.file("ball.toml", BALL);
+    let scene = folder.file("ball.toml", &ball());
     let plot = folder.path("ball.svg");
     let schemes = "ah04,accurate";
     let output = stiction(&[

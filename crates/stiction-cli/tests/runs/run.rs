@@ -24,7 +24,10 @@ fn wrong_arguments_are_refused() {
     for (arguments, word) in [
         (&["--scheme", "simplectic"][..], "write one of default"),
         (&["--h", "0"], "--h"),
-        (&["--accuracy=-1"], "--accuracy"),
+        (&["--h", "-1"], "--h -1: must be positive"),
+        (&["--accuracy", "-1"], "--accuracy -1: must be positive"),
+        (&["--until", "nan"], "--until NaN"),
+        (&["--until", "-1"], "--until -1: the scene starts at 0 s"),
         (&["--out", "run.txt"], ".npz"),
         (&["--h", "0.1", "--accuracy", "1e-3"], "cannot be used with"),
     ] {

@@ -1,6 +1,6 @@
 //! `verify`: honest journals pass, and every forged number is found, with valid checksums.
 
-use crate::common::{BOUNCING, Folder, balls, boxes, code, json, printed, records, stiction};
+use crate::common::{Folder, balls, bouncing, boxes, code, json, printed, records, stiction};
 use std::fs;
 use std::path::{Path, PathBuf};
 use stiction::{ContactReport, MomentReport, SubstepRecord};
@@ -223,7 +223,7 @@ fn parts(record: &mut StepRecord) -> &mut Vec<SubstepRecord> {
 #[test]
 fn forged_runs_to_an_accuracy_are_found() {
     for accuracy in ["1e-3", "1e-5", "1e-8"] {
-        let forger = Forger::of(&format!("accuracy-{accuracy}"), BOUNCING, ["--accuracy", accuracy]);
+        let forger = Forger::of(&format!("accuracy-{accuracy}"), &bouncing(), ["--accuracy", accuracy]);
         assert_eq!(forger.forge(|_, _| ()), [], "{accuracy}");
         let output = stiction(&[&"verify", &forger.path]);
         assert!(
@@ -282,7 +282,7 @@ fn forged_runs_to_an_accuracy_are_found() {
 
 #[test]
 fn a_finding_within_an_interval_has_its_time() {
-    let forger = Forger::of("when", BOUNCING, ["--accuracy", "1e-6"]);
+    let forger = Forger::of("when", &bouncing(), ["--accuracy", "1e-6"]);
     let change = |records: &mut [StepRecord]| match parts(&mut records[4]).last_mut() {
         Some(SubstepRecord::AccuracyStep { records: parts, .. }) => match &mut parts[0] {
             SubstepRecord::Accelerations { a, .. } => a[1] += 1e-6,

@@ -8,7 +8,7 @@ use super::half_plane::half_plane_gaps;
 use super::outline::{Outline, disk_gaps, outline_gaps};
 use super::ratio::Basis;
 use crate::error::NoGap;
-use crate::gap::{self, push_within, relative_to_a};
+use crate::gap::{self, gaps_by_rank, push_within};
 
 /// Gap of two planar shapes.
 pub type Gap = gap::Gap<2>;
@@ -58,14 +58,7 @@ pub fn gaps_from(
         return Err(NoGap { a: a.kind(), b: b.kind() });
     }
     // each pair is written once, in the order of `rank`
-    let swapped = rank(a) > rank(b);
-    relative_to_a(pose_a, pose_b, swapped, out, |pose_a, pose_b, out| {
-        if swapped {
-            ordered_gaps((b, pose_b), (a, pose_a), reach, basis, out);
-        } else {
-            ordered_gaps((a, pose_a), (b, pose_b), reach, basis, out);
-        }
-    });
+    gaps_by_rank((a, pose_a), (b, pose_b), rank, out, |a, b, out| ordered_gaps(a, b, reach, basis, out));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Ratio metric of two polygons in the world, and its gradients with respect to their poses. HA10.
 
-use nalgebra::{Isometry2, Point2, UnitComplex};
+use nalgebra::{Isometry2, Point2, Vector2};
 
 use super::Polygon;
 use crate::ratio::{self, FacetPair, Optimum, seidel, simplex};
@@ -19,23 +19,17 @@ pub type Gradient = ratio::Gradient<2, f64>;
 impl Ratio {
     /// Gradient of r [1/m, 1].
     pub fn r_gradient(&self) -> Gradient {
-        let g = self.gradient;
-        let lever = |k: usize| (self.point - self.centres[k]).perp(&g);
-        Gradient { linear: [-g, g], angular: [-lever(0), lever(1)] }
+        Gradient::of_points(self.gradient, [self.point; 2], &self.centres, Vector2::perp)
     }
 
     /// Gradient of ρ [1/m, 1]: the gradient of r over r². HA10 (4.5)
     pub fn rho_gradient(&self) -> Gradient {
-        let r = self.r_gradient();
-        let square = self.r * self.r;
-        Gradient { linear: r.linear.map(|v| v / square), angular: r.angular.map(|v| v / square) }
+        self.r_gradient().over(self.r * self.r)
     }
 
     /// Gradient of the gap δ [1, m]. It is not L times the gradient of r, because L changes as the bodies turn.
     pub fn gap_gradient(&self) -> Gradient {
-        let n = self.normal();
-        let lever = |k: usize| (self.near[k] - self.centres[k]).perp(&n);
-        Gradient { linear: [-n, n], angular: [-lever(0), lever(1)] }
+        Gradient::of_points(self.normal(), self.near, &self.centres, Vector2::perp)
     }
 
     /// Proof of optimality, recomputed over all edges.
@@ -72,39 +66,20 @@ fn in_world(
     let coincident = pair.separate_centres()?;
     let found = solve(&pair)?;
 
-    let rotation = pose_a.rotation;
     let centres = [pose_a * a.centre(), pose_b * b.centre()];
-    let mut ratio = Ratio {
-        r: if coincident { 0.0 } else { found.r },
-        point: if coincident { centres[0] } else { centres[0] + rotation * found.point },
-        gradient: rotation * found.gradient,
-        centres,
-        near: centres,
-        multipliers: found.multipliers,
-        counters: found.counters,
-        shift: rotation * (pair.offset / found.r) - (centres[1] - centres[0]),
-        touching: centres[0] + rotation * found.point / found.r,
-    };
-    ratio.near = witness_points(&ratio, &pair, &rotation, &found);
+    let to_world = |v| pose_a.rotation * v;
+    let mut ratio = Ratio::of_optimum(&pair, &found, centres, coincident, to_world, |v| v / found.r);
+    ratio.near = witness_points(&ratio);
     ratio.r.is_finite().then_some(ratio)
 }
 
-/// Witness points where the gap has its exact row.
-fn witness_points(
-    ratio: &Ratio,
-    pair: &FacetPair<'_, 2>,
-    rotation: &UnitComplex<f64>,
-    found: &Optimum<2, 3>,
-) -> [Point2<f64>; 2] {
+/// Witness points where the gap has its exact row, from the meeting point on each body.
+fn witness_points(ratio: &Ratio) -> [Point2<f64>; 2] {
     let (n, gap) = (ratio.normal(), ratio.gap());
-    // the shared point, scaled back on each body
-    let on = |k: usize| {
-        let from = if k == 0 { found.point } else { found.point - pair.offset };
-        ratio.centres[k] + rotation * from / found.r
-    };
+    let [on_a, on_b] = ratio.near;
     match ratio.multipliers.iter().filter(|m| m.body == 0).count() {
         // a vertex of b on an edge of a
-        0 | 1 => [on(1) - gap * n, on(1)],
-        _ => [on(0), on(0) + gap * n],
+        0 | 1 => [on_b - gap * n, on_b],
+        _ => [on_a, on_a + gap * n],
     }
 }

@@ -1,9 +1,11 @@
 //! Ratio metric of a pair in the world: the factor r, its gap, and the proof that it is optimal.
-//! Gradients with respect to rotations differ between plane and space and stand in `planar` and `spatial`.
+//! Moments differ between plane and space: `planar` and `spatial` pass theirs to the gradients.
+
+use std::ops::{Div, Neg};
 
 use nalgebra::{AbstractRotation, Isometry, Point, SVector};
 
-use super::{Multiplier, RatioCounters};
+use super::{FacetPair, Multiplier, Optimum, RatioCounters};
 
 /// Ratio metric of two polygons or polyhedra: the least factor r by which both must be scaled about their
 /// centroids to share a point. Below 1 they overlap, at 1 they touch, above 1 they are apart. N = D + 1. HA10 (3.2)
@@ -41,6 +43,25 @@ pub struct Gradient<const D: usize, A> {
     pub angular: [A; 2],
 }
 
+impl<const D: usize, A: Copy + Neg<Output = A> + Div<f64, Output = A>> Gradient<D, A> {
+    /// Gradient of a function that grows with the displacement of the point of b along `row`, and of the point of a
+    /// against it. `moment` is the moment of a force at a lever arm.
+    pub(crate) fn of_points(
+        row: SVector<f64, D>,
+        points: [Point<f64, D>; 2],
+        centres: &[Point<f64, D>; 2],
+        moment: impl Fn(&SVector<f64, D>, &SVector<f64, D>) -> A,
+    ) -> Self {
+        let lever = |k: usize| moment(&(points[k] - centres[k]), &row);
+        Self { linear: [-row, row], angular: [-lever(0), lever(1)] }
+    }
+
+    /// Gradient divided by a number.
+    pub(crate) fn over(&self, divisor: f64) -> Self {
+        Self { linear: self.linear.map(|v| v / divisor), angular: self.angular.map(|v| v / divisor) }
+    }
+}
+
 /// Proof that the multipliers and the point of a [`Ratio`] give, recomputed from the bodies.
 ///
 /// With `least >= 0`, `sum = 1` and `balance = 0`, r cannot be below `bound`: if that exceeds 1 the bodies are
@@ -65,6 +86,31 @@ pub(crate) type PosedFacets<'a, R, const D: usize> =
     (&'a [SVector<f64, D>], Point<f64, D>, &'a Isometry<f64, R, D>);
 
 impl<const D: usize, const N: usize> Ratio<D, N> {
+    /// Metric of a solution in the frame of the first body. `to_world` rotates a vector of that frame into the world,
+    /// `over_r` divides a vector by the factor found. The witness points are left where the scaled bodies meet, scaled
+    /// back on each body.
+    pub(crate) fn of_optimum(
+        pair: &FacetPair<'_, D>,
+        found: &Optimum<D, N>,
+        centres: [Point<f64, D>; 2],
+        coincident: bool,
+        to_world: impl Fn(SVector<f64, D>) -> SVector<f64, D>,
+        over_r: impl Fn(SVector<f64, D>) -> SVector<f64, D>,
+    ) -> Self {
+        let touching = centres[0] + over_r(to_world(found.point));
+        Self {
+            r: if coincident { 0.0 } else { found.r },
+            point: if coincident { centres[0] } else { centres[0] + to_world(found.point) },
+            gradient: to_world(found.gradient),
+            centres,
+            near: [touching, centres[1] + over_r(to_world(found.point - pair.offset))],
+            multipliers: found.multipliers,
+            counters: found.counters,
+            shift: to_world(over_r(pair.offset)) - (centres[1] - centres[0]),
+            touching,
+        }
+    }
+
     /// Metric ρ = (r − 1) / r: negative when overlapping [1], −∞ where centroids coincide. HA10 (3.5)
     pub fn rho(&self) -> f64 {
         (self.r - 1.0) / self.r

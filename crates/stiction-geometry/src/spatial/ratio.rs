@@ -25,23 +25,17 @@ const PARALLEL_EDGES_SINE_SQUARED: f64 = 1e-20;
 impl Ratio {
     /// Gradient of r [1/m, 1].
     pub fn r_gradient(&self) -> Gradient {
-        let g = self.gradient;
-        let lever = |k: usize| (self.point - self.centres[k]).cross(&g);
-        Gradient { linear: [-g, g], angular: [-lever(0), lever(1)] }
+        Gradient::of_points(self.gradient, [self.point; 2], &self.centres, Vector3::cross)
     }
 
     /// Gradient of ρ [1/m, 1]: the gradient of r over r². HA10 (4.5)
     pub fn rho_gradient(&self) -> Gradient {
-        let r = self.r_gradient();
-        let square = self.r * self.r;
-        Gradient { linear: r.linear.map(|v| v / square), angular: r.angular.map(|v| v / square) }
+        self.r_gradient().over(self.r * self.r)
     }
 
     /// Gradient of the gap δ [1, m]. It is not L times the gradient of r, because L changes as the bodies turn.
     pub fn gap_gradient(&self) -> Gradient {
-        let n = self.normal();
-        let lever = |k: usize| (self.near[k] - self.centres[k]).cross(&n);
-        Gradient { linear: [-n, n], angular: [-lever(0), lever(1)] }
+        Gradient::of_points(self.normal(), self.near, &self.centres, Vector3::cross)
     }
 
     /// Proof of optimality, recomputed over all facets.
@@ -94,34 +88,17 @@ fn in_world(
     // a matrix, because it rotates many vectors
     let rotation = pose_a.rotation.to_rotation_matrix();
     let centres = [pose_a * a.centre, pose_b * b.centre];
-    let mut ratio = Ratio {
-        r: if coincident { 0.0 } else { found.r },
-        point: if coincident { centres[0] } else { centres[0] + rotation * found.point },
-        gradient: rotation * found.gradient,
-        centres,
-        near: centres,
-        multipliers: found.multipliers,
-        counters: found.counters,
-        shift: rotation * (pair.offset * (1.0 / found.r)) - (centres[1] - centres[0]),
-        touching: centres[0] + rotation * found.point * (1.0 / found.r),
-    };
-    ratio.near = witness_points(&ratio, &pair, &rotation, &found);
+    let to_world = |v| rotation * v;
+    let over_r = |v| v * (1.0 / found.r);
+    let mut ratio = Ratio::of_optimum(&pair, &found, centres, coincident, to_world, over_r);
+    ratio.near = witness_points(&ratio, &pair, &rotation);
     ratio.r.is_finite().then_some(ratio)
 }
 
-/// Witness points where the gap has its exact row.
-fn witness_points(
-    ratio: &Ratio,
-    pair: &FacetPair<'_, 3>,
-    rotation: &Rotation3<f64>,
-    found: &Optimum<3, 4>,
-) -> [Point3<f64>; 2] {
+/// Witness points where the gap has its exact row, from the meeting point on each body.
+fn witness_points(ratio: &Ratio, pair: &FacetPair<'_, 3>, rotation: &Rotation3<f64>) -> [Point3<f64>; 2] {
     let (n, gap) = (ratio.normal(), ratio.gap());
-    // the shared point, scaled back on each body
-    let on = |k: usize| {
-        let from = if k == 0 { found.point } else { found.point - pair.offset };
-        ratio.centres[k] + rotation * from * (1.0 / found.r)
-    };
+    let [on_a, on_b] = ratio.near;
     let facets = |body: usize| {
         ratio.multipliers.iter().filter(move |m| m.body == body).map(move |m| {
             let a = pair.bodies[body].a[m.facet];
@@ -130,7 +107,7 @@ fn witness_points(
     };
     match facets(0).count() {
         // a vertex of b on a facet of a
-        0 | 1 => [on(1) - gap * n, on(1)],
+        0 | 1 => [on_b - gap * n, on_b],
         // two edges
         2 => {
             let along = |body: usize| {
@@ -138,7 +115,7 @@ fn witness_points(
                 let (first, second) = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
                 first.cross(&second).try_normalize(0.0).unwrap_or_default()
             };
-            let (p, w) = (on(0), on(1) - on(0));
+            let (p, w) = (on_a, on_b - on_a);
             let (u, v) = (rotation * along(0), rotation * along(1));
             let sine2 = u.cross(&v).norm_squared();
             let s = if sine2 > PARALLEL_EDGES_SINE_SQUARED {
@@ -148,6 +125,6 @@ fn witness_points(
             };
             [p + s * u, p + s * u + gap * n]
         }
-        _ => [on(0), on(0) + gap * n],
+        _ => [on_a, on_a + gap * n],
     }
 }

@@ -229,19 +229,26 @@ pub(crate) fn active<const D: usize, const N: usize>(ratio: &Ratio<D, N>) -> [(u
     facets
 }
 
-/// Checks the gradients of r, ρ and the gap against central differences of step `h`. `row` gives the component of a
-/// gradient that belongs to the motion, and its scale.
-pub(crate) fn assert_gradients<const D: usize, const N: usize, A>(
-    [minus, at, plus]: [&Ratio<D, N>; 3],
+/// Checks the gradients of r, ρ and the gap against central differences of step `h`; `moved` gives the metric after a
+/// motion by a length or angle. `row` gives the component of a gradient that belongs to the motion, and its scale.
+/// Returns `false` where the active facets change, so that the metric is not differentiable.
+pub(crate) fn agrees_with_differences<const D: usize, const N: usize, A>(
+    at: &Ratio<D, N>,
     h: f64,
+    moved: impl Fn(f64) -> Ratio<D, N>,
     gradients: &[Gradient<D, A>; 3],
     row: impl Fn(&Gradient<D, A>) -> (f64, f64),
-) {
+) -> bool {
+    let (plus, minus) = (moved(h), moved(-h));
+    if active(&plus) != active(at) || active(&minus) != active(at) {
+        return false;
+    }
     let changes = [plus.r - minus.r, plus.rho() - minus.rho(), plus.gap() - minus.gap()];
     for (k, (change, gradient)) in changes.into_iter().zip(gradients).enumerate() {
         let (difference, (row, scale)) = (change / (2.0 * h), row(gradient));
         assert!((difference - row).abs() <= 1e-6 * scale, "{k}: {difference} {row}\n{at:?}");
     }
+    true
 }
 
 /// Checks that a certificate proves a factor r to round-off.

@@ -79,3 +79,12 @@ pub(crate) fn read(path: &Path) -> (Vec<StepRecord>, Option<Damage>) {
     let records = journal.by_ref().collect::<Result<_, _>>().unwrap();
     (records, journal.damage())
 }
+
+/// Writes a journal of some steps with the default scheme, and returns its bytes.
+pub(crate) fn written(path: &Path, steps: usize) -> Vec<u8> {
+    let mut simulation = simulation(Scheme::default());
+    let mut writer = JournalWriter::create(path, &header(), simulation.state()).unwrap();
+    run(&mut simulation, &mut writer, steps);
+    drop(writer);
+    fs::read(path).unwrap()
+}

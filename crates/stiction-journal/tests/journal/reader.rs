@@ -1,20 +1,14 @@
 //! Reader: damage is found with its record, and other formats are refused.
 
-use crate::common::{Folder, header, read, run, simulation};
+use crate::common::{Folder, read, written};
 use std::fs;
-use stiction::Scheme;
 use stiction_journal::{Journal, JournalError, JournalWriter};
 
 #[test]
 fn a_changed_byte_is_found_with_its_record_and_nothing_is_cut_off() {
     let folder = Folder::new("changed");
     let path = folder.file("run.journal");
-    let mut first = simulation(Scheme::default());
-    let start = first.state().clone();
-    let mut writer = JournalWriter::create(&path, &header(), &start).unwrap();
-    run(&mut first, &mut writer, 8);
-    drop(writer);
-    let bytes = fs::read(&path).unwrap();
+    let bytes = written(&path, 8);
     for at in (0..bytes.len()).step_by(7) {
         let mut changed = bytes.clone();
         changed[at] ^= 0x10;

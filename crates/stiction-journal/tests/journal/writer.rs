@@ -1,6 +1,6 @@
 //! Writer: journals cut anywhere are resumed, and failed writes are reported.
 
-use crate::common::{Folder, header, read, run, simulation};
+use crate::common::{Folder, header, read, run, simulation, written};
 use std::fs;
 use std::path::Path;
 use stiction::Scheme;
@@ -10,12 +10,7 @@ use stiction_journal::{Journal, JournalError, JournalWriter};
 fn a_journal_cut_anywhere_is_resumed_from_its_last_complete_record() {
     let folder = Folder::new("cut");
     let whole = folder.file("whole.journal");
-    let mut first = simulation(Scheme::default());
-    let start = first.state().clone();
-    let mut writer = JournalWriter::create(&whole, &header(), &start).unwrap();
-    run(&mut first, &mut writer, 12);
-    drop(writer);
-    let bytes = fs::read(&whole).unwrap();
+    let bytes = written(&whole, 12);
     let path = folder.file("cut.journal");
     let mut read_steps = 0;
     // all lengths of the first records, then some of each

@@ -1,12 +1,11 @@
 //! `stiction-lab bench chains`: time per link and step of chains, and how it grows with their length.
 
-use super::timing::write_json;
+use super::timing::ResultFile;
 use crate::{BadInput, Outcome, print};
 use cpu_time::ProcessTime;
 use nalgebra::{Isometry2, Isometry3, Point2, Point3, UnitQuaternion, Vector2, Vector3};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use stiction::{Mistakes, Scheme, Simulation, State, StepError, StepReport, System, planar, spatial};
 use stiction_papers::slope;
 
@@ -23,9 +22,8 @@ pub(crate) struct ChainArguments {
     /// Timed steps of each chain; a tenth as many are made before
     #[arg(long, default_value_t = 30)]
     steps: usize,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 /// Maximum step [s].
@@ -102,8 +100,7 @@ pub(crate) fn run(arguments: &ChainArguments) -> Result<Outcome, BadInput> {
             }
         }
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
-    print(&table(&measurements))?;
+    arguments.results.publish(&measurements, &table(&measurements))?;
     Ok(Outcome::Solved)
 }
 

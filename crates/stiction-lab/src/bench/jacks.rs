@@ -1,12 +1,11 @@
 //! `stiction-lab bench jacks`: energy, penetration and rest of jacks that fall into a heap.
 
-use super::timing::write_json;
+use super::timing::{ResultFile, measured_or_printed};
 use crate::heaps::{self, ARM};
-use crate::{BadInput, Outcome, print};
+use crate::{BadInput, Outcome};
 use cpu_time::ProcessTime;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use stiction::{Simulation, StepReport, System};
 
 /// Jacks (three crossed boxes each) that fall into a heap: 10 s at h = 0.005 s for each of three seeds.
@@ -24,9 +23,8 @@ pub(crate) struct JackArguments {
     /// Simulated time [s]; below 10 s the final kinetic energy is not checked
     #[arg(long, default_value_t = 10.0)]
     time: f64,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 /// Step [s].
@@ -66,16 +64,13 @@ struct JackMeasurement {
 pub(crate) fn run(arguments: &JackArguments) -> Result<Outcome, BadInput> {
     let mut measurements = Vec::new();
     for seed in 1..=arguments.seeds {
-        match measure(arguments, seed) {
-            Ok(found) => measurements.push(found),
-            Err(error) => {
-                print(&format!("seed {seed}: {error}\n"))?;
-                return Ok(Outcome::NotSolved);
-            }
-        }
+        let case = format!("seed {seed}");
+        let Some(found) = measured_or_printed(&case, measure(arguments, seed))? else {
+            return Ok(Outcome::NotSolved);
+        };
+        measurements.push(found);
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
-    print(&table(&measurements))?;
+    arguments.results.publish(&measurements, &table(&measurements))?;
     let holds = measurements.iter().all(|m| m.verdict == "holds");
     Ok(if holds { Outcome::Solved } else { Outcome::NotSolved })
 }

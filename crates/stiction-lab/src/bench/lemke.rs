@@ -1,7 +1,7 @@
 //! `stiction-lab bench lemke`: Lemke's method on towers of boxes.
 
-use super::timing::{Times, write_json};
-use crate::{BadInput, Outcome, print, write_file};
+use super::timing::{ResultFile, Times, measured_or_printed};
+use crate::{BadInput, Outcome, write_file};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -21,9 +21,8 @@ pub(crate) struct LemkeArguments {
     /// Time spent on each measurement [s]
     #[arg(long, default_value_t = 0.3)]
     seconds: f64,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
     /// Write the dense problems as JSON, so that other programs can be timed on them
     #[arg(long, value_name = "DIR")]
     problems: Option<PathBuf>,
@@ -56,17 +55,14 @@ pub(crate) fn run(arguments: &LemkeArguments) -> Result<Outcome, BadInput> {
     let mut measurements = Vec::new();
     for boxes in BOXES {
         for seed in 0..arguments.seeds {
-            match measure(boxes, seed, arguments)? {
-                Ok(measurement) => measurements.push(measurement),
-                Err(error) => {
-                    print(&format!("tower of {boxes} boxes, seed {seed}: {error}\n"))?;
-                    return Ok(Outcome::NotSolved);
-                }
-            }
+            let case = format!("tower of {boxes} boxes, seed {seed}");
+            let Some(measurement) = measured_or_printed(&case, measure(boxes, seed, arguments)?)? else {
+                return Ok(Outcome::NotSolved);
+            };
+            measurements.push(measurement);
         }
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
-    print(&table(&measurements))?;
+    arguments.results.publish(&measurements, &table(&measurements))?;
     Ok(Outcome::Solved)
 }
 

@@ -1,12 +1,11 @@
 //! `stiction-lab bench long`: drift, penetration, time and memory of runs of many steps.
 
-use super::timing::{resident, write_json};
+use super::timing::{ResultFile, measured_or_printed, resident};
 use crate::heaps::{self, G};
-use crate::{BadInput, Outcome, print};
+use crate::{BadInput, Outcome};
 use nalgebra::Vector3;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 use stiction::spatial::{Model, World};
 use stiction::{Scheme, Simulation, StepError, StepReport, System};
@@ -27,9 +26,8 @@ pub(crate) struct LongRunArguments {
     /// Boxes in the drum
     #[arg(long, default_value_t = 18)]
     boxes: u32,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 /// Scenes of the command.
@@ -95,16 +93,12 @@ pub(crate) fn run(arguments: &LongRunArguments) -> Result<Outcome, BadInput> {
     ];
     let mut measurements = Vec::new();
     for (_, scene, world) in scenes.into_iter().filter(|s| arguments.scene.is_none_or(|scene| scene == s.0)) {
-        match measure(scene, world, arguments.steps.max(10)) {
-            Ok(found) => measurements.push(found),
-            Err(error) => {
-                print(&format!("{scene}: {error}\n"))?;
-                return Ok(Outcome::NotSolved);
-            }
-        }
+        let Some(found) = measured_or_printed(scene, measure(scene, world, arguments.steps.max(10)))? else {
+            return Ok(Outcome::NotSolved);
+        };
+        measurements.push(found);
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
-    print(&table(&measurements))?;
+    arguments.results.publish(&measurements, &table(&measurements))?;
     let holds = measurements.iter().all(|m| m.verdict == "holds");
     Ok(if holds { Outcome::Solved } else { Outcome::NotSolved })
 }

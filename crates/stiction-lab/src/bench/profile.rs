@@ -1,9 +1,9 @@
 //! `stiction-lab bench profile`: time of each phase of a step.
 
 use super::chains;
-use super::timing::write_json;
+use super::timing::{ResultFile, measured_or_printed};
 use crate::heaps;
-use crate::{BadInput, Outcome, print, write_file};
+use crate::{BadInput, Outcome, write_file};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -24,9 +24,8 @@ pub(crate) struct ProfileArguments {
     /// Draw the profile as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 /// Step [s].
@@ -58,19 +57,14 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Outcome, BadInput> {
     let mut measurements = Vec::new();
     for (scene, h, model) in scenes {
         let model = model.map_err(|error| BadInput(error.to_string()))?;
-        match pool.install(|| measure(scene, model, h, arguments.steps.max(1))) {
-            Ok(found) => measurements.extend(found),
-            Err(error) => {
-                print(&format!("{scene}: {error}\n"))?;
-                return Ok(Outcome::NotSolved);
-            }
-        }
+        let measured = pool.install(|| measure(scene, model, h, arguments.steps.max(1)));
+        let Some(found) = measured_or_printed(scene, measured)? else { return Ok(Outcome::NotSolved) };
+        measurements.extend(found);
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
     if let Some(path) = &arguments.svg {
         write_file(path, &picture(&measurements))?;
     }
-    print(&table(&measurements, arguments.threads.max(1)))?;
+    arguments.results.publish(&measurements, &table(&measurements, arguments.threads.max(1)))?;
     Ok(Outcome::Solved)
 }
 

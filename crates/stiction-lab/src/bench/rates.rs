@@ -1,10 +1,9 @@
 //! `stiction-lab bench rates`: fraction of random heaps that are solved, and the residuals of the others.
 
-use super::timing::write_json;
-use crate::{BadInput, Outcome, print};
+use super::timing::ResultFile;
+use crate::{BadInput, Outcome};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use stiction_lcp::{Solver, Workspace};
 use stiction_problems::ensemble::{Arrangement, Heap};
 
@@ -16,9 +15,8 @@ pub(crate) struct RateArguments {
     /// Heaps of each arrangement and friction
     #[arg(long, default_value_t = 200)]
     count: u64,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 const ARRANGEMENTS: [Arrangement; 7] = [
@@ -86,8 +84,7 @@ pub(crate) fn run(arguments: &RateArguments) -> Result<Outcome, BadInput> {
         rate.mean_factorizations /= (rate.count as f64).max(1.0);
         rates.push(rate);
     }
-    write_json(arguments.json.as_deref(), &rates)?;
-    print(&table(&rates))?;
+    arguments.results.publish(&rates, &table(&rates))?;
     Ok(Outcome::Solved)
 }
 

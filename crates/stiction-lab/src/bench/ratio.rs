@@ -1,6 +1,6 @@
 //! `stiction-lab bench ratio`: time of queries of the ratio metric beside parry's GJK and EPA.
 
-use super::timing::write_json;
+use super::timing::ResultFile;
 use crate::{BadInput, Outcome, print};
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use rand::{RngExt, SeedableRng};
@@ -9,7 +9,6 @@ use serde::Serialize;
 use std::f64::consts::PI;
 use std::fmt::Write;
 use std::hint::black_box;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stiction_geometry::RatioCounters;
@@ -32,9 +31,8 @@ pub(crate) struct RatioArguments {
     /// Time spent on each measurement [s]
     #[arg(long, default_value_t = 0.1)]
     seconds: f64,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 /// Facets of the bodies.
@@ -140,8 +138,7 @@ pub(crate) fn run(arguments: &RatioArguments) -> Result<Outcome, BadInput> {
             measurements.extend(measure(&bodies, r, &queries, arguments.seconds));
         }
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
-    print(&table(&measurements))?;
+    arguments.results.publish(&measurements, &table(&measurements))?;
     Ok(Outcome::Solved)
 }
 

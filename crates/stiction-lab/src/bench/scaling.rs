@@ -1,11 +1,10 @@
 //! `stiction-lab bench scaling`: time of a step against the number of bodies and of threads.
 
-use super::timing::{resident, write_json};
+use super::timing::{ResultFile, measured_or_printed, resident};
 use crate::heaps;
-use crate::{BadInput, Outcome, print};
+use crate::{BadInput, Outcome};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 use stiction::spatial::World;
 use stiction::{Simulation, StepReport};
@@ -26,9 +25,8 @@ pub(crate) struct ScalingArguments {
     /// Maximum number of threads
     #[arg(long, default_value_t = 2)]
     threads: usize,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 /// Repetitions of every step, of which the least time is kept.
@@ -72,17 +70,14 @@ pub(crate) fn run(arguments: &ScalingArguments) -> Result<Outcome, BadInput> {
             } else {
                 heaps::towers(bodies / HEIGHT, HEIGHT, 1)
             };
-            match measure(heap, bodies, world, arguments) {
-                Ok(found) => measurements.extend(found),
-                Err(error) => {
-                    print(&format!("{heap} of {bodies}: {error}\n"))?;
-                    return Ok(Outcome::NotSolved);
-                }
-            }
+            let case = format!("{heap} of {bodies}");
+            let Some(found) = measured_or_printed(&case, measure(heap, bodies, world, arguments))? else {
+                return Ok(Outcome::NotSolved);
+            };
+            measurements.extend(found);
         }
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
-    print(&table(&measurements))?;
+    arguments.results.publish(&measurements, &table(&measurements))?;
     Ok(Outcome::Solved)
 }
 

@@ -1,11 +1,10 @@
 //! `stiction-lab bench scenes`: time of the steps of named scenes.
 
-use super::timing::write_json;
+use super::timing::{ResultFile, measured_or_printed};
 use crate::scenes::{NamedScene, SceneStart, all};
-use crate::{BadInput, Outcome, print};
+use crate::{BadInput, Outcome};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 use stiction::{Scheme, Simulation, State, StepError, StepReport, System};
 
@@ -18,9 +17,8 @@ pub(crate) struct SceneArguments {
     /// Timed runs of each scene
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 /// Step [s].
@@ -65,19 +63,14 @@ pub(crate) fn run(arguments: &SceneArguments) -> Result<Outcome, BadInput> {
                 SceneStart::Plane(model, state) => measure(&**model, state, scheme(), arguments.runs),
                 SceneStart::Space(model, state) => measure(&**model, state, scheme(), arguments.runs),
             };
-            match measured {
-                Ok(measurement) => {
-                    measurements.push(SceneMeasurement { scene: name, scheme: scheme_name, ..measurement });
-                }
-                Err(error) => {
-                    print(&format!("{name}, {scheme_name}: {error}\n"))?;
-                    return Ok(Outcome::NotSolved);
-                }
-            }
+            let case = format!("{name}, {scheme_name}");
+            let Some(measurement) = measured_or_printed(&case, measured)? else {
+                return Ok(Outcome::NotSolved);
+            };
+            measurements.push(SceneMeasurement { scene: name, scheme: scheme_name, ..measurement });
         }
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
-    print(&table(&measurements))?;
+    arguments.results.publish(&measurements, &table(&measurements))?;
     Ok(Outcome::Solved)
 }
 

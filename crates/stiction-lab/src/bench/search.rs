@@ -1,11 +1,10 @@
 //! `stiction-lab bench search`: time of the contact search, alone and in steps.
 
-use super::timing::write_json;
-use crate::{BadInput, Outcome, print};
+use super::timing::ResultFile;
+use crate::{BadInput, Outcome};
 use nalgebra::{Isometry3, Point3, Vector3};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use stiction::spatial::{Attached, Body, Mass, Shape, World};
@@ -20,9 +19,8 @@ pub(crate) struct SearchArguments {
     /// Skip hulls of more than 2,000 facets and more than 100 balls
     #[arg(long)]
     small: bool,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
@@ -56,8 +54,7 @@ pub(crate) fn run(arguments: &SearchArguments) -> Result<Outcome, BadInput> {
     for case in cases(arguments.small) {
         measurements.push(measure(case).map_err(|error| BadInput(error.to_string()))?);
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
-    print(&table(&measurements))?;
+    arguments.results.publish(&measurements, &table(&measurements))?;
     Ok(Outcome::Solved)
 }
 

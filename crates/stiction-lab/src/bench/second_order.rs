@@ -3,13 +3,12 @@
 mod precision;
 mod scenes;
 
-use super::timing::write_json;
+use super::timing::ResultFile;
 use crate::scenes::{NamedScene, SceneStart};
 use crate::{BadInput, Outcome, print};
 use precision::Precision;
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 use stiction::{EventLocation, Level, Scheme, Simulation, State, StepReport, System, Trapezoidal};
 
@@ -29,9 +28,8 @@ pub(crate) struct SecondOrderArguments {
     /// Only scenes whose names contain this
     #[arg(long, value_name = "NAME", default_value = "")]
     scene: String,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 /// Step [s].
@@ -102,8 +100,7 @@ pub(crate) fn run(arguments: &SecondOrderArguments) -> Result<Outcome, BadInput>
         precision.extend(precision::free(arguments.patience).map_err(|e| bad(&e))?);
     }
     let measured = SecondOrderResults { steps, precision };
-    write_json(arguments.json.as_deref(), &measured)?;
-    print(&table(&measured.steps))?;
+    arguments.results.publish(&measured, &table(&measured.steps))?;
     print(&precision::table(&measured.precision))?;
     Ok(Outcome::Solved)
 }

@@ -1,10 +1,9 @@
 //! `stiction-lab bench solver`: time of the structured solver on heaps of boxes.
 
-use super::timing::{Times, write_json};
-use crate::{BadInput, Outcome, print};
+use super::timing::{ResultFile, Times};
+use crate::{BadInput, Outcome};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::PathBuf;
 use stiction_lcp::{LcpError, Solver, WarmStart, Workspace};
 use stiction_problems::ensemble::{Arrangement, Heap};
 
@@ -20,9 +19,8 @@ pub(crate) struct HeapArguments {
     /// Skip the heaps of 1,000 boxes
     #[arg(long)]
     small: bool,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFile,
 }
 
 /// Tolerance of the solver, relative to its scales.
@@ -66,8 +64,7 @@ pub(crate) fn run(arguments: &HeapArguments) -> Result<Outcome, BadInput> {
         let ratio = 10f64.powi(exponent);
         measurements.push(measure(heap(Arrangement::Tower(10), 0.01, ratio), true, arguments.seconds));
     }
-    write_json(arguments.json.as_deref(), &measurements)?;
-    print(&table(&measurements))?;
+    arguments.results.publish(&measurements, &table(&measurements))?;
     Ok(Outcome::Solved)
 }
 

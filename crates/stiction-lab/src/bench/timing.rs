@@ -1,8 +1,9 @@
 //! Times, memory and files of the benchmarks.
 
-use crate::{BadInput, write_file};
+use crate::{BadInput, print, write_file};
 use serde::Serialize;
-use std::path::Path;
+use std::fmt::Display;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Limits on the repetitions of a measurement.
@@ -41,9 +42,32 @@ pub(super) fn resident() -> Option<f64> {
     Some(kilobytes / 1e3)
 }
 
-/// Writes results as JSON if a file is given.
-pub(super) fn write_json<T: Serialize>(path: Option<&Path>, measured: &T) -> Result<(), BadInput> {
-    let Some(path) = path else { return Ok(()) };
-    let text = serde_json::to_string_pretty(measured).map_err(|e| BadInput::file(path, &e))?;
-    write_file(path, &(text + "\n"))
+/// File of the results.
+#[derive(clap::Args)]
+pub(super) struct ResultFile {
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl ResultFile {
+    /// Writes results as JSON if a file is given, and prints their table.
+    pub(super) fn publish<T: Serialize>(&self, measured: &T, table: &str) -> Result<(), BadInput> {
+        if let Some(path) = self.json.as_deref() {
+            let text = serde_json::to_string_pretty(measured).map_err(|e| BadInput::file(path, &e))?;
+            write_file(path, &(text + "\n"))?;
+        }
+        print(table)
+    }
+}
+
+/// Measurement of a case; `None` if it failed, after the reason is printed.
+pub(super) fn measured_or_printed<T>(
+    case: &str,
+    measured: Result<T, impl Display>,
+) -> Result<Option<T>, BadInput> {
+    match measured {
+        Ok(measured) => Ok(Some(measured)),
+        Err(error) => print(&format!("{case}: {error}\n")).map(|()| None),
+    }
 }

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &RatioFuzzArguments) -> Result<Outcome, BadInput> {
         begun.elapsed().as_secs_f64()
     );
     for (seed, what) in tally.failures.iter().take(MAX_PRINTED_PAIRS) {
-        let _ = writeln!(text, "\nstiction fuzz ratio --count 1 --seed {seed}: {what}");
+        let _ = writeln!(text, "\nstiction-lab fuzz ratio --count 1 --seed {seed}: {what}");
         let RandomPair { shapes, poses, .. } = sample(*seed);
         for ((shape, pose), name) in shapes.iter().zip(&poses).zip(["a", "b"]) {
             let shape = serde_json::to_string(shape).map_err(|e| BadInput(e.to_string()))?;

@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &SceneFuzzArguments) -> Result<Outcome, BadInput> {
         slowest.as_secs_f64()
     );
     for (seed, what) in tally.failures.iter().take(MAX_PRINTED_FILES) {
-        let _ = writeln!(text, "\nstiction fuzz scenes --count 1 --seed {seed}: {what}");
+        let _ = writeln!(text, "\nstiction-lab fuzz scenes --count 1 --seed {seed}: {what}");
     }
     if let Some((seed, _)) = tally.failures.first() {
         write_file(&arguments.out, &file(&seeds, *seed))?;

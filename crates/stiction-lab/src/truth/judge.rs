@@ -198,24 +198,21 @@ impl Judge {
         }
         let _ = std::fs::remove_file(&out);
         let mut command = Command::new(&self.program);
-        command.arg("run").arg(&scene).arg("--out").arg(&out).arg("--overwrite").args(options);
+        command.arg("run").arg(&scene).arg("--out").arg(&out).args(["--overwrite", "--json"]).args(options);
         match self.within_limit(&mut command) {
             None => Ended::Slow,
-            Some((Some(0), _)) => {
+            Some(ProgramOutput { code: Some(0), .. }) => {
                 samples(&out).map_or(Ended::Failed("no samples".to_string()), Ended::Samples)
             }
-            Some((Some(2), _)) => Ended::Refused,
-            Some((_, error)) => {
-                let last = error.lines().find(|line| !line.trim().is_empty()).unwrap_or("no message");
-                Ended::Failed(last.trim().to_string())
-            }
+            Some(ProgramOutput { code: Some(2), .. }) => Ended::Refused,
+            Some(output) => Ended::Failed(output.message()),
         }
     }
 
     fn verify(&self, name: &str, verdict: &mut Verdict) {
         let mut command = Command::new(&self.program);
         command.arg("verify").arg(self.folder.join("kept.journal"));
-        let code = self.within_limit(&mut command).and_then(|ended| ended.0);
+        let code = self.within_limit(&mut command).and_then(|output| output.code);
         if code != Some(0) {
             let code = code.map_or("no exit code".to_string(), |code| format!("exit code {code}"));
             let text = format!("{name}: verify gives {code}");
@@ -223,16 +220,20 @@ impl Judge {
         }
     }
 
-    /// Exit code and standard error of a command; `None` where it took longer than the limit and was ended.
-    fn within_limit(&self, command: &mut Command) -> Option<(Option<i32>, String)> {
-        let errors = self.folder.join("errors.txt");
-        let file = std::fs::File::create(&errors).ok()?;
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).spawn().ok()?;
+    /// Output of a command; `None` where it took longer than the limit and was ended.
+    fn within_limit(&self, command: &mut Command) -> Option<ProgramOutput> {
+        // files, because the program would wait at a full pipe
+        let [summary, errors] = ["summary.json", "errors.txt"].map(|name| self.folder.join(name));
+        let file = |path: &PathBuf| std::fs::File::create(path).ok();
+        command.stdin(Stdio::null()).stdout(file(&summary)?).stderr(file(&errors)?);
+        let mut child = command.spawn().ok()?;
+        let text = |path: &PathBuf| std::fs::read_to_string(path).unwrap_or_default();
         let begun = Instant::now();
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => {
-                    return Some((status.code(), std::fs::read_to_string(errors).unwrap_or_default()));
+                    let (stdout, stderr) = (text(&summary), text(&errors));
+                    return Some(ProgramOutput { code: status.code(), stdout, stderr });
                 }
                 Ok(None) if begun.elapsed() < self.limit => std::thread::sleep(Duration::from_millis(2)),
                 _ => {
@@ -242,6 +243,23 @@ impl Judge {
                 }
             }
         }
+    }
+}
+
+/// Exit code and output of a program that ended.
+struct ProgramOutput {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl ProgramOutput {
+    /// Reason of a failed run: the message of its summary. A program that aborts writes to standard error instead.
+    fn message(&self) -> String {
+        let summary: Option<serde_json::Value> = serde_json::from_str(&self.stdout).ok();
+        let message = summary.as_ref().and_then(|summary| summary.get("message")?.as_str());
+        let line = || self.stderr.lines().find(|line| !line.trim().is_empty());
+        message.or_else(line).unwrap_or("no message").trim().to_string()
     }
 }
 
@@ -290,6 +308,19 @@ mod tests {
         let expected =
             "[world]\ngravity = [1, -20]\n[materials.default]\nfriction = 1\n[[joints]]\nname = \"j\"";
         assert_eq!(perturbed(text, 2.0), expected);
+    }
+
+    #[test]
+    fn a_failed_run_is_reported_with_its_message() {
+        let output = |stdout: &str, stderr: &str| ProgramOutput {
+            code: Some(1),
+            stdout: stdout.to_string(),
+            stderr: stderr.to_string(),
+        };
+        let summary = r#"{"status": "failed", "message": "step at t = 0.1 s: more than 3 events"}"#;
+        assert_eq!(output(summary, "a warning").message(), "step at t = 0.1 s: more than 3 events");
+        assert_eq!(output("", "\nthread 'main' panicked\nat x.rs").message(), "thread 'main' panicked");
+        assert_eq!(output("{\"message\": null}", "").message(), "no message");
     }
 
     #[test]

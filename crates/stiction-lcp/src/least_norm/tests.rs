@@ -140,3 +140,18 @@ fn a_drive_beside_a_joint_stays_within_its_bound() {
         assert!((z - expected).abs() < 1e-12);
     }
 }
+
+#[test]
+fn malformed_data_have_no_answer() {
+    let (e, p) = (DMatrix::identity(2, 2), DVector::from_element(2, 1.0));
+    let friction = |mu, tangents| [ForceCone::Friction { mu, tangents }];
+    assert!(least_norm(&e, &p, &friction(0.5, 1)).is_some());
+    assert!(least_norm(&e, &p, &friction(0.5, 2)).is_none(), "three components, two columns");
+    assert!(least_norm(&e, &DVector::from_element(3, 1.0), &friction(0.5, 1)).is_none(), "three rows of p");
+    assert!(least_norm(&e, &DVector::from_element(2, f64::NAN), &friction(0.5, 1)).is_none());
+    for mu in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(least_norm(&e, &p, &friction(mu, 1)).is_none(), "{mu}");
+    }
+    let wide = DMatrix::identity(4, 4);
+    assert!(least_norm(&wide, &DVector::from_element(4, 1.0), &friction(0.5, 3)).is_none(), "three tangents");
+}

@@ -2,7 +2,7 @@
 
 use super::banded;
 use super::ellipse::{ELLIPSE_BAND, ELLIPSE_STEP, ELLIPSE_TIME};
-use super::record::{Ah04Run, carrying, curves, infeasibility_axes, largest, line, measured, speed_axes};
+use super::record::{Ah04Run, carrying, largest, line, measured, run_curves};
 use crate::GRAVITY;
 use crate::random::SplitMix64;
 use crate::{
@@ -166,11 +166,9 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         title: "AH04 Fig. 5: 21 disks on a table, stabilized".into(),
         content: FigureContent::Snapshots(frames),
     });
-    let title = "AH04 Fig. 6: infeasibility of 21 disks, h = 0.05 s";
-    let all = runs.iter().map(|(case, run)| run.infeasibility_curve(*case)).collect();
-    curves(out, "ah04-disks-infeasibility", title, infeasibility_axes(), all);
-    let all = runs.iter().map(|(case, run)| run.speed_curve(*case)).collect();
-    curves(out, "ah04-disks-speed", "AH04: speed of the fastest of 21 disks", speed_axes(), all);
+    let titles =
+        ["AH04 Fig. 6: infeasibility of 21 disks, h = 0.05 s", "AH04: speed of the fastest of 21 disks"];
+    run_curves(out, "ah04-disks", titles, &runs);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Elliptic body that falls on a table: AH04 §6, Figures 3 and 4.
 
 use super::banded;
-use super::record::{Ah04Run, carrying, curves, infeasibility_axes, largest, line, measured, speed_axes};
+use super::record::{Ah04Run, carrying, largest, line, measured, run_curves};
 use crate::GRAVITY;
 use crate::{ExperimentError, Figure, FigureContent, Outline, PublishedSense, Reproduction, Snapshot};
 use nalgebra::{Isometry2, Point2, Vector2};
@@ -53,7 +53,7 @@ impl Ellipse {
     pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Ah04Run, ExperimentError> {
         let model = self.model()?;
         let state = model.state();
-        Ok(Ah04Run::new(model, state, scheme, h, time)?)
+        Ok(Ah04Run::watched(model, state, scheme, h, time, |_, _| ())?)
     }
 
     /// Largest gap at the end of a step in which the contact carried an impulse [m]: height at which the body hovers.
@@ -142,11 +142,11 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         title: "AH04 Fig. 3: ellipse on a table, stabilized".into(),
         content: FigureContent::Snapshots(frames),
     });
-    let title = "AH04 Fig. 4: infeasibility of an ellipse on a table, h = 0.05 s";
-    let all = runs.iter().map(|(case, run)| run.infeasibility_curve(*case)).collect();
-    curves(out, "ah04-ellipse-infeasibility", title, infeasibility_axes(), all);
-    let all = runs.iter().map(|(case, run)| run.speed_curve(*case)).collect();
-    curves(out, "ah04-ellipse-speed", "AH04: speed of an ellipse on a table, h = 0.05 s", speed_axes(), all);
+    let titles = [
+        "AH04 Fig. 4: infeasibility of an ellipse on a table, h = 0.05 s",
+        "AH04: speed of an ellipse on a table, h = 0.05 s",
+    ];
+    run_curves(out, "ah04-ellipse", titles, &runs);
     Ok(())
 }
 

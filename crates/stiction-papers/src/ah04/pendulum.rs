@@ -45,7 +45,7 @@ impl Pendulum {
     pub fn run(self, scheme: Scheme, h: f64, time: f64) -> Result<Ah04Run, ExperimentError> {
         if self == Self::Squared {
             let state = State { t: 0.0, q: vec![1.0, 0.0], v: vec![0.0, 0.0], memory: Memory::default() };
-            return Ok(Ah04Run::new(SquaredPendulum, state, scheme, h, time)?);
+            return Ok(Ah04Run::watched(SquaredPendulum, state, scheme, h, time, |_, _| ())?);
         }
         let mut world = World::new(Vector2::new(0.0, -GRAVITY));
         let hook = world.add_body(Body::fixed("hook"));
@@ -61,7 +61,7 @@ impl Pendulum {
         }
         let model = world.build()?;
         let state = model.state();
-        Ok(Ah04Run::new(model, state, scheme, h, time)?)
+        Ok(Ah04Run::watched(model, state, scheme, h, time, |_, _| ())?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Recorded runs: states, infeasibility and speed after each step, and the measurements and figures made from them.
 
-use crate::{Axis, Curve, Figure, FigureContent, Measurement, Reproduction};
+use crate::{Axis, Curve, Figure, FigureContent, Measurement, Reproduction, step_count};
 use stiction::{ContactQuery, ContactRow, Scheme, Simulation, State, StepError, StepReport, System};
 
 /// Least value drawn on a logarithmic axis, in place of 0 [m].
@@ -40,7 +40,7 @@ impl Ah04Run {
         mut watch: impl FnMut(&Simulation<S>, &StepReport),
     ) -> Result<Self, StepError> {
         let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
-        let start = simulation.observe().infeasibility;
+        let start = simulation.observe()?.infeasibility;
         let mut run = Self {
             h,
             states: vec![simulation.state().clone()],
@@ -52,9 +52,7 @@ impl Ah04Run {
             problems: 0,
             additions: 0,
         };
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps")]
-        let steps = (time / h).round() as usize;
-        for _ in 0..steps {
+        for _ in 0..step_count(time, h) {
             let report = simulation.step(h)?;
             watch(&simulation, &report);
             run.states.push(simulation.state().clone());
@@ -67,17 +65,6 @@ impl Ah04Run {
             run.additions += report.work.additions;
         }
         Ok(run)
-    }
-
-    /// Runs with steps `h` for `time` [s].
-    pub(super) fn new<S: System>(
-        system: S,
-        state: State,
-        scheme: Scheme,
-        h: f64,
-        time: f64,
-    ) -> Result<Self, StepError> {
-        Self::watched(system, state, scheme, h, time, |_, _| ())
     }
 
     /// Part of a list after time `t` [s]; after 0 without the start.
@@ -187,6 +174,15 @@ pub(super) fn curves(
     }
     let content = FigureContent::Curves { axes, curves };
     out.figures.push(Figure { name: name.into(), title: title.into(), content });
+}
+
+/// Adds the infeasibility and the speed of runs over time, each run under its case; `name` begins the names of the files,
+/// `titles` are those of the two figures.
+pub(super) fn run_curves(out: &mut Reproduction, name: &str, titles: [&str; 2], runs: &[(&str, Ah04Run)]) {
+    let all = runs.iter().map(|(case, run)| run.infeasibility_curve(*case)).collect();
+    curves(out, &format!("{name}-infeasibility"), titles[0], infeasibility_axes(), all);
+    let all = runs.iter().map(|(case, run)| run.speed_curve(*case)).collect();
+    curves(out, &format!("{name}-speed"), titles[1], speed_axes(), all);
 }
 
 /// Axes of I(q) over time.

@@ -30,16 +30,16 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
     for depth in DEPTHS {
         for (form, phi) in [(GapForm::Rho, "Φ = ρ"), (GapForm::Ratio, "Φ = r − 1")] {
             let value = distance(Ha10Method { depth, ..Ha10Method::paper(form, 1.0, true) })?;
-            out.lines.push(line(NAME, format!("{phi}, floor {depth} m deep"), QUANTITY, value, None));
+            out.lines.push(line(NAME, format!("{phi}, floor {depth} m deep"), QUANTITY, value));
         }
     }
     let value = distance(Ha10Method::own(Scheme::default()))?;
-    out.lines.push(line(NAME, "own gap, default", QUANTITY, value, None));
-    out.lines.push(line(NAME, "exact", QUANTITY, exact(), None));
+    out.lines.push(line(NAME, "own gap, default", QUANTITY, value));
+    out.lines.push(line(NAME, "exact", QUANTITY, exact()));
     for depth in DEPTHS {
         let method = Ha10Method { depth, normalized: false, ..Ha10Method::paper(GapForm::Rho, 1.0, true) };
         let case = format!("Φ = ρ, friction as printed, floor {depth} m deep");
-        out.lines.push(line(NAME, case, QUANTITY, distance(method)?, None));
+        out.lines.push(line(NAME, case, QUANTITY, distance(method)?));
     }
     Ok(())
 }

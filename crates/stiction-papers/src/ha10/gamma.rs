@@ -37,8 +37,8 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
             for h in GAMMA_STEP_SIZES {
                 let [most, last] = of(Ha10Scene::Balance2, gamma, everywhere, h)?;
                 let case = format!("γ = {gamma}, h = {h}");
-                out.lines.push(line(experiment, &case, "largest max(0, −ρ) of all starts", most, None));
-                out.lines.push(line(experiment, case, "largest max(0, −ρ) at the end", last, None));
+                out.lines.push(line(experiment, &case, "largest max(0, −ρ) of all starts", most));
+                out.lines.push(line(experiment, case, "largest max(0, −ρ) at the end", last));
                 points.push([h, most]);
             }
             curves.push(Curve { label: format!("γ = {gamma}"), points });

@@ -9,6 +9,7 @@
 pub mod block;
 mod event;
 pub mod gamma;
+mod pairs;
 mod plane;
 pub mod rest;
 mod run;
@@ -34,12 +35,12 @@ pub fn reproduce() -> Result<Reproduction, ExperimentError> {
     Ok(out)
 }
 
+/// Measurement that the paper does not give.
 fn line(
     experiment: &'static str,
     case: impl Into<String>,
     quantity: &'static str,
     value: f64,
-    published: Option<f64>,
 ) -> Measurement {
-    Measurement::new("HA10", experiment, case.into(), quantity, value, published)
+    Measurement::new("HA10", experiment, case.into(), quantity, value, None)
 }

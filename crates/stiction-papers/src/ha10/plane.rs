@@ -1,110 +1,34 @@
 //! Events of the polygons of a planar model, and of each with the floor.
 
-use super::event::{BodyCentre, MAX_POINT_DISTANCE, PairSide, RatioEvent, ShapePair, is_near};
-use nalgebra::{Isometry2, Point2, Vector2};
-use stiction::planar::{Attached, Model};
-use stiction::{Material, PairId, State};
-use stiction_geometry::planar::{Basis, Gap, Growth, Polygon, Shape, gaps, growth, ratio};
-
-/// Shape of a body at its pose.
-struct PlacedPlanarShape<'a> {
-    shape: stiction::ShapeId,
-    side: PairSide,
-    material: Material,
-    attached: &'a Attached,
-    pose: Isometry2<f64>,
-}
+use super::event::ShapePair;
+use super::pairs::{PosedFacets, append_pairs};
+use nalgebra::{Isometry2, UnitComplex, Vector2};
+use stiction::State;
+use stiction::planar::Model;
+use stiction_geometry::planar::{Basis, Gap, Polygon, Shape, gaps, growth, ratio};
 
 /// Pairs of shapes and their events. Half-planes are floors whose centre is `depth` below their surface [m].
 pub(super) fn meetings(model: &Model, state: &State, depth: f64, out: &mut Vec<ShapePair>) {
-    let pieces = pieces(model, state);
-    let mut near = Vec::new();
-    for (i, a) in pieces.iter().enumerate() {
-        for b in &pieces[i + 1..] {
-            if a.side.place.is_none() && b.side.place.is_none() {
-                continue;
+    append_pairs(
+        model,
+        state,
+        |_| None,
+        |a, b| match (&a.attached.shape, &b.attached.shape) {
+            (Shape::HalfPlane, Shape::Polygon(polygon)) => {
+                Some(posed(polygon, &b.pose).on_floor(&a.pose, Vector2::y(), depth))
             }
-            let (r, events) = match (&a.attached.shape, &b.attached.shape) {
-                (Shape::HalfPlane, Shape::Polygon(polygon)) => floor(&a.pose, depth, (polygon, &b.pose)),
-                (Shape::Polygon(of_a), Shape::Polygon(of_b)) => {
-                    let pair = [(of_a, &a.pose), (of_b, &b.pose)];
-                    let Some(metric) = ratio(pair[0], pair[1], &mut Basis::default()) else { continue };
-                    near.clear();
-                    if is_near(metric.r) {
-                        let shapes = (&a.attached.shape, &b.attached.shape);
-                        // polygons have a gap function
-                        let _ = gaps(shapes.0, &a.pose, shapes.1, &b.pose, f64::INFINITY, &mut near);
-                    }
-                    let grown = |gap: &Gap| {
-                        let growth = growth(pair[0], pair[1], gap)?;
-                        pair.iter().all(|body| holds(*body, &growth)).then(|| event(gap.feature, &growth))
-                    };
-                    (metric.r, near.iter().filter_map(grown).collect())
-                }
-                _ => continue,
-            };
-            out.push(ShapePair {
-                pair: PairId { a: a.shape, b: b.shape },
-                sides: [a.side, b.side],
-                material: a.material.combined(&b.material),
-                r,
-                events,
-            });
-        }
-    }
+            (of_a @ Shape::Polygon(first), of_b @ Shape::Polygon(second)) => {
+                let r = ratio((first, &a.pose), (second, &b.pose), &mut Basis::default())?.r;
+                let gaps = |near: &mut _| gaps(of_a, &a.pose, of_b, &b.pose, f64::INFINITY, near);
+                let growth = |gap: &Gap| growth((first, &a.pose), (second, &b.pose), gap);
+                Some(posed(first, &a.pose).with_other(&posed(second, &b.pose), r, gaps, growth))
+            }
+            _ => None,
+        },
+        out,
+    );
 }
 
-fn pieces<'a>(model: &'a Model, state: &State) -> Vec<PlacedPlanarShape<'a>> {
-    let mut pieces = Vec::new();
-    let mut number = 0;
-    for (id, _) in model.world().bodies() {
-        let (Some(pose), Some(centre)) = (model.pose(state, id), model.centre(state, id)) else { continue };
-        let moves = model.velocities(id).is_some_and(|range| !range.is_empty());
-        let place =
-            moves.then_some(BodyCentre { number, centre: centre.coords.push(0.0).into(), axes: None });
-        number += usize::from(moves);
-        for (shape, attached) in model.world().shapes(id) {
-            pieces.push(PlacedPlanarShape {
-                shape,
-                side: PairSide { body: id, place },
-                material: attached.material,
-                attached,
-                pose: pose * attached.pose,
-            });
-        }
-    }
-    pieces
-}
-
-/// Whether a scaled body contains the point of an event, to [`MAX_POINT_DISTANCE`].
-fn holds((polygon, pose): (&Polygon, &Isometry2<f64>), growth: &Growth) -> bool {
-    let local = pose.inverse_transform_point(&growth.point) - polygon.centre();
-    polygon.facets().iter().all(|a| a.dot(&local) <= growth.r + MAX_POINT_DISTANCE * a.norm())
-}
-
-/// Events of every vertex of a polygon with a floor: r = (z + H)/L with z the height of the centre and L = H + z − that of
-/// the vertex.
-fn floor(
-    floor: &Isometry2<f64>,
-    depth: f64,
-    (polygon, pose): (&Polygon, &Isometry2<f64>),
-) -> (f64, Vec<RatioEvent>) {
-    let normal = floor.rotation * Vector2::y();
-    let height = |p: &Point2<f64>| normal.dot(&(p.coords - floor.translation.vector));
-    let centre = pose * polygon.centre();
-    let of_vertex = |(feature, vertex): (u32, &Point2<f64>)| {
-        let vertex = pose * vertex;
-        let length = depth + height(&centre) - height(&vertex);
-        let r = (height(&centre) + depth) / length;
-        event(feature, &Growth { r, length, normal, point: centre + r * (vertex - centre) })
-    };
-    let events: Vec<RatioEvent> =
-        (0..).zip(polygon.vertices()).map(of_vertex).filter(|e| e.length > 0.0 && e.r > 0.0).collect();
-    // a body below the centre of the floor has no events
-    (events.iter().map(|e| e.r).reduce(f64::min).unwrap_or(0.0), events)
-}
-
-fn event(feature: u32, growth: &Growth) -> RatioEvent {
-    let Growth { r, length, normal, point } = *growth;
-    RatioEvent { feature, r, length, normal: normal.push(0.0), point: point.coords.push(0.0).into() }
+fn posed<'a>(polygon: &'a Polygon, pose: &'a Isometry2<f64>) -> PosedFacets<'a, UnitComplex<f64>, 2> {
+    PosedFacets { facets: polygon.facets(), centre: polygon.centre(), vertices: polygon.vertices(), pose }
 }

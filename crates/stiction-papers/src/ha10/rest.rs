@@ -58,7 +58,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
                 }
             })?;
             let case = format!("{}, {case}, h = {REST_STEP}", scene.name());
-            let mut add = |quantity, value| out.lines.push(line("whole runs", &case, quantity, value, None));
+            let mut add = |quantity, value| out.lines.push(line("whole runs", &case, quantity, value));
             add("kinetic energy at the end [J]", end.kinetic);
             add("largest max(0, −ρ)", end.most);
             add("max(0, −ρ) at the end", end.last);

@@ -3,7 +3,7 @@
 use super::event::GapForm;
 use super::scenes::Ha10Scene;
 use super::system::Polyhedra;
-use crate::ExperimentError;
+use crate::{ExperimentError, step_count};
 use stiction::{Active, Level, Scheme, Simulation, State, StepReport, System};
 
 /// Depth of the centre of the floor below its surface [m].
@@ -83,9 +83,7 @@ impl Ha10Run {
         let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
         let mut run = Self::default();
         let mut report = StepReport::default();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps")]
-        let steps = (time / h).round() as usize;
-        for _ in 0..steps {
+        for _ in 0..step_count(time, h) {
             let before = lagging.then(|| simulation.state().clone());
             simulation.step_into(h, &mut report)?;
             if let Some(State { q, v, .. }) = before {

@@ -5,8 +5,8 @@ use super::line;
 use super::run::{Ha10Method, Ha10Run};
 use super::scenes::Ha10Scene;
 use crate::{
-    Agreement, Axis, Curve, ExperimentError, Figure, FigureContent, PublishedSense, Reproduction, Series,
-    slope,
+    Agreement, Axis, Curve, ExperimentError, Figure, FigureContent, Measurement, PublishedSense,
+    Reproduction, Series, slope,
 };
 use rayon::prelude::*;
 use stiction::Scheme;
@@ -73,13 +73,14 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
             let points = series(scene, method, steps)?;
             for [h, most] in &points {
                 let quantity = "largest max(0, −ρ) of all starts";
-                out.lines.push(line(experiment, format!("{case}, h = {h}"), quantity, *most, None));
+                out.lines.push(line(experiment, format!("{case}, h = {h}"), quantity, *most));
             }
             // values near round-off have no slope
             if points.iter().all(|p| p[1] > 1e-8) {
                 let published = (method.form == GapForm::Rho && !method.lagging).then_some(2.0);
                 let quantity = "slope of log max(0, −ρ) against log h, h ≤ 0.02";
-                let line = out.add(line(experiment, case, quantity, fine_slope(&points), published));
+                let line = out
+                    .add(Measurement { published, ..line(experiment, case, quantity, fine_slope(&points)) });
                 line.meant(PublishedSense::About);
                 if line.agreement() != Agreement::Reproduced {
                     line.because("the largest of a few starts: the slope of a fit strays by 0.35 with them");

@@ -1,6 +1,6 @@
 //! Recorded runs: states, energy and events after each step, and the measurements and figures made from them.
 
-use crate::{Axis, Curve, Figure, FigureContent, Reproduction};
+use crate::{Axis, Curve, Figure, FigureContent, Reproduction, step_count};
 use nalgebra::Matrix6;
 use stiction::{
     ConstraintId, Event, EventKind, Memory, Scheme, Simulation, State, StepError, StepReport, System,
@@ -45,9 +45,7 @@ impl Pagt06Run {
         };
         let mut simulation = Simulation::from_state(system, state).with_scheme(scheme);
         let mut report = StepReport::default();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps")]
-        let steps = (time / h).round() as usize;
-        for _ in 0..steps {
+        for _ in 0..step_count(time, h) {
             simulation.step_into(h, &mut report)?;
             let state = simulation.state();
             run.times.push(state.t);

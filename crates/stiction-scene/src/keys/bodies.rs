@@ -1,8 +1,8 @@
 //! Keys of bodies, shapes and materials.
 
 use super::{
-    ABOVE_0, AT_LEAST_0, COPIED, ChoiceWord, Dimension, Field, NUMBER, ORIENTATION_KEYS, POSE, Table,
-    TaggedTable, UNIT, VECTOR, ValueKind, optional, required, word,
+    ABOVE_0, AT_LEAST_0, COPIED, ChoiceWord, Dimension, Field, NUMBER, ORIENTATION_KEYS, POSE, ROTATION,
+    THREE_NUMBERS, Table, TaggedTable, UNIT, VECTOR, ValueKind, optional, required, table, word,
 };
 
 /// Torsional radius of a contact.
@@ -18,19 +18,17 @@ pub(super) const ROLLING: Field = optional(
     "Rolling length ℓ_r [m]: the moment against rolling is at most ℓ_r N. Default 0.",
 );
 
-pub(super) const MATERIAL: Table = Table {
-    name: "material",
-    doc: "Contact properties of a surface. Two surfaces have μ = √(μ_a μ_b) and e = max(e_a, e_b), unless a pair \
-          gives its own.",
-    fields: &[
+pub(super) const MATERIAL: Table = table(
+    "material",
+    "Contact properties of a surface. Two surfaces have μ = √(μ_a μ_b) and e = max(e_a, e_b), unless a pair \
+     gives its own.",
+    &[
         optional("friction", AT_LEAST_0, "Coulomb coefficient μ. Default 0.5."),
         optional("restitution", ValueKind::Number(UNIT), "Coefficient of restitution e, 0 to 1. Default 0."),
         TORSION,
         ROLLING,
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
 const MOTIONS: &[ChoiceWord] = &[
     word("rigid", "Translates and rotates."),
@@ -40,11 +38,11 @@ const MOTIONS: &[ChoiceWord] = &[
     word("kinematic", "Moves along `path`, independent of forces."),
 ];
 
-const PATH: Table = Table {
-    name: "path",
-    doc: "Prescribed motion, relative to the given pose of the body. Velocities are the derivatives of these \
-          expressions.",
-    fields: &[
+const PATH: Table = table(
+    "path",
+    "Prescribed motion, relative to the given pose of the body. Velocities are the derivatives of these \
+     expressions.",
+    &[
         optional(
             "position",
             ValueKind::Vector(&ValueKind::Formula),
@@ -67,22 +65,19 @@ const PATH: Table = Table {
         )
         .space(),
     ],
-    shared: &[],
-    one_of: &[&["angle", "angle_deg"]],
-};
+)
+.one_of(&[&["angle", "angle_deg"]]);
 
 const GROUP_LIST: ValueKind = ValueKind::List(&ValueKind::Integer(1, 32));
 
-const GROUPS: Table = Table {
-    name: "groups",
-    doc: "Collision groups. Two shapes touch if each belongs to a group that the other collides with.",
-    fields: &[
+const GROUPS: Table = table(
+    "groups",
+    "Collision groups. Two shapes touch if each belongs to a group that the other collides with.",
+    &[
         optional("member", GROUP_LIST, "Groups it belongs to, from 1 to 32. Default: 1."),
         optional("collides", GROUP_LIST, "Groups it collides with. Default: all."),
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
 /// Keys of a surface: of a body for all its shapes, or of one shape.
 const SURFACE: &[Field] = &[
@@ -90,16 +85,14 @@ const SURFACE: &[Field] = &[
     optional("groups", ValueKind::Table(&GROUPS), "Collision groups. Default: those of the body, or all."),
 ];
 
-const GRAIN: Table = Table {
-    name: "grain",
-    doc: "Grain of a surface: a direction along which friction differs.",
-    fields: &[
+const GRAIN: Table = table(
+    "grain",
+    "Grain of a surface: a direction along which friction differs.",
+    &[
         required("direction", VECTOR, "Direction in the body frame; its length does not matter."),
         required("ratio", ABOVE_0, "Friction along the grain as a multiple of that across it."),
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
 /// Keys of all shapes.
 const ATTACHED: &[Field] = &[
@@ -110,7 +103,7 @@ const ATTACHED: &[Field] = &[
     ),
     optional(
         "surface_velocity",
-        ValueKind::Rotation(&NUMBER),
+        ROTATION,
         "Velocity of the surface relative to the body, as of a conveyor [m/s]. In the plane along the outward normal \
          rotated by −90°, in space a vector in the body frame.",
     ),
@@ -118,7 +111,7 @@ const ATTACHED: &[Field] = &[
 ];
 
 const fn shape(name: &'static str, doc: &'static str, fields: &'static [Field]) -> Table {
-    Table { name, doc, fields, shared: &[POSE, SURFACE, ATTACHED], one_of: &[ORIENTATION_KEYS] }
+    table(name, doc, fields).sharing(&[POSE, SURFACE, ATTACHED]).one_of(&[ORIENTATION_KEYS])
 }
 
 const fn variant(word: &'static str, only: Option<Dimension>, table: &'static Table) -> TaggedTable {
@@ -153,31 +146,23 @@ const HALF_PLANE: Table = shape("half_plane", "Half-plane y ≤ 0 in its frame, 
 const SPHERE: Table = shape("sphere", "Ball.", &[RADIUS]);
 const ELLIPSOID: Table = shape("ellipsoid", "Ellipsoid.", &[SEMI_AXES]);
 const BOX: Table = shape("box", "Rectangular box.", &[HALF_EXTENTS]);
-const FACET: Table = Table {
-    name: "facet",
-    doc: "Half-space normal · x ≤ offset.",
-    fields: &[
+const FACET: Table = table(
+    "facet",
+    "Half-space normal · x ≤ offset.",
+    &[
         required("normal", VECTOR, "Outward normal of any length; the offset is scaled with it."),
         required("offset", NUMBER, "Offset [m]."),
     ],
-    shared: &[],
-    one_of: &[],
-};
-const POLYHEDRON: Table = Table {
-    one_of: &[ORIENTATION_KEYS, &["vertices", "facets"]],
-    ..shape(
-        "polyhedron",
-        "Convex polyhedron: the hull of points, or the intersection of half-spaces.",
-        &[
-            optional("vertices", ValueKind::List(&VECTOR), "Points of the hull [m]; at least 4."),
-            optional(
-                "facets",
-                ValueKind::List(&ValueKind::Table(&FACET)),
-                "Half-spaces of the intersection.",
-            ),
-        ],
-    )
-};
+);
+const POLYHEDRON: Table = shape(
+    "polyhedron",
+    "Convex polyhedron: the hull of points, or the intersection of half-spaces.",
+    &[
+        optional("vertices", ValueKind::List(&VECTOR), "Points of the hull [m]; at least 4."),
+        optional("facets", ValueKind::List(&ValueKind::Table(&FACET)), "Half-spaces of the intersection."),
+    ],
+)
+.one_of(&[ORIENTATION_KEYS, &["vertices", "facets"]]);
 const HALF_SPACE: Table = shape("half_space", "Half-space z ≤ 0 in its frame, such as a floor.", &[]);
 
 const SHAPES: &[TaggedTable] = &[
@@ -194,16 +179,13 @@ const SHAPES: &[TaggedTable] = &[
     variant("half_space", SPACE, &HALF_SPACE),
 ];
 
-pub(super) const BODY: Table = Table {
-    name: "body",
-    doc: "Body.",
-    fields: &[
+pub(super) const BODY: Table = table("body", "Body.", &[
         required("name", ValueKind::Name, "Unique name."),
         optional("motion", ValueKind::Choice(MOTIONS), "Kind of motion. Default: rigid."),
         optional("velocity", VECTOR, "Velocity of its centre of mass at the start [m/s]. Default 0."),
         optional(
             "angular_velocity",
-            ValueKind::Rotation(&NUMBER),
+            ROTATION,
             "Angular velocity at the start, in the world [rad/s]. Default 0.",
         ),
         optional(
@@ -220,7 +202,7 @@ pub(super) const BODY: Table = Table {
         ),
         optional(
             "products_of_inertia",
-            ValueKind::Fixed(3, &NUMBER),
+            THREE_NUMBERS,
             "Entries xy, xz and yz of the tensor of inertia [kg m²]. Default 0.",
         )
         .space(),
@@ -232,7 +214,4 @@ pub(super) const BODY: Table = Table {
             "Shapes; several make a compound. Default: none.",
         ),
         COPIED,
-    ],
-    shared: &[POSE, SURFACE],
-    one_of: &[ORIENTATION_KEYS, &["density", "mass"]],
-};
+    ]).sharing(&[POSE, SURFACE]).one_of(&[ORIENTATION_KEYS, &["density", "mass"]]);

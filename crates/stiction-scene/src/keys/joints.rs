@@ -3,7 +3,7 @@
 use super::bodies::{ROLLING, TORSION};
 use super::{
     ABOVE_0, ANY, AT_LEAST_0, COPIED, ChoiceWord, Dimension, Field, NUMBER, NumberRange, ORIENTATION_KEYS,
-    POSE, Table, TaggedTable, UNIT, VECTOR, ValueKind, optional, required, word,
+    POSE, Table, TaggedTable, UNIT, VECTOR, ValueKind, optional, required, table, word,
 };
 
 const TWO: Field = required(
@@ -41,46 +41,44 @@ const JOINTS: &[ChoiceWord] = &[
 const LIMIT: ValueKind = ValueKind::Number(NumberRange { infinite: true, ..ANY });
 
 const FORCE_LIMIT: Field = required("force", AT_LEAST_0, "Largest torque or force [N m; N].");
-const VELOCITY_MOTOR: Table = Table {
-    name: "velocity_motor",
-    doc: "Velocity motor: drives the coordinate to a speed.",
-    fields: &[
+const VELOCITY_MOTOR: Table = table(
+    "velocity_motor",
+    "Velocity motor: drives the coordinate to a speed.",
+    &[
         optional("speed", NUMBER, "Speed of the coordinate [rad/s; m/s]."),
         optional("speed_deg", NUMBER, "Speed of the coordinate [°/s]."),
         FORCE_LIMIT,
     ],
-    shared: &[],
-    one_of: &[&["speed", "speed_deg"]],
-};
-const POSITION_MOTOR: Table = Table {
-    name: "position_motor",
-    doc: "Position motor: drives the coordinate to a target, with the speed gain · (target − coordinate).",
-    fields: &[
+)
+.one_of(&[&["speed", "speed_deg"]]);
+const POSITION_MOTOR: Table = table(
+    "position_motor",
+    "Position motor: drives the coordinate to a target, with the speed gain · (target − coordinate).",
+    &[
         optional("target", NUMBER, "Target of the coordinate [rad; m]."),
         optional("target_deg", NUMBER, "Target of the coordinate [°]."),
         required("gain", AT_LEAST_0, "Gain [1/s]. It is unstable with steps above 2/gain."),
         FORCE_LIMIT,
     ],
-    shared: &[],
-    one_of: &[&["target", "target_deg"]],
-};
+)
+.one_of(&[&["target", "target_deg"]]);
 const MOTOR: ValueKind = ValueKind::Tagged(&[
     TaggedTable { word: "velocity", only: None, table: &VELOCITY_MOTOR },
     TaggedTable { word: "position", only: None, table: &POSITION_MOTOR },
 ]);
 
-const FRAME: Table = Table {
-    name: "frame",
-    doc: "Frame of a joint in a body. Its x axis is the joint axis in the plane, its z axis in space.",
-    fields: &[],
-    shared: &[POSE],
-    one_of: &[ORIENTATION_KEYS],
-};
+const FRAME: Table = table(
+    "frame",
+    "Frame of a joint in a body. Its x axis is the joint axis in the plane, its z axis in space.",
+    &[],
+)
+.sharing(&[POSE])
+.one_of(&[ORIENTATION_KEYS]);
 
-pub(super) const JOINT: Table = Table {
-    name: "joint",
-    doc: "Joint between two bodies. Angles and displacements are measured from the start, where they are 0.",
-    fields: &[
+pub(super) const JOINT: Table = table(
+    "joint",
+    "Joint between two bodies. Angles and displacements are measured from the start, where they are 0.",
+    &[
         NAME,
         required("kind", ValueKind::Choice(JOINTS), "Kind of joint."),
         TWO,
@@ -123,18 +121,17 @@ pub(super) const JOINT: Table = Table {
         optional("collide", ValueKind::Flag, "true: the two bodies collide with each other. Default false."),
         COPIED,
     ],
-    shared: &[],
-    one_of: &[&["at", "frame_a"], &["at", "frame_b"], &["axis", "frame_a"], &["limits", "limits_deg"]],
-};
+)
+.one_of(&[&["at", "frame_a"], &["at", "frame_b"], &["axis", "frame_a"], &["limits", "limits_deg"]]);
 
 const STIFFNESS: Field = optional("stiffness", AT_LEAST_0, "Stiffness [N/m]. Default 0.");
 const DAMPING: Field = optional("damping", AT_LEAST_0, "Damping [N s/m]. Default 0.");
 
-pub(super) const SPRING: Table = Table {
-    name: "spring",
-    doc: "Spring and damper between points of two bodies. With a rest length it acts along the line between them, \
-          with rest length 0 in every direction.",
-    fields: &[
+pub(super) const SPRING: Table = table(
+    "spring",
+    "Spring and damper between points of two bodies. With a rest length it acts along the line between them, \
+     with rest length 0 in every direction.",
+    &[
         NAME,
         TWO,
         optional("point_a", VECTOR, "Point of the first body, in its frame [m]. Default: the origin."),
@@ -144,14 +141,12 @@ pub(super) const SPRING: Table = Table {
         optional("rest_length", AT_LEAST_0, "Length without force [m]. Default 0."),
         COPIED,
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
-pub(super) const RAIL: Table = Table {
-    name: "rail",
-    doc: "Spring and damper between a point of a body and a coordinate along an axis of the world.",
-    fields: &[
+pub(super) const RAIL: Table = table(
+    "rail",
+    "Spring and damper between a point of a body and a coordinate along an axis of the world.",
+    &[
         NAME,
         ONE,
         optional("point", VECTOR, "Point of the body, in its frame [m]. Default: the origin."),
@@ -161,15 +156,13 @@ pub(super) const RAIL: Table = Table {
         DAMPING,
         COPIED,
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
-pub(super) const FORCE: Table = Table {
-    name: "force",
-    doc: "Force on a body: numbers, or expressions of time t and of the state of the body: x, y, z and vx, vy, vz of \
-          its centre of mass, in the plane angle and omega, in space wx, wy, wz in the world.",
-    fields: &[
+pub(super) const FORCE: Table = table(
+    "force",
+    "Force on a body: numbers, or expressions of time t and of the state of the body: x, y, z and vx, vy, vz of \
+     its centre of mass, in the plane angle and omega, in space wx, wy, wz in the world.",
+    &[
         NAME,
         ONE,
         optional(
@@ -181,14 +174,12 @@ pub(super) const FORCE: Table = Table {
         optional("torque", ValueKind::Rotation(&ValueKind::Formula), "Torque in the world [N m]. Default 0."),
         COPIED,
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
-pub(super) const PAIR: Table = Table {
-    name: "pair",
-    doc: "Contact properties of two bodies or two materials. The name of a copied body stands for all its copies.",
-    fields: &[
+pub(super) const PAIR: Table = table(
+    "pair",
+    "Contact properties of two bodies or two materials. The name of a copied body stands for all its copies.",
+    &[
         optional("bodies", ValueKind::Fixed(2, &ValueKind::Text), "Names of two bodies."),
         optional("materials", ValueKind::Fixed(2, &ValueKind::Text), "Names of two materials."),
         optional("friction", AT_LEAST_0, "Coulomb coefficient μ. Default 0.5."),
@@ -197,6 +188,5 @@ pub(super) const PAIR: Table = Table {
         ROLLING,
         optional("collide", ValueKind::Flag, "false: no contact between them. Default true."),
     ],
-    shared: &[],
-    one_of: &[&["bodies", "materials"]],
-};
+)
+.one_of(&[&["bodies", "materials"]]);

@@ -1,6 +1,6 @@
 //! Keys of the world, the run and its recording.
 
-use super::{ABOVE_0, AT_LEAST_0, ChoiceWord, Table, VECTOR, ValueKind, optional, required, word};
+use super::{ABOVE_0, AT_LEAST_0, ChoiceWord, Table, VECTOR, ValueKind, optional, required, table, word};
 
 const FRICTION_POINTS: &[ChoiceWord] = &[
     word(
@@ -15,21 +15,19 @@ const DEPTHS: &[ChoiceWord] = &[
     word("minkowski", "Signed distance with one contact per pair, for comparison."),
 ];
 
-const FACETS: Table = Table {
-    name: "facets",
-    doc: "Friction polygon, instead of the friction circle.",
-    fields: &[
+const FACETS: Table = table(
+    "facets",
+    "Friction polygon, instead of the friction circle.",
+    &[
         optional("directions", ValueKind::Integer(4, 64), "Number of directions, even. Default 8."),
         optional("aligned", ValueKind::Flag, "true: the first direction is along the slip. Default true."),
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
-pub(super) const WORLD: Table = Table {
-    name: "world",
-    doc: "Settings of the whole world.",
-    fields: &[
+pub(super) const WORLD: Table = table(
+    "world",
+    "Settings of the whole world.",
+    &[
         optional("gravity", VECTOR, "Gravity [m/s²]. Default: 9.81 along −y in the plane and −z in space."),
         optional("time", ValueKind::Number(super::ANY), "Time at the start [s]. Default 0."),
         optional(
@@ -50,9 +48,7 @@ pub(super) const WORLD: Table = Table {
         )
         .space(),
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
 /// Names of the schemes.
 pub(crate) const SCHEMES: &[ChoiceWord] = &[
@@ -100,10 +96,7 @@ const LINEARIZATIONS: &[ChoiceWord] = &[
     word("definite", "By the definite part, which keeps any step stable: first order."),
 ];
 
-const SCHEME: Table = Table {
-    name: "scheme",
-    doc: "Scheme with changed settings.",
-    fields: &[
+const SCHEME: Table = table("scheme", "Scheme with changed settings.", &[
         required("name", ValueKind::Choice(SCHEMES), "Scheme that the settings start from."),
         optional(
             "tolerance",
@@ -195,10 +188,7 @@ const SCHEME: Table = Table {
             ValueKind::Integer(1, 1_000_000),
             "Largest number of events within a step, of pagt06.",
         ),
-    ],
-    shared: &[],
-    one_of: &[&["reduction", "contact_limit"]],
-};
+    ]).one_of(&[&["reduction", "contact_limit"]]);
 
 const ACCURATE: &[ChoiceWord] = &[
     word("automatic", "Chosen by the tolerance and the stiffness of the forces."),
@@ -207,10 +197,10 @@ const ACCURATE: &[ChoiceWord] = &[
     word("dormand-prince-eight", "Explicit method of Dormand and Prince, eighth order."),
 ];
 
-const ACCURACY: Table = Table {
-    name: "accuracy",
-    doc: "Accuracy with changed settings.",
-    fields: &[
+const ACCURACY: Table = table(
+    "accuracy",
+    "Accuracy with changed settings.",
+    &[
         required("tolerance", ABOVE_0, "Error tolerance of a step [m, rad, m/s, rad/s], from 1e-10 to 1e-2."),
         optional("method", ValueKind::Choice(ACCURATE), "Integration method. Default: automatic."),
         optional("first_step", ABOVE_0, "First step size [s]. Default 1e-3."),
@@ -218,14 +208,12 @@ const ACCURACY: Table = Table {
         optional("event_limit", ValueKind::Integer(1, 1_000_000_000), "Event limit. Default 100000."),
         optional("step_limit", ValueKind::Integer(1, 1_000_000_000_000), "Step limit. Default 10000000."),
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
-pub(super) const RUN: Table = Table {
-    name: "run",
-    doc: "Settings of the run.",
-    fields: &[
+pub(super) const RUN: Table = table(
+    "run",
+    "Settings of the run.",
+    &[
         required("duration", AT_LEAST_0, "Duration [s]."),
         optional("step", ABOVE_0, "Step size h [s]. Default 0.01."),
         optional(
@@ -239,14 +227,12 @@ pub(super) const RUN: Table = Table {
             "Error tolerance of a step [m, rad, m/s, rad/s]: adaptive steps, instead of `step`.",
         ),
     ],
-    shared: &[],
-    one_of: &[],
-};
+);
 
-pub(super) const RECORD: Table = Table {
-    name: "record",
-    doc: "Settings of the recording.",
-    fields: &[
+pub(super) const RECORD: Table = table(
+    "record",
+    "Settings of the recording.",
+    &[
         optional("every", ABOVE_0, "Time between two samples [s]. Default: every step."),
         optional("bodies", ValueKind::List(&ValueKind::Text), "Names of the recorded bodies. Default: all."),
         optional("joints", ValueKind::List(&ValueKind::Text), "Names of the recorded joints. Default: all."),
@@ -256,6 +242,4 @@ pub(super) const RECORD: Table = Table {
             "true: contacts and their impulses are recorded. Default true.",
         ),
     ],
-    shared: &[],
-    one_of: &[],
-};
+);

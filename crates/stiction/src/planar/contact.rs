@@ -2,9 +2,9 @@
 
 use super::Planar;
 use super::placement::{relative_speed, relative_turn};
-use crate::material::{FrictionPoint, Material};
-use crate::system::{ContactId, ContactRow, Moments};
-use crate::world::{Layout, Placement, ShapePair, SpeedRow};
+use crate::material::Material;
+use crate::system::{ContactRow, Moments};
+use crate::world::{PlacedPair, Placement, SpeedRow};
 use nalgebra::Vector2;
 use stiction_geometry::planar::Gap;
 use stiction_lcp::OffsetRow;
@@ -14,43 +14,22 @@ use stiction_lcp::OffsetRow;
 const VANISHING_COEFFICIENT: f64 = 1e-12;
 
 /// Near point as rows; `None` when no moving body can open or close it.
-pub(super) fn row(
-    layout: &Layout<Planar>,
-    placements: &[Placement<Planar>],
-    pair: &ShapePair,
-    gap: &Gap,
-) -> Option<ContactRow> {
-    let (shape_a, shape_b) = (&layout.shapes[pair.a], &layout.shapes[pair.b]);
-    let (a, b) = (&placements[shape_a.body], &placements[shape_b.body]);
+pub(super) fn row(near: &PlacedPair<Planar>) -> Option<ContactRow> {
+    let PlacedPair { layout, gap, shapes: [shape_a, shape_b], bodies: [a, b], .. } = *near;
     let n = gap.normal;
     let normal = normal(a, b, gap)?;
-
-    // where friction acts
-    let middle = nalgebra::center(&gap.on_a, &gap.on_b);
-    let (at_a, at_b) = match layout.friction_point {
-        FrictionPoint::Common => (middle, middle),
-        FrictionPoint::Surface => (gap.on_a, gap.on_b),
-    };
+    let (middle, at_a, at_b) = layout.friction_point.points(gap);
     let t = Vector2::new(n.y, -n.x);
     let tangent = relative_speed((a, &at_a), (b, &at_b), &t);
     // the outward normal of b is −n, so both surfaces run against the slip of b
     let offset = tangent.drift - shape_a.surface_velocity - shape_b.surface_velocity;
-    let drift = normal.drift;
     Some(ContactRow {
-        id: ContactId { pair: pair.id, feature: gap.feature },
-        bodies: [layout.bodies[shape_a.body].id, layout.bodies[shape_b.body].id],
-        gap: gap.gap,
-        normal: normal.into_row(),
-        drift,
         tangents: [OffsetRow { row: tangent.into_row(), offset }].into_iter().collect(),
-        aligned: false,
-        set: layout.friction.clone(),
-        mu: pair.material.friction,
-        restitution: pair.material.restitution,
         point: [middle.x, middle.y, 0.0],
         direction: [n.x, n.y, 0.0],
         tangent_directions: [[t.x, t.y, 0.0], [0.0; 3]],
-        moments: moments(layout, a, b, pair),
+        moments: moments(near),
+        ..near.row(normal, layout.friction.clone())
     })
 }
 
@@ -61,12 +40,7 @@ pub(super) fn normal(a: &Placement<Planar>, b: &Placement<Planar>, gap: &Gap) ->
 }
 
 /// Rows that resist rolling.
-fn moments(
-    layout: &Layout<Planar>,
-    a: &Placement<Planar>,
-    b: &Placement<Planar>,
-    pair: &ShapePair,
-) -> Moments {
+fn moments(PlacedPair { layout, pair, bodies: [a, b], .. }: &PlacedPair<Planar>) -> Moments {
     let Material { torsion, rolling, .. } = pair.material;
     let mut moments = Moments { torsion, rolling, ..Moments::none() };
     if rolling > 0.0 {

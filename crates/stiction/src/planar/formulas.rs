@@ -7,8 +7,8 @@ use crate::jacobian::point_force::ForcePoint;
 use crate::material::Depth;
 use crate::system::ContactRow;
 use crate::world::{
-    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointLayout, JointRowWriter, Layout, Placement,
-    ShapeLayout, ShapePair, SpeedRow, Twist, World, Wrench,
+    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointLayout, JointRowWriter, Layout, PlacedPair,
+    Placement, ShapeLayout, SpeedRow, Twist, World, Wrench,
 };
 use nalgebra::{Isometry2, Matrix3, Matrix6, Point2, UnitComplex, Vector2, Vector3};
 use stiction_geometry::NoGap;
@@ -246,13 +246,8 @@ impl Formulas for Planar {
         bits(a) == bits(b)
     }
 
-    fn contact_row(
-        layout: &Layout<Self>,
-        placements: &[Placement<Self>],
-        pair: &ShapePair,
-        gap: &Gap,
-    ) -> Option<ContactRow> {
-        contact::row(layout, placements, pair, gap)
+    fn contact_row(near: &PlacedPair<Self>) -> Option<ContactRow> {
+        contact::row(near)
     }
 
     fn is_movable(a: &Placement<Self>, b: &Placement<Self>, gap: &Gap) -> bool {

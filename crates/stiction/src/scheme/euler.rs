@@ -80,14 +80,13 @@ pub(crate) fn check<S: System + ?Sized>(system: &S, state: &State, h: f64) -> Re
     if !(h.is_finite() && h > 0.0) {
         return Err(StepError::StepSize(h));
     }
-    let got = [state.q.len(), state.v.len()];
-    let expected = [system.coordinate_count(), system.bodies().iter().sum()];
-    if got != expected {
-        return Err(StepError::Size { got, expected });
-    }
+    check_size(system, state)?;
     let not_finite = |what: String| Err(StepError::NotFinite { t: state.t, what });
     if !state.t.is_finite() {
         return not_finite("the time".to_string());
+    }
+    if state.t + h == state.t {
+        return Err(StepError::Clock { t: state.t, h });
     }
     for (name, numbers) in [("coordinate", &state.q), ("velocity", &state.v)] {
         if let Some(i) = numbers.iter().position(|x| !x.is_finite()) {
@@ -100,6 +99,13 @@ pub(crate) fn check<S: System + ?Sized>(system: &S, state: &State, h: f64) -> Re
         }
     }
     Ok(())
+}
+
+/// Checks the number of coordinates and velocities.
+pub(crate) fn check_size<S: System + ?Sized>(system: &S, state: &State) -> Result<(), StepError> {
+    let got = [state.q.len(), state.v.len()];
+    let expected = [system.coordinate_count(), system.bodies().iter().sum()];
+    if got == expected { Ok(()) } else { Err(StepError::Size { got, expected }) }
 }
 
 /// Builds and solves the step problem, again while contacts were missed.

@@ -2,9 +2,9 @@
 
 use super::placement::{relative_speed, relative_turn};
 use super::{Attached, Spatial, World};
-use crate::material::{FrictionPoint, Material};
-use crate::system::{ContactId, ContactRow, Moments};
-use crate::world::{Layout, Placement, ShapePair, SpeedRow};
+use crate::material::Material;
+use crate::system::{ContactRow, Moments};
+use crate::world::{PlacedPair, Placement, SpeedRow};
 use nalgebra::Vector3;
 use stiction_geometry::spatial::Gap;
 use stiction_lcp::{FrictionSet, OffsetRow};
@@ -95,23 +95,11 @@ pub struct GrainSets {
 }
 
 /// Near point as rows; `None` when no moving body can open or close it.
-pub(super) fn row(
-    layout: &Layout<Spatial>,
-    placements: &[Placement<Spatial>],
-    pair: &ShapePair,
-    gap: &Gap,
-) -> Option<ContactRow> {
-    let (shape_a, shape_b) = (&layout.shapes[pair.a], &layout.shapes[pair.b]);
-    let (a, b) = (&placements[shape_a.body], &placements[shape_b.body]);
+pub(super) fn row(near: &PlacedPair<Spatial>) -> Option<ContactRow> {
+    let PlacedPair { layout, gap, shapes: [shape_a, shape_b], bodies: [a, b], .. } = *near;
     let n = gap.normal;
     let normal = normal(a, b, gap)?;
-
-    // where friction acts
-    let middle = nalgebra::center(&gap.on_a, &gap.on_b);
-    let (at_a, at_b) = match layout.friction_point {
-        FrictionPoint::Common => (middle, middle),
-        FrictionPoint::Surface => (gap.on_a, gap.on_b),
-    };
+    let (middle, at_a, at_b) = layout.friction_point.points(gap);
     let grains = [(a, &shape_a.grain), (b, &shape_b.grain)];
     let grain = grains.into_iter().find_map(|(body, grain)| Some((body, grain.as_ref()?)));
     let grain = grain.and_then(|(body, grain)| {
@@ -131,23 +119,16 @@ pub(super) fn row(
         let row = relative_speed((a, &at_a), (b, &at_b), axis);
         OffsetRow { offset: row.drift + axis.dot(&surface), row: row.into_row() }
     });
-    let moments = moments(layout, a, b, pair, &n, &tangents);
-    let drift = normal.drift;
+    let moments = moments(near, &n, &tangents);
+    let set = if moments.spin.is_some() { spinning } else { sliding }.clone();
     Some(ContactRow {
-        id: ContactId { pair: pair.id, feature: gap.feature },
-        bodies: [layout.bodies[shape_a.body].id, layout.bodies[shape_b.body].id],
-        gap: gap.gap,
-        normal: normal.into_row(),
-        drift,
         tangents: rows.collect(),
         aligned,
-        set: if moments.spin.is_some() { spinning } else { sliding }.clone(),
-        mu: pair.material.friction,
-        restitution: pair.material.restitution,
         point: middle.into(),
         direction: n.into(),
         tangent_directions: tangents.map(Into::into),
         moments,
+        ..near.row(normal, set)
     })
 }
 
@@ -158,14 +139,8 @@ pub(super) fn normal(a: &Placement<Spatial>, b: &Placement<Spatial>, gap: &Gap) 
 }
 
 /// Rows that resist spin about the normal and rolling about the tangents.
-fn moments(
-    layout: &Layout<Spatial>,
-    a: &Placement<Spatial>,
-    b: &Placement<Spatial>,
-    pair: &ShapePair,
-    normal: &Vector3<f64>,
-    tangents: &[Vector3<f64>; 2],
-) -> Moments {
+fn moments(near: &PlacedPair<Spatial>, normal: &Vector3<f64>, tangents: &[Vector3<f64>; 2]) -> Moments {
+    let PlacedPair { layout, pair, bodies: [a, b], .. } = *near;
     let Material { friction, torsion, rolling, .. } = pair.material;
     let mut moments = Moments { torsion, rolling, ..Moments::none() };
     if torsion == 0.0 && rolling == 0.0 {

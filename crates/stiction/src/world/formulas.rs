@@ -10,7 +10,7 @@ use super::dimension::Dimension;
 use super::force::Wrench;
 use super::joint::Joint;
 use super::joint_rows::{JointRowWriter, SpeedRow};
-use super::layout::{JointLayout, Layout, ShapeLayout, ShapePair};
+use super::layout::{JointLayout, Layout, PlacedPair, ShapeLayout};
 use super::placement::Placement;
 use crate::error::Mistakes;
 use crate::jacobian::point_force::ForcePoint;
@@ -194,12 +194,7 @@ pub trait Formulas: Dimension {
     fn same_bits(a: &Self::Isometry, b: &Self::Isometry) -> bool;
 
     /// Rows of a near point; `None` when no moving body can open or close it.
-    fn contact_row(
-        layout: &Layout<Self>,
-        placements: &[Placement<Self>],
-        pair: &ShapePair,
-        gap: &Self::Gap,
-    ) -> Option<ContactRow>;
+    fn contact_row(near: &PlacedPair<Self>) -> Option<ContactRow>;
 
     /// `true` when a moving body can open or close a near point.
     fn is_movable(a: &Placement<Self>, b: &Placement<Self>, gap: &Self::Gap) -> bool;

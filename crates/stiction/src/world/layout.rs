@@ -6,10 +6,14 @@ use super::body_layout::{BodyLayout, bodies, sizes};
 use super::dimension::{Dimension, EuclideanPoint, EuclideanVector, RigidPose};
 use super::formulas::Formulas;
 use super::joint::Joint;
+use super::joint_rows::SpeedRow;
+use super::placement::Placement;
 use crate::id::{BodyId, JointId, ShapeId};
 use crate::material::{Depth, FrictionPoint, Groups, Material};
-use crate::system::PairId;
+use crate::system::{ContactId, ContactRow, Moments, PairId};
+use arrayvec::ArrayVec;
 use std::collections::{BTreeMap, BTreeSet};
+use stiction_lcp::FrictionSet;
 
 /// Shape with its body.
 #[derive(Debug, Clone)]
@@ -45,6 +49,56 @@ pub struct ShapePair {
     pub b: usize,
     /// Material of the contact.
     pub material: Material,
+}
+
+/// Near point of two shapes, with their bodies in their places.
+#[derive(Debug, Clone, Copy)]
+pub struct PlacedPair<'a, D: Formulas> {
+    /// Layout of the world.
+    pub layout: &'a Layout<D>,
+    /// Pair of shapes.
+    pub pair: &'a ShapePair,
+    /// Near point.
+    pub gap: &'a D::Gap,
+    /// Shapes of the pair.
+    pub shapes: [&'a ShapeLayout<D>; 2],
+    /// Bodies of the shapes.
+    pub bodies: [&'a Placement<D>; 2],
+}
+
+impl<'a, D: Formulas> PlacedPair<'a, D> {
+    /// Near point of a pair whose bodies are at these placements.
+    pub(crate) fn new(
+        layout: &'a Layout<D>,
+        placements: &'a [Placement<D>],
+        pair: &'a ShapePair,
+        gap: &'a D::Gap,
+    ) -> Self {
+        let shapes = [pair.a, pair.b].map(|shape| &layout.shapes[shape]);
+        Self { layout, pair, gap, shapes, bodies: shapes.map(|shape| &placements[shape.body]) }
+    }
+
+    /// Contact with this normal row and friction set; tangents, point and moments are left to the caller.
+    pub(crate) fn row(&self, normal: SpeedRow, set: FrictionSet) -> ContactRow {
+        let (gap, feature) = D::gap(self.gap);
+        let drift = normal.drift;
+        ContactRow {
+            id: ContactId { pair: self.pair.id, feature },
+            bodies: self.shapes.map(|shape| self.layout.bodies[shape.body].id),
+            gap,
+            normal: normal.into_row(),
+            drift,
+            tangents: ArrayVec::new(),
+            aligned: false,
+            set,
+            mu: self.pair.material.friction,
+            restitution: self.pair.material.restitution,
+            point: [0.0; 3],
+            direction: [0.0; 3],
+            tangent_directions: [[0.0; 3]; 2],
+            moments: Moments::none(),
+        }
+    }
 }
 
 /// Joint with its bodies.

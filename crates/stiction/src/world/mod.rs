@@ -28,7 +28,7 @@ pub use force::{Force, Law, LawJacobian, Load, Wrench};
 pub use formulas::Formulas;
 pub use joint::{Joint, Motor};
 pub(crate) use joint_rows::{JointRowWriter, SpeedRow};
-pub(crate) use layout::{JointLayout, Layout, ShapeLayout, ShapePair};
+pub(crate) use layout::{JointLayout, Layout, PlacedPair, ShapeLayout};
 pub use model::ModelIn;
 pub(crate) use placement::{Freedom, Placement};
 

@@ -9,7 +9,7 @@ use super::layout::{Layout, ShapePair};
 use super::search::SharedWorkspace;
 use super::{World, forces};
 use crate::error::Mistakes;
-use crate::id::{BodyId, JointId};
+use crate::id::{BodyId, JointId, ShapeId};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::simulate::InitialState;
 use crate::state::State;
@@ -156,6 +156,10 @@ impl<D: Formulas> System for ModelIn<D> {
 
     fn body_name(&self, body: BodyId) -> Option<&str> {
         self.world.body(body).map(|body| body.name.as_str())
+    }
+
+    fn body_of(&self, shape: ShapeId) -> Option<BodyId> {
+        self.world.body_of(shape)
     }
 
     fn joint_name(&self, joint: JointId) -> Option<&str> {

@@ -5,7 +5,7 @@
 
 use super::body_layout::BodyLayout;
 use super::formulas::Formulas;
-use super::layout::{Layout, ShapePair};
+use super::layout::{Layout, PlacedPair, ShapePair};
 use super::placement::Placement;
 use crate::system::{ContactId, ContactQuery, ContactRow, SearchCache};
 use rayon::prelude::*;
@@ -166,7 +166,7 @@ impl<D: Formulas> SearchWorkspace<D> {
     ) {
         let mut chunks = std::mem::take(&mut self.rows);
         let row = |placements: &[Placement<D>], pair: &ShapePair, gap: &D::Gap| {
-            D::contact_row(layout, placements, pair, gap)
+            D::contact_row(&PlacedPair::new(layout, placements, pair, gap))
         };
         self.narrow_phase(layout, at, query, cache, row, (&mut chunks, out));
         self.rows = chunks;

@@ -392,7 +392,8 @@ fn modules_know_only_whom_they_may() {
     none(&complaints);
 }
 
-/// Verification is worth something because it shares no arithmetic with what it checks.
+/// Verification shares the step-problem builder, rows and gaps with the schemes, and no solver: a wrong answer of a
+/// solver cannot pass because the same solver gives it again.
 #[test]
 fn verification_solves_nothing() {
     let mut complaints = Vec::new();

@@ -3,7 +3,10 @@
 use nalgebra::{DMatrix, DVector, Matrix6};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use stiction::{Blocks, ContactQuery, ContactRow, ForceJacobian, Forces, JointRow, SearchCache, System};
+use stiction::{
+    Blocks, Body, BodyId, ContactQuery, ContactRow, Dimension, Force, ForceJacobian, Forces, Formulas,
+    JacobianKind, JointRow, ModelIn, SearchCache, System, World, Wrench,
+};
 use stiction_lcp::Row;
 
 pub(crate) use crate::shared::starts;
@@ -166,6 +169,111 @@ pub(crate) fn assert_not_positive(name: &str, a: &DMatrix<f64>) {
     let largest = symmetric.clone().symmetric_eigen().eigenvalues.max();
     // a few dozen operations on each of some tens of rows
     assert!(largest <= 1e-13 * a.amax(), "{name}: {largest} of {}", a.amax());
+}
+
+/// Asserts that the Jacobian at a state agrees with differences, and returns it.
+pub(crate) fn assert_exact<S: System>(name: &str, system: &S, t: f64, q: &[f64], v: &[f64]) -> Dense {
+    let found = exact(system, t, q, v);
+    assert_close(name, &found, &differences(system, t, q, v));
+    assert_directional(system, t, q, v);
+    assert_eq!(system.jacobian_kind(), JacobianKind::Exact, "{name}");
+    found
+}
+
+/// Asserts that the definite part is symmetric and has no positive eigenvalues, and returns it.
+pub(crate) fn assert_definite<S: System>(system: &S, t: f64, q: &[f64], v: &[f64]) -> Dense {
+    let [position, velocity] = definite(system, t, q, v);
+    assert_not_positive("k_q", &position);
+    assert_not_positive("k_v", &velocity);
+    assert_eq!(position, position.transpose());
+    [position, velocity]
+}
+
+/// Number of kinds of [`force`].
+const FORCE_KINDS: usize = 8;
+
+/// Kind and bodies of every force on each of the four moving bodies, with any other of the six.
+pub(crate) fn force_cases() -> impl Iterator<Item = (usize, usize, usize)> {
+    let pairs = (0..4).flat_map(|i| (0..6).filter(move |&j| j != i).map(move |j| (i, j)));
+    (0..FORCE_KINDS).flat_map(move |kind| pairs.clone().map(move |(i, j)| (kind, i, j)))
+}
+
+/// Force of one kind on these bodies. `wrench` acts on the first and grows with time by `load`; `axis` is that of a rail.
+pub(crate) fn force<D: Dimension>(
+    kind: usize,
+    [a, b]: [BodyId; 2],
+    [point_a, point_b]: [D::Point; 2],
+    wrench: Wrench<D>,
+    load: impl Fn(f64) -> Wrench<D> + Send + Sync + 'static,
+    axis: D::Vector,
+    rng: &mut ChaCha8Rng,
+) -> Force<D> {
+    let (stiffness, damping) = (rng.random_range(0.0..9.0), rng.random_range(0.0..3.0));
+    let spring = |stiffness, damping, rest_length| Force::Spring {
+        a,
+        point_a,
+        b,
+        point_b,
+        stiffness,
+        damping,
+        rest_length,
+    };
+    match kind {
+        0 => Force::Constant { body: a, point: Some(point_a), wrench },
+        1 => Force::Timed { body: a, point: Some(point_a), load: std::sync::Arc::new(load) },
+        2 => spring(stiffness, 0.0, 0.0),
+        3 => spring(stiffness, damping, 0.0),
+        4 => spring(stiffness, 0.0, 0.6),
+        5 => spring(stiffness, damping, 0.6),
+        6 => spring(0.0, damping, 0.6),
+        _ => Force::Rail { body: a, point: point_a, axis, origin: 0.3, stiffness, damping },
+    }
+}
+
+/// Model of forces, each given by its kind and the indices of its bodies. `bodies` adds the bodies, `force` makes a force
+/// of a kind.
+pub(crate) fn with_forces<D: Formulas>(
+    gravity: D::Vector,
+    bodies: impl Fn(&mut World<D>) -> Vec<BodyId>,
+    force: impl Fn(usize, BodyId, BodyId, &mut ChaCha8Rng) -> Force<D>,
+    list: &[(usize, usize, usize)],
+    rng: &mut ChaCha8Rng,
+) -> ModelIn<D> {
+    let mut world = World::new(gravity);
+    let ids = bodies(&mut world);
+    for &(kind, a, b) in list {
+        world.add_force(force(kind, ids[a], ids[b], rng));
+    }
+    world.build().unwrap()
+}
+
+/// Model of one force of each kind between random bodies. `bodies` adds six bodies of which the first four move, `force`
+/// makes a force of a kind.
+pub(crate) fn every_force<D: Formulas>(
+    gravity: D::Vector,
+    bodies: impl Fn(&mut World<D>) -> Vec<BodyId>,
+    force: impl Fn(usize, BodyId, BodyId, &mut ChaCha8Rng) -> Force<D>,
+    rng: &mut ChaCha8Rng,
+) -> ModelIn<D> {
+    let mut world = World::new(gravity);
+    let ids = bodies(&mut world);
+    for kind in 0..FORCE_KINDS {
+        let a = rng.random_range(0..4);
+        let b = (a + rng.random_range(1..6)) % 6;
+        world.add_force(force(kind, ids[a], ids[b], rng));
+    }
+    world.build().unwrap()
+}
+
+/// Model of a spring of rest length 2 m between coincident points: a fixed one, and a mass of 1 kg.
+pub(crate) fn coincident<D: Formulas>(gravity: D::Vector) -> ModelIn<D> {
+    let mut world = World::new(gravity);
+    let a = world.add_body(Body::fixed("a"));
+    let b = world.add_body(Body::point("b", 1.0));
+    let [point_a, point_b] = [D::Point::default(); 2];
+    let (stiffness, damping, rest_length) = (7.0, 0.5, 2.0);
+    world.add_force(Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length });
+    world.build().unwrap()
 }
 
 /// Random numbers between −size and size.

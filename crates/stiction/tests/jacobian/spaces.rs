@@ -1,14 +1,14 @@
 //! Jacobians of spatial forces.
 
 use crate::common::{
-    assert_close, assert_directional, assert_not_positive, definite, differences, exact, forces, numbers,
-    starts,
+    self, assert_definite, assert_exact, coincident, definite, every_force, exact, force_cases, forces,
+    numbers, starts, with_forces,
 };
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use stiction::System;
 use stiction::spatial::{Attached, Body, BodyId, Force, Mass, Model, Path, Shape, Twist, World, Wrench};
-use stiction::{JacobianKind, System};
 
 fn vector(rng: &mut ChaCha8Rng, size: f64) -> Vector3<f64> {
     Vector3::from_fn(|_, _| rng.random_range(-size..size))
@@ -45,33 +45,9 @@ fn bodies(world: &mut World) -> Vec<BodyId> {
 /// Force of one kind on these bodies.
 fn force(kind: usize, a: BodyId, b: BodyId, rng: &mut ChaCha8Rng) -> Force {
     let wrench = Wrench { force: vector(rng, 1.0), torque: vector(rng, 1.0) };
-    let (point_a, point_b) = (Point3::from(vector(rng, 1.0)), Point3::from(vector(rng, 1.0)));
-    let (stiffness, damping) = (rng.random_range(0.0..9.0), rng.random_range(0.0..3.0));
-    let spring = |stiffness, damping, rest_length| Force::Spring {
-        a,
-        point_a,
-        b,
-        point_b,
-        stiffness,
-        damping,
-        rest_length,
-    };
-    match kind {
-        0 => Force::Constant { body: a, point: Some(point_a), wrench },
-        1 => {
-            let load = move |t: f64| Wrench { force: (1.0 + t) * wrench.force, torque: wrench.torque };
-            Force::Timed { body: a, point: Some(point_a), load: std::sync::Arc::new(load) }
-        }
-        2 => spring(stiffness, 0.0, 0.0),
-        3 => spring(stiffness, damping, 0.0),
-        4 => spring(stiffness, 0.0, 0.6),
-        5 => spring(stiffness, damping, 0.6),
-        6 => spring(0.0, damping, 0.6),
-        _ => {
-            let axis = Vector3::new(0.8, -0.6, 1.1);
-            Force::Rail { body: a, point: point_a, axis, origin: 0.3, stiffness, damping }
-        }
-    }
+    let points = [vector(rng, 1.0), vector(rng, 1.0)].map(Point3::from);
+    let load = move |t: f64| Wrench { force: (1.0 + t) * wrench.force, torque: wrench.torque };
+    common::force(kind, [a, b], points, wrench, load, Vector3::new(0.8, -0.6, 1.1), rng)
 }
 
 fn state(model: &Model, rng: &mut ChaCha8Rng) -> (f64, Vec<f64>, Vec<f64>) {
@@ -86,20 +62,10 @@ fn state(model: &Model, rng: &mut ChaCha8Rng) -> (f64, Vec<f64>, Vec<f64>) {
 #[test]
 fn every_force_on_every_motion_is_exact() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for kind in 0..8 {
-        for i in 0..4 {
-            for j in (0..6).filter(|&j| j != i) {
-                let mut world = World::new(gravity());
-                let ids = bodies(&mut world);
-                world.add_force(force(kind, ids[i], ids[j], &mut rng));
-                let model = world.build().unwrap();
-                let (t, q, v) = state(&model, &mut rng);
-                let found = exact(&model, t, &q, &v);
-                assert_close(&format!("{kind} on {i}, {j}"), &found, &differences(&model, t, &q, &v));
-                assert_directional(&model, t, &q, &v);
-                assert_eq!(model.jacobian_kind(), JacobianKind::Exact);
-            }
-        }
+    for (kind, i, j) in force_cases() {
+        let model = with_forces(gravity(), bodies, force, &[(kind, i, j)], &mut rng);
+        let (t, q, v) = state(&model, &mut rng);
+        assert_exact(&format!("{kind} on {i}, {j}"), &model, t, &q, &v);
     }
 }
 
@@ -107,22 +73,10 @@ fn every_force_on_every_motion_is_exact() {
 fn all_forces_together_are_exact() {
     for seed in 0..40 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut world = World::new(gravity());
-        let ids = bodies(&mut world);
-        for kind in 0..8 {
-            let a = rng.random_range(0..4);
-            let b = (a + rng.random_range(1..6)) % 6;
-            world.add_force(force(kind, ids[a], ids[b], &mut rng));
-        }
-        let model = world.build().unwrap();
+        let model = every_force(gravity(), bodies, force, &mut rng);
         let (t, q, v) = state(&model, &mut rng);
-        let (found, expected) = (exact(&model, t, &q, &v), differences(&model, t, &q, &v));
-        assert_close(&format!("seed {seed}"), &found, &expected);
-        assert_directional(&model, t, &q, &v);
-        let [position, velocity] = definite(&model, t, &q, &v);
-        assert_not_positive("k_q", &position);
-        assert_not_positive("k_v", &velocity);
-        assert_eq!(position, position.transpose());
+        assert_exact(&format!("seed {seed}"), &model, t, &q, &v);
+        assert_definite(&model, t, &q, &v);
     }
 }
 
@@ -148,12 +102,8 @@ fn a_free_body_has_the_gyroscopic_jacobian() {
 #[test]
 fn springs_without_dampers_are_symmetric_up_to_their_torque() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let mut world = World::new(gravity());
-    let ids = bodies(&mut world);
-    for (kind, a, b) in [(2, 0, 1), (4, 1, 2), (4, 0, 3), (4, 2, 4), (2, 3, 5), (4, 1, 0)] {
-        world.add_force(force(kind, ids[a], ids[b], &mut rng));
-    }
-    let model = world.build().unwrap();
+    let springs = [(2, 0, 1), (4, 1, 2), (4, 0, 3), (4, 2, 4), (2, 3, 5), (4, 1, 0)];
+    let model = with_forces(gravity(), bodies, force, &springs, &mut rng);
     for _ in 0..20 {
         let (t, q, v) = state(&model, &mut rng);
         let [position, _] = exact(&model, t, &q, &v);
@@ -170,21 +120,7 @@ fn springs_without_dampers_are_symmetric_up_to_their_torque() {
 
 #[test]
 fn coincident_points_give_numbers() {
-    let mut world = World::new(Vector3::zeros());
-    let a = world.add_body(Body::fixed("a"));
-    let b = world.add_body(Body::point("b", 1.0));
-    let origin = Point3::origin();
-    let (stiffness, damping, rest_length) = (7.0, 0.5, 2.0);
-    world.add_force(Force::Spring {
-        a,
-        point_a: origin,
-        b,
-        point_b: origin,
-        stiffness,
-        damping,
-        rest_length,
-    });
-    let model = world.build().unwrap();
+    let model: Model = coincident(Vector3::zeros());
     for x in [0.0, 1e-200, 1e-100, 1e-17] {
         let (q, v) = ([x, 0.0, 0.0], [1.0, 2.0, 3.0]);
         let found = exact(&model, 0.0, &q, &v);

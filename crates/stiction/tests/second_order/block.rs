@@ -29,6 +29,14 @@ fn run(model: Model, block: BodyId, settings: Trapezoidal, h: f64, until: f64) -
     (simulation.system().centre(simulation.state(), block).unwrap().x, events)
 }
 
+/// Asserts that the ratios of successive errors are in a range.
+fn assert_ratios(errors: &[f64], range: std::ops::Range<f64>) {
+    for pair in errors.windows(2) {
+        let ratio = pair[0] / pair[1];
+        assert!(range.contains(&ratio), "{ratio}");
+    }
+}
+
 #[test]
 fn tables_of_the_paper_without_location() {
     for (form, published) in [
@@ -52,7 +60,7 @@ fn tables_of_the_paper_without_location() {
 
 #[test]
 fn located_stick_and_slip_are_of_second_order() {
-    let mut before = None;
+    let mut errors = Vec::new();
     for k in 5..=9 {
         let h = 2f64.powi(-k);
         let (model, body) = block(0.8, |t| 8.0 * t.cos());
@@ -60,12 +68,9 @@ fn located_stick_and_slip_are_of_second_order() {
         let error = (x - 3.004_348_569_726_865).abs();
         assert_eq!(events.len(), 1, "{events:?}");
         assert!((events[0].t - 0.338_608_184_671_979).abs() < h * h);
-        if let Some(before) = before {
-            let ratio: f64 = before / error;
-            assert!((3.9..4.05).contains(&ratio), "{ratio}");
-        }
-        before = Some(error);
+        errors.push(error);
     }
+    assert_ratios(&errors, 3.9..4.05);
 }
 
 /// Closed form: x'' = 8 cos t − μ g in slip; stick begins at the roots of v, slip where the force reaches its bound.
@@ -95,7 +100,7 @@ fn seven_events_of_the_closed_form() {
         direction = -direction;
     }
     times.truncate(7);
-    let mut before = None;
+    let mut errors = Vec::new();
     for k in 4..=9 {
         let h = 2f64.powi(-k);
         let (model, body) = block(0.8, |t| 8.0 * t.cos());
@@ -109,12 +114,9 @@ fn seven_events_of_the_closed_form() {
         // C h², with C from an independent reference
         let expected = 2.87e-7 * 4f64.powi(9 - k);
         assert!((error / expected - 1.0).abs() < 0.05, "{error} not {expected}");
-        if let Some(before) = before {
-            let ratio: f64 = before / error;
-            assert!((3.9..4.1).contains(&ratio), "{ratio}");
-        }
-        before = Some(error);
+        errors.push(error);
     }
+    assert_ratios(&errors, 3.9..4.1);
 }
 
 /// Control: a reversal that is not located causes an error of first order.
@@ -129,17 +131,14 @@ fn reversals_that_are_not_located_spoil_the_order() {
 
 #[test]
 fn reversals_are_located() {
-    let mut before = None;
+    let mut errors = Vec::new();
     for k in 4..=9 {
         let h = 2f64.powi(-k);
         let (model, body) = block(0.3, |t| 20.0 * t.cos());
         let (x, events) = run(model, body, Trapezoidal::default(), h, 10.0);
         let error = (x - 7.639_809_929_250).abs();
         assert_eq!(events.len(), 3);
-        if let Some(before) = before {
-            let ratio: f64 = before / error;
-            assert!((3.8..4.2).contains(&ratio), "{ratio}");
-        }
-        before = Some(error);
+        errors.push(error);
     }
+    assert_ratios(&errors, 3.8..4.2);
 }

@@ -193,7 +193,12 @@ pub(crate) struct Expected<'a> {
     pub ratios: RangeInclusive<f64>,
 }
 
-impl Expected<'_> {
+impl<'a> Expected<'a> {
+    /// Results of second order, with event times to h² [1/s] and errors to 5 %.
+    pub(crate) fn of(end: &'a [(usize, f64)], sequence: &'a [(f64, &'a str)], errors: &'a [f64]) -> Self {
+        Self { end, sequence, late: 1.0, errors, within: 0.05, ratios: 3.8..=4.2 }
+    }
+
     pub(crate) fn check(&self, name: &str, runs: &[(f64, RunOutcome)]) {
         let mut errors: Vec<f64> = Vec::new();
         for (h, outcome) in runs {

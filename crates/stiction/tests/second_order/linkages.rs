@@ -85,15 +85,7 @@ fn two_links_drag_over_a_floor() {
     let end: Vec<(usize, f64)> = end.q.iter().copied().enumerate().collect();
     // to 2⁻¹⁰, where a mode about to slip was once changed by force again and again
     let runs = halved(|| DRAG.model(oscillating_force), Trapezoidal::default(), 4..=10, 4.0);
-    Expected {
-        end: &end,
-        sequence: &sequence,
-        late: 1.0,
-        errors: &[4.86e-3, 1.26e-3, 3.18e-4],
-        within: 0.05,
-        ratios: 3.8..=4.2,
-    }
-    .check("drag", &runs);
+    Expected::of(&end, &sequence, &[4.86e-3, 1.26e-3, 3.18e-4]).check("drag", &runs);
 }
 
 /// Slider-crank under its load.
@@ -112,19 +104,15 @@ fn a_crank_drives_a_dry_slider_until_it_sticks() {
     let printed = Trapezoidal { middle: Midpoint::Ahead, ..Trapezoidal::default() };
     let runs = halved(|| CRANK.model(move |_| load), printed, 6..=9, 1.0);
     Expected {
-        end: &end,
-        sequence: &sequence,
         late: 45.0,
-        errors: &[3.52e-3, 1.00e-3, 2.54e-4, 6.38e-5],
-        within: 0.05,
         ratios: 3.4..=4.1,
+        ..Expected::of(&end, &sequence, &[3.52e-3, 1.00e-3, 2.54e-4, 6.38e-5])
     }
     .check("crank in the printed middle", &runs);
     // equal coefficients of h², with cleaner ratios
     let runs = halved(|| CRANK.model(move |_| load), Trapezoidal::default(), 6..=9, 1.0);
     let errors = [4.01e-3, 1.05e-3, 2.60e-4, 6.44e-5];
-    Expected { end: &end, sequence: &sequence, late: 45.0, errors: &errors, within: 0.05, ratios: 3.8..=4.2 }
-        .check("crank", &runs);
+    Expected { late: 45.0, ..Expected::of(&end, &sequence, &errors) }.check("crank", &runs);
 }
 
 /// Double pendulum with rods of length 1 m, from 60° and 36°, with or without a wall through the pivot.
@@ -162,15 +150,8 @@ fn a_double_pendulum_strikes_a_wall() {
         (2.131_640_284_304, "I1"),
     ];
     let runs = halved(|| pendulum(true), Trapezoidal::default(), 5..=9, 2.5);
-    Expected {
-        end: &end,
-        sequence: &sequence,
-        late: 4.0,
-        errors: &[5.57e-4, 1.39e-4, 3.44e-5, 8.68e-6],
-        within: 0.05,
-        ratios: 3.8..=4.2,
-    }
-    .check("pendulum at a wall", &runs);
+    Expected { late: 4.0, ..Expected::of(&end, &sequence, &[5.57e-4, 1.39e-4, 3.44e-5, 8.68e-6]) }
+        .check("pendulum at a wall", &runs);
     for (_, outcome) in &runs {
         assert!(outcome.gains()[0] < 1e-12, "{:?}", outcome.gains());
         assert!(outcome.gains()[1] < 0.0, "impacts lose energy");

@@ -3,7 +3,7 @@
 use crate::common::{G, run, spatial, step};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use stiction::spatial::{Attached, Body, BodyId, Force, Joint, Mass, Model, Shape, Twist, World, Wrench};
-use stiction::{Level, Material, Scheme, Simulation, StepError, Trapezoidal};
+use stiction::{ConstraintId, ContactId, Level, Material, Scheme, Simulation, StepError, Trapezoidal};
 
 fn bouncy(restitution: f64) -> Material {
     Material { friction: 0.0, restitution, ..Material::default() }
@@ -143,12 +143,30 @@ fn a_start_with_joint_errors_is_refused_until_it_is_projected() {
     for (apart, speed) in [(1e-3, 0.0), (0.0, 0.2)] {
         let mut world = pendulum(apart, speed);
         let error = spatial(world.clone()).step(0.01).expect_err("a joint that does not hold");
+        assert!(error.to_string().contains("joint 0 (hook)"), "{error}");
         let StepError::Apart { joint, error: off, speed: fast, .. } = error else { panic!("{error}") };
         assert!((off.abs() - apart).abs() < 1e-12 && (fast.abs() - speed).abs() < 1e-12);
         assert_eq!(joint, stiction::JointId(0));
         world.project().expect("a world that can be projected");
         step(&mut spatial(world), 0.01);
     }
+}
+
+#[test]
+fn an_active_contact_that_no_features_have_is_named_by_its_bodies() {
+    let mut world = World::new(-G * Vector3::z());
+    world.add_body(wall("floor", Vector3::z(), -0.1, bouncy(0.0)));
+    world.add_body(ball(0.1, bouncy(0.0), Vector3::zeros()));
+    let mut simulation = spatial(world);
+    step(&mut simulation, 0.01);
+    let mut state = simulation.state().clone();
+    let active = state.memory.active.as_mut().expect("an active set");
+    let Some(ConstraintId::Contact(id)) = active.first().map(|c| c.constraint) else { panic!("{active:?}") };
+    active[0].constraint = ConstraintId::Contact(ContactId { feature: 77, ..id });
+    simulation.restore(state);
+    let error = simulation.step(0.01).expect_err("no such features");
+    assert!(matches!(error, StepError::Lost { .. }), "{error}");
+    assert!(error.to_string().contains("contact 77 (floor–ball)"), "{error}");
 }
 
 /// Bouncing ball, a block under an oscillating force, and a pendulum.

@@ -3,8 +3,22 @@
 use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use stiction::spatial::{Attached, Body, BodyId, Mass, Model, Path, Shape, Twist, World};
+use stiction::spatial::{Attached, Body, BodyId, JointKind, Mass, Model, Path, Shape, Twist, World};
 use stiction::{Material, Scheme, Simulation, StepReport, System};
+
+/// Every kind of joint; the distance joint has this length [m].
+pub(crate) fn joint_kinds(length: f64) -> [JointKind; 8] {
+    [
+        JointKind::Spherical,
+        JointKind::Revolute,
+        JointKind::Prismatic,
+        JointKind::Cylindrical,
+        JointKind::Universal,
+        JointKind::Planar,
+        JointKind::Fixed,
+        JointKind::Distance(length),
+    ]
+}
 
 pub(crate) fn vector(rng: &mut ChaCha8Rng, size: f64) -> Vector3<f64> {
     Vector3::from_fn(|_, _| rng.random_range(-size..size))

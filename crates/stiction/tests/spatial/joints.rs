@@ -1,6 +1,6 @@
 //! Joints at work: pendulums, loops, limits, motors and friction.
 
-use crate::common::{built, gravity, pose_of, simulation, step, twist_of};
+use crate::common::{built, gravity, joint_kinds, pose_of, simulation, step, twist_of};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use stiction::spatial::{Body, BodyId, Joint, JointId, JointKind, Mass, Model, Motor, Path, Twist, World};
 use stiction::{ProjectError, Scheme, Simulation};
@@ -51,20 +51,9 @@ fn worst(kind: JointKind, steps: u32) -> f64 {
     worst
 }
 
-const KINDS: [JointKind; 8] = [
-    JointKind::Spherical,
-    JointKind::Revolute,
-    JointKind::Prismatic,
-    JointKind::Cylindrical,
-    JointKind::Universal,
-    JointKind::Planar,
-    JointKind::Fixed,
-    JointKind::Distance(1.0),
-];
-
 #[test]
 fn pendulums_on_every_joint_hold_to_second_order() {
-    for kind in KINDS {
+    for kind in joint_kinds(1.0) {
         let (coarse, fine) = (worst(kind, 40), worst(kind, 80));
         // v²h² of 4 m/s at most; those that only slide or are held have no curvature to miss
         assert!(coarse < 20.0 * 0.01 * 0.01, "{kind:?}: {coarse}");
@@ -79,7 +68,7 @@ fn pendulums_on_every_joint_hold_to_second_order() {
 
 #[test]
 fn post_stabilized_pendulums_are_exact() {
-    for kind in KINDS {
+    for kind in joint_kinds(1.0) {
         let (mut run, _, _) = pendulum(kind, Scheme::default());
         for _ in 0..50 {
             let report = step(&mut run, 0.01);

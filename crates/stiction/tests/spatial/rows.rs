@@ -1,6 +1,6 @@
 //! Rows of joints and contacts against central differences along q ⊕ εv, and the exponential map.
 
-use crate::common::{body, built, pose, starts, vector};
+use crate::common::{body, built, joint_kinds, pose, starts, vector};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -35,17 +35,6 @@ fn joint_rows(model: &Model, t: f64, q: &[f64]) -> Vec<JointRow> {
     rows
 }
 
-const KINDS: [JointKind; 8] = [
-    JointKind::Spherical,
-    JointKind::Revolute,
-    JointKind::Prismatic,
-    JointKind::Cylindrical,
-    JointKind::Universal,
-    JointKind::Planar,
-    JointKind::Fixed,
-    JointKind::Distance(0.4),
-];
-
 /// Rows of a kind: rigid ones, limits and drives when it has limits, a motor and friction.
 fn counts(kind: JointKind) -> [usize; 3] {
     match kind {
@@ -68,7 +57,7 @@ fn random_state(rng: &mut ChaCha8Rng, model: &Model) -> State {
 #[test]
 fn joint_rows_are_the_gradients_of_their_errors() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for kind in KINDS {
+    for kind in joint_kinds(0.4) {
         for round in 0..60 {
             // every motion against every other, but not both immobile
             let (a, b) = (round % 5, (round / 5) % 5);

@@ -118,7 +118,7 @@ impl BlockMatrix {
         let (p, q) = (self.symbolic.place[a], self.symbolic.place[b]);
         let at = self.symbolic.find(p.max(q), p.min(q)).expect("an edge joins the two nodes");
         Slot {
-            at: u32::try_from(at).expect("blocks fill the memory before their numbers end"),
+            at: u32::try_from(at).expect("2³² blocks of 72 bytes or more do not fit into memory"),
             #[cfg(test)]
             size: [self.nodes[a].size, self.nodes[b].size],
             upper: p < q,

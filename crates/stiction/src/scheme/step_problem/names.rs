@@ -58,7 +58,6 @@ impl StepProblemBuilder {
         let Some(joint) = index.and_then(|k| self.joints.get(k)) else {
             return format!("{kind} {row} of the joints");
         };
-        let name = system.joint_name(joint.joint).map_or_else(String::new, |name| format!(" ({name})"));
-        format!("{kind} {row} of joint {}{name}", joint.joint)
+        format!("{kind} {row} of {}", joint.name(system))
     }
 }

@@ -84,7 +84,8 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
         for joint in joints.iter().filter(|j| matches!(j.kind, RowKind::Rigid(c) if c <= 0.0)) {
             let speed = joint.row.dot(&offsets, v) + joint.drift;
             if joint.error.abs() > START_ERROR_RELATIVE * system.size() || speed.abs() > speeds {
-                return Err(StepError::Apart { t: *t, joint: joint.joint, error: joint.error, speed });
+                let (name, error) = (joint.name(system), joint.error);
+                return Err(StepError::Apart { t: *t, joint: joint.joint, name, error, speed });
             }
         }
         Ok(())

@@ -61,7 +61,7 @@ impl ConstraintRows {
             }
             match found.or(other) {
                 Some(contact) => self.contacts.push(contact.clone()),
-                None => return Err(StepError::Lost { t, contact: id }),
+                None => return Err(StepError::Lost { t, contact: id, name: id.name(system) }),
             }
         }
         Ok(())
