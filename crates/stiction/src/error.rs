@@ -72,6 +72,19 @@ pub enum StepError {
         /// Event limit.
         limit: usize,
     },
+    /// Events that follow each other at one instant, without a mode that lasts.
+    #[error(
+        "step at t = {t} s: {events} events at one instant, the last at {name}: its modes contradict each other, as \
+         those of jammed bodies do; try a scheme with fixed steps"
+    )]
+    Chatter {
+        /// Time of the events [s].
+        t: f64,
+        /// Number of events.
+        events: usize,
+        /// Name of the constraint of the last one.
+        name: String,
+    },
     /// Step limit reached before the end of a run to an accuracy.
     #[error("step at t = {t} s: more than {limit} steps, the last of {size:.1e} s; ask for less accuracy")]
     Steps {

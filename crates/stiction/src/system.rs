@@ -327,6 +327,20 @@ pub enum ConstraintId {
     Joint(usize),
 }
 
+impl ConstraintId {
+    /// Name in messages: of the contact, or of the joint that the row belongs to at a configuration.
+    pub(crate) fn name<S: System + ?Sized>(&self, system: &S, t: f64, q: &[f64]) -> String {
+        match *self {
+            Self::Contact(id) => id.name(system),
+            Self::Joint(row) => {
+                let mut joints = Vec::new();
+                system.joints(t, q, &mut joints);
+                joints.get(row).map_or_else(|| format!("joint row {row}"), |joint| joint.name(system))
+            }
+        }
+    }
+}
+
 /// Contact rows: normal, tangents and moments at one near point of two shapes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContactRow {

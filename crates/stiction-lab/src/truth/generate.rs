@@ -315,6 +315,12 @@ impl<K: Kind> Generator<K> {
     fn joint(&mut self) {
         let i = self.random.random_range(0..self.bodies.len());
         let (name, place, ..) = self.bodies[i].clone();
+        // a velocity would violate the joint
+        let body = self.blocks.iter_mut().find(|block| block.defines.as_ref() == Some(&name));
+        if let Some(body) = body {
+            let stays = |line: &&str| !line.starts_with("velocity") && !line.starts_with("angular_velocity");
+            body.text = body.text.lines().filter(stays).map(|line| format!("{line}\n")).collect();
+        }
         let mut text = "\n[[joints]]\nname = \"j\"\n".to_string();
         let offset = [self.number(-0.3, 0.3), self.number(0.0, 0.4)];
         let at = self.kind.vector(place[0] + offset[0], place[1], place[2] + offset[1]);

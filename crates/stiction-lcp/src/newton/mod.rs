@@ -75,20 +75,14 @@ impl ModeNewton {
         equations.prescribe(step, &prepared, modes);
         let regular = equations.factor(step, &prepared);
         equations.write(step, &prepared, f64::NEG_INFINITY);
-        let mut before = f64::INFINITY;
-        for _ in 0..PRESCRIBED_MODE_STEPS {
-            task.velocity(&equations.z, velocity);
-            let residual = if regular { equations.advance(step, &prepared, velocity) } else { None };
-            // the first step removes almost all of the residual, the next ones its remainder
-            let Some(residual) = residual.filter(|r| *r < STUCK_STEP * before) else { break };
-            before = residual;
-            equations.write(step, &prepared, f64::NEG_INFINITY);
-            if residual == 0.0 {
-                break;
+        if regular {
+            equations.descend(step, task, velocity);
+            let prepared = task.prepared();
+            if unique && equations.take_least_norm(step, &prepared) {
+                equations.write(step, &prepared, f64::NEG_INFINITY);
+                // what rounding left of the residual, by the least change
+                equations.descend(step, task, velocity);
             }
-        }
-        if unique && regular && equations.take_least_norm(step, &prepared) {
-            equations.write(step, &prepared, f64::NEG_INFINITY);
         }
         task.certify(&equations.z)
     }
@@ -149,6 +143,25 @@ impl ModeNewton {
         let best = search.finish(&origin, task)?;
         let work = Work { stage: Stage::Newton, rounds: work.rounds + rounds, ..work.clone() };
         task.accept(best, work).map_err(|best| task.recycle(best)).ok()
+    }
+}
+
+impl ModeEquations {
+    /// Proximal steps in prescribed modes, until the residual is rounding.
+    fn descend(&mut self, step: &StepProblem, task: &mut Task, velocity: &mut Vec<f64>) {
+        let mut before = f64::INFINITY;
+        for _ in 0..PRESCRIBED_MODE_STEPS {
+            task.velocity(&self.z, velocity);
+            let prepared = task.prepared();
+            // the first step removes almost all of the residual, the next ones its remainder
+            let residual = self.advance(step, &prepared, velocity).filter(|r| *r < STUCK_STEP * before);
+            let Some(residual) = residual else { break };
+            before = residual;
+            self.write(step, &prepared, f64::NEG_INFINITY);
+            if residual == 0.0 {
+                break;
+            }
+        }
     }
 }
 

@@ -49,13 +49,6 @@ impl ModeEquations {
         let start = &prepared.layout.velocity;
         // the group that a velocity belongs to: a forest, each tree of which ends in its root
         let mut parent: Vec<usize> = (0..prepared.layout.velocities()).collect();
-        fn root(parent: &mut [usize], mut i: usize) -> usize {
-            while parent[i] != i {
-                parent[i] = parent[parent[i]];
-                i = parent[i];
-            }
-            i
-        }
         let mut first = Vec::with_capacity(self.rows.len());
         for row in &self.rows {
             let mut own = None;
@@ -179,6 +172,15 @@ impl RowKind {
             Self::Joint(_) | Self::Tangent(..) => 1.0,
         }
     }
+}
+
+/// Root of a tree of the forest of groups, whose paths it shortens.
+fn root(parent: &mut [usize], mut i: usize) -> usize {
+    while parent[i] != i {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    i
 }
 
 /// Whether rows are independent, by a factorization with pivots.

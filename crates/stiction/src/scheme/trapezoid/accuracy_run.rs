@@ -7,9 +7,10 @@
 //! 4. Land at the first event within it. 5. Hand out samples and accept the step. 6. Apply the event, or adapt the size.
 
 use super::constants::{
-    MAX_EXPLICIT_TOLERANCE, MIN_ACCURACY_RESTITUTION_SPEED, MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR,
-    MIN_SLIP_SPEED, ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE,
-    SLIP_STABILITY, SLIP_START_TIME, STIFFNESS_LIMIT, STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
+    MAX_EVENTS_AT_ONCE, MAX_EXPLICIT_TOLERANCE, MAX_SLIP_START_TIME, MIN_ACCURACY_RESTITUTION_SPEED,
+    MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR, MIN_SLIP_SPEED, MIN_STEP_RELATIVE, ORDER_SAMPLE_INTERVAL,
+    REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE, SLIP_STABILITY, SLIP_START_GROWTH, SLIP_START_TIME,
+    STIFFNESS_LIMIT, STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
 };
 use super::context::{Configuration, StepContext, uncertified, velocity_offsets};
 use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
@@ -104,6 +105,10 @@ struct AdaptiveRun<'a, 'r, S: System + ?Sized> {
     report: AccuracyReport,
     /// Orders observed by halving steps.
     orders: Vec<f64>,
+    /// Time at which a slip began that has no direction yet [s].
+    slip_start: Option<f64>,
+    /// Time of the last event, and the number of events at that instant.
+    last_events: (f64, usize),
 }
 
 impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
@@ -113,7 +118,18 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let control = StepSizeControl::new(accuracy, first, motion.dynamics.context.step, until);
         let report = AccuracyReport { requested: accuracy.tolerance, ..AccuracyReport::default() };
         let (integrator, orders) = (Integrator::Doubled, Vec::new());
-        Self { motion, accuracy, integrator, control, continues, report, orders }
+        let last_events = (f64::NEG_INFINITY, 0);
+        Self {
+            motion,
+            accuracy,
+            integrator,
+            control,
+            continues,
+            report,
+            orders,
+            slip_start: None,
+            last_events,
+        }
     }
 
     /// Steps up to time `until`.
@@ -136,7 +152,6 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         self.motion.dynamics.context.step = predicted;
         // 1. the size that slow slip allows
         let size = self.limit_by_slip(predicted)?;
-        if std::env::var("DBG").is_ok() { eprintln!("t {:.15} pred {predicted:.2e} size {size:.2e} {:?} active {} slips {} events {} rej {}", self.motion.state.t, self.integrator, self.motion.active.constraints.len(), self.motion.active.constraints.iter().filter(|c| c.slip_direction().is_some()).count(), self.motion.recorder.event_count, self.report.rejections); }
         // 2. try a step, truncated at a lost feature pair
         self.motion.begin_steps(self.integrator)?;
         let TruncatedStep { checked, lost, .. } = self.finder().truncated_step(size)?;
@@ -241,8 +256,13 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let stiffness = self.motion.slip_stiffness()?;
         if stiffness == f64::INFINITY {
             self.integrator = Integrator::Explicit(IntegrationMethod::Euler);
-            return Ok(size.min(SLIP_START_TIME));
+            let t = self.motion.state.t;
+            let since = t - *self.slip_start.get_or_insert(t);
+            let size = size.min((SLIP_START_GROWTH * since).clamp(SLIP_START_TIME, MAX_SLIP_START_TIME));
+            self.motion.renew_starting_slip(size)?;
+            return Ok(size);
         }
+        self.slip_start = None;
         Ok(size.min(SLIP_STABILITY / stiffness.max(f64::MIN_POSITIVE)))
     }
 
@@ -355,20 +375,30 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
 
     /// Applies an event and prepares to continue after it.
     fn apply_event(&mut self, functions: &[EventFunction]) -> Result<(), StepError> {
-        if std::env::var("DBG").is_ok() { eprintln!("  event {functions:?}"); }
+        let named = functions.first().map(|f| f.constraint());
         self.motion.apply_event(functions, self.integrator)?;
-        self.continue_after_event()
+        self.continue_after_event(named)
     }
 
     /// Applies the loss of a feature pair and prepares to continue after it.
     fn apply_feature_change(&mut self, lost: ConstraintId) -> Result<(), StepError> {
-        if std::env::var("DBG").is_ok() { eprintln!("  lost {lost:?}"); }
         self.motion.apply_feature_change(lost)?;
-        self.continue_after_event()
+        self.continue_after_event(Some(lost))
     }
 
-    fn continue_after_event(&mut self) -> Result<(), StepError> {
+    /// Prepares to continue after an event of a constraint. Too many events at one instant are an error: modes that
+    /// contradict each other, as bodies that are jammed have.
+    fn continue_after_event(&mut self, constraint: Option<ConstraintId>) -> Result<(), StepError> {
         self.control.forget();
+        self.slip_start = None;
+        let t = self.motion.state.t;
+        let (last, count) = self.last_events;
+        let same = t - last <= MIN_STEP_RELATIVE * t.abs().max(1.0);
+        self.last_events = (t, if same { count + 1 } else { 1 });
+        if let Some(constraint) = constraint.filter(|_| self.last_events.1 > MAX_EVENTS_AT_ONCE) {
+            let name = constraint.name(self.motion.dynamics.context.system, t, &self.motion.state.q);
+            return Err(StepError::Chatter { t, events: self.last_events.1, name });
+        }
         let limit = self.accuracy.event_limit;
         if self.motion.recorder.event_count > limit {
             return Err(StepError::Events { t: self.motion.state.t, limit });

@@ -50,6 +50,23 @@ pub(super) const REMAINING_TIME_RELATIVE: f64 = 1e-13;
 /// slow slips are round-off.
 pub(super) const SLIP_STABILITY: f64 = 3.0;
 
+/// Slip in space of at most this has no direction of its own yet [m/s]. Default 1e-7, range 1e-9 to 1e-6. Below: many
+/// steps, since the stiffness of the direction grows as slip is slower. Above: friction acts against the acceleration
+/// of slip, not against slip, for longer than errors allow.
+pub(super) const MIN_DIRECTION_SPEED: f64 = 1e-7;
+
+/// Later steps of a slip without direction are this × the time since it began. Default 0.1, range 0.02 to 0.5. Below:
+/// more steps. Above: the direction lags behind.
+pub(super) const SLIP_START_GROWTH: f64 = 0.1;
+
+/// Longest step of a slip without direction [s]. Default 1e-5, range 1e-6 to 1e-4. Below: more steps. Above: the errors
+/// of Euler's method show.
+pub(super) const MAX_SLIP_START_TIME: f64 = 1e-5;
+
+/// Events in sequence at one instant. Default 60, range 20 to 1000: each contact of a small pile may have a few. Below:
+/// many simultaneous events end a run. Above: a chatter takes longer to be refused.
+pub(super) const MAX_EVENTS_AT_ONCE: usize = 60;
+
 /// First step of a slip that begins [s]. Default 1e-7, range 1e-8 to 1e-5. Its error is its square times the change of
 /// the acceleration. Below: the direction of the slip is round-off. Above: the error shows.
 pub(super) const SLIP_START_TIME: f64 = 1e-7;
@@ -313,6 +330,10 @@ pub(super) const PIVOT_RELATIVE: f64 = 1e-12;
 /// Changes of momentum are measured by |Δ| + this × momentum. Default 1e-4, range 1e-6 to 1e-2. Below: round-off of
 /// the momentum is an error. Above: wrong changes pass.
 pub(super) const MOMENTUM_ROUND_OFF_RELATIVE: f64 = 1e-4;
+
+/// Round-off of the speed of a row, relative to the terms of its sum. Default 64 ε, range 8 ε to 1e-12. Below: round-off
+/// is an error where the scale of speeds is small. Above: wrong speeds pass.
+pub(super) const ROW_ROUND_OFF: f64 = 64.0 * f64::EPSILON;
 
 /// Singular values of at most this × the largest belong to redundant rows. Default 1e-11, range 1e-13 to 1e-9. Below:
 /// redundant rows explain round-off. Above: independent rows are dropped.

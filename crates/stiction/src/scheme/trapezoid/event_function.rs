@@ -1,6 +1,7 @@
 //! Event functions: values that are not negative while the modes of the active set are right.
 
-use super::acceleration::AccelerationProblem;
+use super::acceleration::{AccelerationProblem, ConstraintLoad};
+use super::constants::MIN_DIRECTION_SPEED;
 use super::context::dot;
 use crate::state::ActiveConstraint;
 use crate::system::ConstraintId;
@@ -21,6 +22,17 @@ pub(super) enum EventFunction {
 }
 
 impl EventFunction {
+    /// Constraint of the function.
+    pub(super) fn constraint(self) -> ConstraintId {
+        match self {
+            Self::Gap(id)
+            | Self::NormalForce(id)
+            | Self::FrictionSlack(id)
+            | Self::SlipSpeed(id)
+            | Self::SharedSlack(id) => id,
+        }
+    }
+
     /// Constraint of a gap, if the function is one.
     pub(super) fn gap(self) -> Option<ConstraintId> {
         match self {
@@ -49,14 +61,22 @@ pub(super) fn gaps(functions: &[EventFunction]) -> Vec<ConstraintId> {
 }
 
 impl AccelerationProblem {
+    /// Whether the slip of a contact with two tangents is too slow for a direction of its own.
+    fn has_no_direction(&self, active: &ActiveConstraint, load: &ConstraintLoad) -> bool {
+        let row = active.contact().and_then(|id| self.rows.contacts.iter().find(|c| c.id == id));
+        row.is_some_and(|row| row.tangents.len() == 2)
+            && dot(load.slip, load.slip).sqrt() <= MIN_DIRECTION_SPEED
+    }
+
     /// Event functions of all active constraints, from the velocity and the forces `z`. Speeds are relative to
-    /// `speed_scale`.
+    /// `speed_scale`. In the first instant of a slip, where `slip_begins`, slow slips have none.
     pub(super) fn event_functions(
         &self,
         active: &[ActiveConstraint],
         v: &[f64],
         z: &[f64],
         speed_scale: f64,
+        slip_begins: bool,
     ) -> Vec<(EventFunction, f64)> {
         let loads = self.loads(active, v, z);
         let sharing = self.load_sharing(active, z);
@@ -79,6 +99,8 @@ impl AccelerationProblem {
                     values.push((EventFunction::FrictionSlack(id), (load.bound - size) / force));
                 }
                 None => {}
+                // slip without a direction of its own is no slip along its friction
+                Some(_) if slip_begins && self.has_no_direction(c, load) => {}
                 Some(along) if c.is_contact() => {
                     values.push((EventFunction::SlipSpeed(id), -dot(load.slip, along) / speed_scale));
                 }

@@ -5,9 +5,9 @@
 use super::active_set::{ActiveSet, sticking};
 use super::constants::{
     FEATURE_CHANGE_TIME_RELATIVE, FEATURE_CHANGE_TRAVEL_RELATIVE, FIRST_PROBE_RELATIVE, IMPACT_GAP_RELATIVE,
-    LAST_PROBE_RELATIVE, PROBE_GROWTH, SIMULTANEOUS_EVENT_VALUE,
+    LAST_PROBE_RELATIVE, MIN_DIRECTION_SPEED, MIN_SLIP_SPEED, PROBE_GROWTH, SIMULTANEOUS_EVENT_VALUE,
 };
-use super::context::{StepContext, StepStart};
+use super::context::{StepContext, StepStart, velocity_offsets};
 use super::event_finder::EventFinder;
 use super::event_function::{EventFunction, gaps};
 use super::impact::ImpactStart;
@@ -49,6 +49,32 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         let stiffness = acceleration.slip_stiffness(active, &self.state.v, &candidate.z);
         solve.lcp.recycle_candidate(candidate);
         Ok(stiffness)
+    }
+
+    /// Chooses the friction of slips that begin, or are about to stop, for a step of a size: against the slip at its end,
+    /// as in the implicit method of Euler. Slip that this friction ends stops here.
+    pub(super) fn renew_starting_slip(&mut self, size: f64) -> Result<(), StepError> {
+        let (system, active) = (self.dynamics.context.system, self.active.constraints.clone());
+        let SecondOrderWorkspace { solve, acceleration, .. } = &mut *self.dynamics.workspace;
+        acceleration.assemble(system, &self.state, &active, &mut solve.cache)?;
+        let offsets = velocity_offsets(system);
+        let slower = |most| acceleration.rows.slips_up_to(most, &offsets, &self.state.v, &active);
+        let (starting, resting) = (slower(MIN_DIRECTION_SPEED), slower(MIN_SLIP_SPEED));
+        acceleration.slip_time = Some(size);
+        let next = acceleration.next_modes(system, &self.state, &active, &starting, solve);
+        acceleration.slip_time = None;
+        let Some(next) = next? else { return Ok(()) };
+        let renewed = |c: &ActiveConstraint| {
+            let found = next.iter().find(|n| n.constraint == c.constraint);
+            // slip that has not begun cannot stop: the event was that it begins
+            let stays = |n: &&ActiveConstraint| n.sticks() && resting.contains(&c.constraint);
+            let found = found.filter(|n| starting.contains(&c.constraint) && !stays(n));
+            found.copied().unwrap_or(*c)
+        };
+        let renewed: Vec<ActiveConstraint> = active.iter().map(renewed).collect();
+        let stops = renewed.iter().zip(&active).any(|(new, old)| new.mode != old.mode);
+        self.change_modes(renewed);
+        if stops { self.project_state() } else { Ok(()) }
     }
 
     /// Finds the active set at the start of a run: drives, and constraints that touch and do not open.
@@ -118,30 +144,42 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         if !self.active.modes_known {
             return self.apply_impact(&closed);
         }
-        self.project_here()?;
+        let slip_ends = |c: &ActiveConstraint| passed.contains(&EventFunction::SlipSpeed(c.constraint));
+        // slip that ends is exactly zero here, or its rest is an event of the next mode at once
+        let stopped = |c: &ActiveConstraint| {
+            if slip_ends(c) { ActiveConstraint::sticking(c.constraint) } else { *c }
+        };
+        let stopped: Vec<ActiveConstraint> = self.active.constraints.iter().map(stopped).collect();
+        self.project_here(&stopped)?;
         if !closed.is_empty() {
             return self.apply_impact(&closed);
         }
-        let slip_ends = |c: &ActiveConstraint| passed.contains(&EventFunction::SlipSpeed(c.constraint));
         let free = self.active.sticking_or(slip_ends);
         let candidates = self.active.constraints.clone();
         self.select_modes(candidates, &free, &passed)
     }
 
-    /// Projects the state in the modes that end here, and accounts for the energy.
-    fn project_here(&mut self) -> Result<(), StepError> {
+    /// Projects the state in given modes, and accounts for the energy.
+    fn project_here(&mut self, modes: &[ActiveConstraint]) -> Result<(), StepError> {
         let system = self.dynamics.context.system;
         let energy = |s: &State| kinetic(system, s.t, &s.q, &s.v) + system.potential(s.t, &s.q);
         let before = energy(&self.state);
-        self.project_state()?;
+        self.project_in(modes)?;
         self.recorder.statistics.projected += energy(&self.state) - before;
         Ok(())
     }
 
     /// Projects the state onto joints and active constraints, and records it.
     pub(super) fn project_state(&mut self) -> Result<(), StepError> {
+        let active = std::mem::take(&mut self.active.constraints);
+        let done = self.project_in(&active);
+        self.active.constraints = active;
+        done
+    }
+
+    fn project_in(&mut self, modes: &[ActiveConstraint]) -> Result<(), StepError> {
         let mut records = Vec::new();
-        self.dynamics.project_recorded(&mut self.state, &self.active.constraints, &mut records)?;
+        self.dynamics.project_recorded(&mut self.state, modes, &mut records)?;
         self.recorder.record(records);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Rows of joints and active constraints at a configuration, for all problems of a step.
 
 use super::active_set::contains;
-use super::constants::MIN_SLIP_SPEED;
+use super::constants::MIN_DIRECTION_SPEED;
 use super::context::{Configuration, dot};
 use crate::error::StepError;
 use crate::state::ActiveConstraint;
@@ -141,11 +141,27 @@ impl ConstraintRows {
             let Some(before) = active.slip_direction().filter(|_| row.tangents.len() == 2) else { continue };
             let slip = slip_velocity(row, offsets, v);
             let speed = dot(slip, slip).sqrt();
-            if speed > MIN_SLIP_SPEED {
+            if speed > MIN_DIRECTION_SPEED {
                 let along = if dot(slip, before) > 0.0 { 1.0 / speed } else { -1.0 / speed };
                 *active = ActiveConstraint::slipping(active.constraint, slip.map(|u| along * u));
             }
         }
+    }
+
+    /// Contacts with two tangents in the mode of slip that slip by at most this speed at velocity `v` [m/s].
+    pub(super) fn slips_up_to(
+        &self,
+        most: f64,
+        offsets: &[usize],
+        v: &[f64],
+        active: &[ActiveConstraint],
+    ) -> Vec<ConstraintId> {
+        let contacts = active.iter().filter(|c| c.is_contact()).zip(&self.contacts);
+        let starts = |(c, row): &(&ActiveConstraint, &ContactRow)| {
+            let slip = slip_velocity(row, offsets, v);
+            c.slip_direction().is_some() && row.tangents.len() == 2 && dot(slip, slip).sqrt() <= most
+        };
+        contacts.filter(starts).map(|(c, _)| c.constraint).collect()
     }
 
     /// Friction modes of the contacts of a step problem with these rows.

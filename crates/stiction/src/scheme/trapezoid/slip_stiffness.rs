@@ -4,7 +4,7 @@
 //! stable for steps up to its interval of stability over ρ. Error estimates alone do not keep it so.
 
 use super::acceleration::AccelerationProblem;
-use super::constants::MIN_SLIP_SPEED;
+use super::constants::MIN_DIRECTION_SPEED;
 use super::context::dot;
 use crate::state::ActiveConstraint;
 use stiction_lcp::problem::MassFactor;
@@ -31,7 +31,7 @@ impl AccelerationProblem {
         for k in turning {
             let load = self.contact_load(k, v, z);
             let speed = dot(load.slip, load.slip).sqrt();
-            if !(speed > MIN_SLIP_SPEED) {
+            if !(speed > MIN_DIRECTION_SPEED) {
                 return f64::INFINITY;
             }
             let weight = (load.bound.max(0.0) / speed).sqrt() / speed;

@@ -56,7 +56,6 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
             return Err("a step of another size".to_string());
         }
         let start = self.state.clone();
-        self.context.step = record.size;
         let mut found = AccuracyStepResidual { slack: 1.0, ..AccuracyStepResidual::default() };
         found.residual.admissible = true;
         let done = match record.method {
@@ -65,7 +64,6 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
             | IntegrationMethod::DormandPrince
             | IntegrationMethod::DormandPrinceEight => self.explicit(record, &start, &mut found),
         };
-        self.context.step = step;
         done?;
         found.closed = self.closed_contact(&start, record.active);
         Ok(found)
@@ -123,7 +121,7 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
             return Err("a step without records".to_string());
         };
         let mut stages = stages.iter();
-        let rates = |at: &State| self.stage(stages.next(), step.active, at, found);
+        let rates = |at: &State| self.stage(stages.next(), step, at, found);
         let (to, error) = runge_kutta(step.method, start, step.size, rates)?;
         if stages.next().is_some() {
             return Err("a stage too many".to_string());
@@ -138,13 +136,14 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
     fn stage(
         &mut self,
         record: Option<&SubstepRecord>,
-        active: &[ActiveConstraint],
+        step: &RecordedAccuracyStep,
         at: &State,
         found: &mut AccuracyStepResidual,
     ) -> Result<StateRates, String> {
         let Some(SubstepRecord::Accelerations { forces, a }) = record else {
             return Err("a stage that is not recorded".to_string());
         };
+        let (active, slip_begins) = (step.active, step.method == IntegrationMethod::Euler);
         let Self { context, cache, acceleration, .. } = self;
         let system = context.system;
         let mut normalized = at.clone();
@@ -159,7 +158,7 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         // only the start of the step is on the path: later stages do not show whether modes are right
         if at.t == self.state.t {
             let speed = speed_scale(system, at, context.step);
-            let values = acceleration.event_functions(active, &at.v, forces, speed);
+            let values = acceleration.event_functions(active, &at.v, forces, speed, slip_begins);
             let least = |least: f64, v: f64| if v.is_nan() { f64::NEG_INFINITY } else { least.min(v) };
             found.slack = values.iter().fold(found.slack, |m, v| least(m, v.1));
         }

@@ -1,7 +1,7 @@
 //! Residuals of recorded velocities and impulses that a certificate does not cover.
 
 use super::super::constants::{
-    MAX_SVD_ITERATIONS, MOMENTUM_ROUND_OFF_RELATIVE, REDUNDANT_ROW_RELATIVE, SVD_TOLERANCE,
+    MAX_SVD_ITERATIONS, MOMENTUM_ROUND_OFF_RELATIVE, REDUNDANT_ROW_RELATIVE, ROW_ROUND_OFF, SVD_TOLERANCE,
     VERIFIED_SLIP_RELATIVE,
 };
 use super::super::projector::AssembledProjection;
@@ -29,7 +29,13 @@ pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: 
         }
         column
     };
-    let mut check_speed = |row: &Row, offset: f64| speeds = speeds.max((row.dot(start, to) + offset).abs());
+    let mut check_speed = |row: &Row, offset: f64| {
+        let mut terms = offset.abs();
+        row.for_each(start, |i, x| terms += (x * to[i]).abs());
+        // a sum is as exact as its terms
+        let excess = (row.dot(start, to) + offset).abs() - ROW_ROUND_OFF * terms;
+        speeds = speeds.max(if excess.is_nan() { f64::INFINITY } else { excess });
+    };
     for joint in &problem.joints {
         columns.push(column(&[(&joint.row.row, 1.0)]));
         check_speed(&joint.row.row, joint.row.offset);
@@ -75,7 +81,9 @@ pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: 
             }
         }
     }
-    let size = change.norm() + MOMENTUM_ROUND_OFF_RELATIVE * weighted(v).norm();
+    // a body at rest is measured by the scale of speeds
+    let resting = problem.speed_scale * roots.iter().fold(0.0, |m: f64, root| m.max(*root));
+    let size = change.norm() + MOMENTUM_ROUND_OFF_RELATIVE * weighted(v).norm().max(resting);
     let outside = if size > 0.0 { rest.norm() / size } else { 0.0 };
     let slowest = problem.speed_scale.max(f64::MIN_POSITIVE);
     let worst = outside.max(speeds / slowest);
