@@ -319,7 +319,8 @@ impl<K: Kind> Generator<K> {
         let body = self.blocks.iter_mut().find(|block| block.defines.as_ref() == Some(&name));
         if let Some(body) = body {
             let stays = |line: &&str| !line.starts_with("velocity") && !line.starts_with("angular_velocity");
-            body.text = body.text.lines().filter(stays).map(|line| format!("{line}\n")).collect();
+            let lines: Vec<&str> = body.text.lines().filter(stays).chain([""]).collect();
+            body.text = lines.join("\n");
         }
         let mut text = "\n[[joints]]\nname = \"j\"\n".to_string();
         let offset = [self.number(-0.3, 0.3), self.number(0.0, 0.4)];

@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector};
 
 /// Pivots of at most this × the largest belong to redundant rows [-]. Sensible range 1e-11 to 1e-7: lower misses
 /// redundant contacts by rounding, higher takes nearly redundant ones for redundant.
-const REDUNDANT_PIVOT: f64 = 1e-9;
+const REDUNDANT_MODE_PIVOT: f64 = 1e-9;
 
 /// Largest residual of impulses of least norm, relative to what the rows ask for [-]. Above it no impulses in the cones
 /// follow the modes: an event has been passed. Sensible range 1e-12 to 1e-8.
@@ -198,5 +198,5 @@ fn is_regular(mobility: &DMatrix<f64>) -> bool {
     let factor = scaled.col_piv_qr();
     let r = factor.unpack_r();
     let pivots = r.diagonal();
-    pivots.amin() > REDUNDANT_PIVOT * pivots.amax()
+    pivots.amin() > REDUNDANT_MODE_PIVOT * pivots.amax()
 }

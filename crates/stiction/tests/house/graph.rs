@@ -70,7 +70,11 @@ const MODULES: &[(&str, &str, &[&str])] = &[
         "structured",
         &["certificate", "chain", "factor", "mode", "problem", "profile", "solution", "task"],
     ),
-    ("stiction-lcp", "newton", &["certificate", "factor", "mode", "problem", "solution", "task"]),
+    (
+        "stiction-lcp",
+        "newton",
+        &["certificate", "factor", "least_norm", "mode", "problem", "solution", "task"],
+    ),
     // these are made of solves, which the dispatcher passes to them as functions
     ("stiction-lcp", "local", &["certificate", "lemke", "problem", "proof", "solution", "task"]),
     ("stiction-lcp", "convex", &["problem", "solution", "task"]),

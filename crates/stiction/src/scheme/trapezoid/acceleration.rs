@@ -29,6 +29,8 @@ pub(super) struct AccelerationProblem {
     pub(super) modes: Vec<ContactMode>,
     /// Prescribed part of the slip of each contact [m/s]; the offsets of its rows become rates.
     prescribed_slips: Vec<[f64; 3]>,
+    /// The first instant of a slip is integrated.
+    pub(super) slip_begins: bool,
     /// Slip of each contact at the state [m/s].
     slips: Vec<[f64; 3]>,
     /// Time [s] after which contacts that may stop or slip are to oppose their slip; `None` for this instant, at which
@@ -259,7 +261,8 @@ impl AccelerationProblem {
     ) -> Result<(), StepError> {
         self.assemble(system, state, active, cache)?;
         let mut turned = std::mem::take(&mut self.turned);
-        self.rows.turn_directions(&velocity_offsets(system), &state.v, active, &mut turned);
+        let least = self.direction_speed();
+        self.rows.turn_directions(&velocity_offsets(system), &state.v, active, least, &mut turned);
         self.assemble_rows(system, &turned, &[], 0.0);
         self.rows.modes(&turned, &mut self.modes);
         self.turned = turned;

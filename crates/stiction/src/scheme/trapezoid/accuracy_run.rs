@@ -248,6 +248,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
     /// made by Euler's method: directions are those of the acceleration, not yet of the slip.
     fn limit_by_slip(&mut self, size: f64) -> Result<f64, StepError> {
         if !self.integrator.projects() || !self.motion.active.has_slipping_contact() {
+            self.set_slip_begins(false);
             return Ok(size);
         }
         if self.integrator == Integrator::Explicit(IntegrationMethod::Euler) {
@@ -259,11 +260,17 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             let t = self.motion.state.t;
             let since = t - *self.slip_start.get_or_insert(t);
             let size = size.min((SLIP_START_GROWTH * since).clamp(SLIP_START_TIME, MAX_SLIP_START_TIME));
+            self.set_slip_begins(true);
             self.motion.renew_starting_slip(size)?;
             return Ok(size);
         }
         self.slip_start = None;
+        self.set_slip_begins(false);
         Ok(size.min(SLIP_STABILITY / stiffness.max(f64::MIN_POSITIVE)))
+    }
+
+    fn set_slip_begins(&mut self, slip_begins: bool) {
+        self.motion.dynamics.workspace.acceleration.slip_begins = slip_begins;
     }
 
     /// Error if the tolerance is below the round-off of the state, so that smaller steps do not help.
@@ -349,12 +356,14 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         if !active.has_slipping_contact() {
             return;
         }
-        let SecondOrderWorkspace { solve, substep, .. } = &mut *dynamics.workspace;
+        let SecondOrderWorkspace { solve, substep, acceleration, .. } = &mut *dynamics.workspace;
         let (system, at) = (dynamics.context.system, Configuration::of(state));
         let constraints = &mut active.constraints;
         if substep.middle.read(system, at, constraints, None, &mut solve.cache).is_ok() {
             let mut turned = Vec::with_capacity(constraints.len());
-            substep.middle.turn_directions(&velocity_offsets(system), &state.v, constraints, &mut turned);
+            let offsets = velocity_offsets(system);
+            let least = acceleration.direction_speed();
+            substep.middle.turn_directions(&offsets, &state.v, constraints, least, &mut turned);
             *constraints = turned;
         }
     }
@@ -391,6 +400,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
     fn continue_after_event(&mut self, constraint: Option<ConstraintId>) -> Result<(), StepError> {
         self.control.forget();
         self.slip_start = None;
+        self.set_slip_begins(false);
         let t = self.motion.state.t;
         let (last, count) = self.last_events;
         let same = t - last <= MIN_STEP_RELATIVE * t.abs().max(1.0);

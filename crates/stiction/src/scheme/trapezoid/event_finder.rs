@@ -11,7 +11,7 @@ use super::root::{brent, cubic_minimum, interpolate};
 use super::rows::{ConstraintRows, slip_velocity};
 use super::workspace::SecondOrderWorkspace;
 use crate::error::StepError;
-use crate::report::{IntegrationMethod, SubstepRecord};
+use crate::report::SubstepRecord;
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, ContactQuery, ContactRow, MotionBound, System};
 use std::borrow::Cow;
@@ -127,8 +127,7 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         let SecondOrderWorkspace { solve, acceleration, .. } = &mut *self.dynamics.workspace;
         let candidate = acceleration.solve_in_modes(context.system, projected, active, solve)?;
         let speed = speed_scale(context.system, projected, context.step);
-        let slip_begins = self.integrator == Integrator::Explicit(IntegrationMethod::Euler);
-        let values = acceleration.event_functions(active, &projected.v, &candidate.z, speed, slip_begins);
+        let values = acceleration.event_functions(active, &projected.v, &candidate.z, speed);
         solve.lcp.recycle_candidate(candidate);
         Ok(values)
     }

@@ -1,7 +1,6 @@
 //! Event functions: values that are not negative while the modes of the active set are right.
 
 use super::acceleration::{AccelerationProblem, ConstraintLoad};
-use super::constants::MIN_DIRECTION_SPEED;
 use super::context::dot;
 use crate::state::ActiveConstraint;
 use crate::system::ConstraintId;
@@ -65,18 +64,17 @@ impl AccelerationProblem {
     fn has_no_direction(&self, active: &ActiveConstraint, load: &ConstraintLoad) -> bool {
         let row = active.contact().and_then(|id| self.rows.contacts.iter().find(|c| c.id == id));
         row.is_some_and(|row| row.tangents.len() == 2)
-            && dot(load.slip, load.slip).sqrt() <= MIN_DIRECTION_SPEED
+            && dot(load.slip, load.slip).sqrt() <= self.direction_speed()
     }
 
     /// Event functions of all active constraints, from the velocity and the forces `z`. Speeds are relative to
-    /// `speed_scale`. In the first instant of a slip, where `slip_begins`, slow slips have none.
+    /// `speed_scale`. In the first instant of a slip slow slips have none.
     pub(super) fn event_functions(
         &self,
         active: &[ActiveConstraint],
         v: &[f64],
         z: &[f64],
         speed_scale: f64,
-        slip_begins: bool,
     ) -> Vec<(EventFunction, f64)> {
         let loads = self.loads(active, v, z);
         let sharing = self.load_sharing(active, z);
@@ -100,7 +98,7 @@ impl AccelerationProblem {
                 }
                 None => {}
                 // slip without a direction of its own is no slip along its friction
-                Some(_) if slip_begins && self.has_no_direction(c, load) => {}
+                Some(_) if self.slip_begins && self.has_no_direction(c, load) => {}
                 Some(along) if c.is_contact() => {
                     values.push((EventFunction::SlipSpeed(id), -dot(load.slip, along) / speed_scale));
                 }

@@ -145,9 +145,10 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
             return self.apply_impact(&closed);
         }
         let slip_ends = |c: &ActiveConstraint| passed.contains(&EventFunction::SlipSpeed(c.constraint));
-        // slip that ends is exactly zero here, or its rest is an event of the next mode at once
+        // where roots are exact, slip that ends is zero here, or its rest would be an event of the next mode at once
+        let is_exact = integrator.has_error_estimate();
         let stopped = |c: &ActiveConstraint| {
-            if slip_ends(c) { ActiveConstraint::sticking(c.constraint) } else { *c }
+            if is_exact && slip_ends(c) { ActiveConstraint::sticking(c.constraint) } else { *c }
         };
         let stopped: Vec<ActiveConstraint> = self.active.constraints.iter().map(stopped).collect();
         self.project_here(&stopped)?;

@@ -1,7 +1,6 @@
 //! Rows of joints and active constraints at a configuration, for all problems of a step.
 
 use super::active_set::contains;
-use super::constants::MIN_DIRECTION_SPEED;
 use super::context::{Configuration, dot};
 use crate::error::StepError;
 use crate::state::ActiveConstraint;
@@ -125,13 +124,14 @@ impl ConstraintRows {
     }
 
     /// Active constraints with friction against the slip at velocity `v`, into `turned`. Contacts with one tangent keep
-    /// their direction, and so do contacts without slip. Past a stop friction stays on its side, so that a step which
+    /// their direction, and so do contacts that slip by at most `direction_speed` [m/s]. Past a stop friction stays on its side, so that a step which
     /// overshoots the stop is smooth and the event function has a root.
     pub(super) fn turn_directions(
         &self,
         offsets: &[usize],
         v: &[f64],
         active: &[ActiveConstraint],
+        direction_speed: f64,
         turned: &mut Vec<ActiveConstraint>,
     ) {
         turned.clear();
@@ -141,7 +141,7 @@ impl ConstraintRows {
             let Some(before) = active.slip_direction().filter(|_| row.tangents.len() == 2) else { continue };
             let slip = slip_velocity(row, offsets, v);
             let speed = dot(slip, slip).sqrt();
-            if speed > MIN_DIRECTION_SPEED {
+            if speed > direction_speed {
                 let along = if dot(slip, before) > 0.0 { 1.0 / speed } else { -1.0 / speed };
                 *active = ActiveConstraint::slipping(active.constraint, slip.map(|u| along * u));
             }

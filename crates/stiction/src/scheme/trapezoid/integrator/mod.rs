@@ -65,6 +65,11 @@ impl Integrator {
         }
     }
 
+    /// Whether trial steps come with an error estimate, as in runs to an accuracy.
+    pub(super) fn has_error_estimate(self) -> bool {
+        matches!(self, Self::Doubled | Self::Explicit(_))
+    }
+
     /// Whether trial steps end in a projected state.
     pub(super) fn projects(self) -> bool {
         matches!(self, Self::Explicit(_))

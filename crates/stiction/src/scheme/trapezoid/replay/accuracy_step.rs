@@ -143,8 +143,9 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         let Some(SubstepRecord::Accelerations { forces, a }) = record else {
             return Err("a stage that is not recorded".to_string());
         };
-        let (active, slip_begins) = (step.active, step.method == IntegrationMethod::Euler);
+        let active = step.active;
         let Self { context, cache, acceleration, .. } = self;
+        acceleration.slip_begins = step.method == IntegrationMethod::Euler;
         let system = context.system;
         let mut normalized = at.clone();
         system.normalize(&mut normalized.q);
@@ -158,7 +159,7 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         // only the start of the step is on the path: later stages do not show whether modes are right
         if at.t == self.state.t {
             let speed = speed_scale(system, at, context.step);
-            let values = acceleration.event_functions(active, &at.v, forces, speed, slip_begins);
+            let values = acceleration.event_functions(active, &at.v, forces, speed);
             let least = |least: f64, v: f64| if v.is_nan() { f64::NEG_INFINITY } else { least.min(v) };
             found.slack = values.iter().fold(found.slack, |m, v| least(m, v.1));
         }
