@@ -133,8 +133,9 @@ pub enum SubstepRecord {
 pub enum IntegrationMethod {
     /// One trapezoidal step and two of half the size, each projected, extrapolated.
     Doubled,
-    /// Explicit Euler: two stages. Only for the first instant of a slip, whose direction is not smooth there.
-    Euler,
+    /// Dormand and Prince of order five, for the first instant of a slip: friction of slow slips keeps the direction it
+    /// has at the start of the step, which is against the slip at its end.
+    SlipStart,
     /// Dormand and Prince of order five: seven stages.
     DormandPrince,
     /// Dormand and Prince of order eight: twelve stages.

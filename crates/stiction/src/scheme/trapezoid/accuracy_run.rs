@@ -245,18 +245,18 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
     }
 
     /// Size of an explicit step that slow slip allows, at most `size`. Where slip begins it is the first instant of it,
-    /// made by Euler's method: directions are those of the acceleration, not yet of the slip.
+    /// with directions against the slip at its end.
     fn limit_by_slip(&mut self, size: f64) -> Result<f64, StepError> {
         if !self.integrator.projects() || !self.motion.active.has_slipping_contact() {
             self.set_slip_begins(false);
             return Ok(size);
         }
-        if self.integrator == Integrator::Explicit(IntegrationMethod::Euler) {
+        if self.integrator == Integrator::Explicit(IntegrationMethod::SlipStart) {
             self.choose_integrator()?;
         }
         let stiffness = self.motion.slip_stiffness()?;
         if stiffness == f64::INFINITY {
-            self.integrator = Integrator::Explicit(IntegrationMethod::Euler);
+            self.integrator = Integrator::Explicit(IntegrationMethod::SlipStart);
             let t = self.motion.state.t;
             let since = t - *self.slip_start.get_or_insert(t);
             let size = size.min((SLIP_START_GROWTH * since).clamp(SLIP_START_TIME, MAX_SLIP_START_TIME));

@@ -59,16 +59,16 @@ pub(super) const MIN_DIRECTION_SPEED: f64 = 1e-7;
 /// more steps. Above: the direction lags behind.
 pub(super) const SLIP_START_GROWTH: f64 = 0.1;
 
-/// Longest step of a slip without direction [s]. Default 1e-5, range 1e-6 to 1e-4. Below: more steps. Above: the errors
-/// of Euler's method show.
+/// Longest step of a slip without direction [s]. Default 1e-5, range 1e-6 to 1e-4. Below: more steps. Above: the
+/// direction, which is of first order, lags behind.
 pub(super) const MAX_SLIP_START_TIME: f64 = 1e-5;
 
 /// Events in sequence at one instant. Default 60, range 20 to 1000: each contact of a small pile may have a few. Below:
 /// many simultaneous events end a run. Above: a chatter takes longer to be refused.
 pub(super) const MAX_EVENTS_AT_ONCE: usize = 60;
 
-/// First step of a slip that begins [s]. Default 1e-7, range 1e-8 to 1e-5. Its error is its square times the change of
-/// the acceleration. Below: the direction of the slip is round-off. Above: the error shows.
+/// First step of a slip that begins [s]. Default 1e-7, range 1e-8 to 1e-5. Below: the direction of the slip is
+/// round-off. Above: it lags behind.
 pub(super) const SLIP_START_TIME: f64 = 1e-7;
 
 /// A step that would end beyond the stop of a slip that turns is shortened to this part of the time to the stop.

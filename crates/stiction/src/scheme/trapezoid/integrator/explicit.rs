@@ -5,7 +5,7 @@ use super::super::certificate::worse;
 use super::super::constants::THIRD_ORDER_WEIGHT;
 use super::super::context::{StepStart, uncertified};
 use super::super::workspace::SecondOrderWorkspace;
-use super::tableau::{DORMAND_PRINCE_EIGHT, DORMAND_PRINCE_FIVE, EULER, RungeKuttaTableau};
+use super::tableau::{DORMAND_PRINCE_EIGHT, DORMAND_PRINCE_FIVE, RungeKuttaTableau};
 use super::{Dynamics, TrialStep, check_finite_end};
 use crate::error::StepError;
 use crate::report::{IntegrationMethod, SubstepRecord};
@@ -65,8 +65,7 @@ pub(in super::super) fn runge_kutta<E>(
 
 fn tableau(method: IntegrationMethod) -> &'static RungeKuttaTableau {
     match method {
-        IntegrationMethod::Euler => &EULER,
-        IntegrationMethod::DormandPrince => &DORMAND_PRINCE_FIVE,
+        IntegrationMethod::SlipStart | IntegrationMethod::DormandPrince => &DORMAND_PRINCE_FIVE,
         IntegrationMethod::Doubled | IntegrationMethod::DormandPrinceEight => &DORMAND_PRINCE_EIGHT,
     }
 }

@@ -58,8 +58,7 @@ impl Integrator {
     /// Order of the local error.
     pub(super) fn order(self) -> f64 {
         match self {
-            Self::Explicit(IntegrationMethod::Euler) => 2.0,
-            Self::Explicit(IntegrationMethod::DormandPrince) => 5.0,
+            Self::Explicit(IntegrationMethod::SlipStart | IntegrationMethod::DormandPrince) => 5.0,
             Self::Explicit(_) => 8.0,
             _ => 3.0,
         }

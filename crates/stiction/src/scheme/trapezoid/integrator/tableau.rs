@@ -13,11 +13,6 @@ pub(super) struct RungeKuttaTableau {
     pub(super) second: Option<&'static [f64]>,
 }
 
-/// Euler's method, for the first instant of a slip. Its error is ten times the difference to the trapezoidal rule, since
-/// many of its steps follow each other and their errors add up.
-pub(super) const EULER: RungeKuttaTableau =
-    RungeKuttaTableau { stages: &[&[1.0]], times: &[1.0], error: &[-5.0, 5.0], second: None };
-
 /// Method of order five: seven stages.
 pub(super) const DORMAND_PRINCE_FIVE: RungeKuttaTableau = RungeKuttaTableau {
     stages: &[

@@ -60,7 +60,7 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         found.residual.admissible = true;
         let done = match record.method {
             IntegrationMethod::Doubled => self.doubled(record, &start, &mut found),
-            IntegrationMethod::Euler
+            IntegrationMethod::SlipStart
             | IntegrationMethod::DormandPrince
             | IntegrationMethod::DormandPrinceEight => self.explicit(record, &start, &mut found),
         };
@@ -145,7 +145,7 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         };
         let active = step.active;
         let Self { context, cache, acceleration, .. } = self;
-        acceleration.slip_begins = step.method == IntegrationMethod::Euler;
+        acceleration.slip_begins = step.method == IntegrationMethod::SlipStart;
         let system = context.system;
         let mut normalized = at.clone();
         system.normalize(&mut normalized.q);
