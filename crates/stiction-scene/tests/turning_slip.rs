@@ -93,8 +93,10 @@ fn fixed_steps_are_of_second_order_with_redundant_corners() {
 /// From rest the direction of slip is that of the acceleration, and slow slip is stiff.
 #[test]
 fn a_box_that_starts_to_slip_goes_straight_down_the_incline() {
-    for (mu, excess, turn) in [(0.49, 1.02, 30.0_f64), (0.1, 1.3, 77.0), (1.0, 1.02, 10.0), (0.5, 1.3, 0.0)] {
-        let slope = (excess * mu as f64).atan();
+    for (mu, excess, turn) in
+        [(0.49_f64, 1.02, 30.0_f64), (0.1, 1.3, 77.0), (1.0, 1.02, 10.0), (0.5, 1.3, 0.0)]
+    {
+        let slope = (excess * mu).atan();
         let heading = turn.to_radians();
         let along = 9.81 * slope.sin();
         let gravity = [along * heading.cos(), along * heading.sin(), -9.81 * slope.cos()];
