@@ -5,6 +5,7 @@
 //! unique, and a continuous function of the state. (../../least_norm.rs)
 
 use super::equations::{ActiveRow, ModeEquations, RowKind};
+use crate::factor::find_root;
 use crate::least_norm::{ForceCone, least_norm};
 use crate::problem::{Prepared, StepProblem};
 use nalgebra::{DMatrix, DVector};
@@ -55,22 +56,22 @@ impl ModeEquations {
             row.kind.for_each_held(step, |held, _| {
                 held.row.for_each(start, |i, _| {
                     let block = start.partition_point(|&s| s <= i) - 1;
-                    let i = root(&mut parent, start[block]);
+                    let i = find_root(&mut parent, start[block]);
                     let to = *own.get_or_insert(i);
-                    let to = root(&mut parent, to);
+                    let to = find_root(&mut parent, to);
                     parent[i] = to;
                 });
             });
             first.push(own);
         }
         for pair in &step.pairs {
-            let (a, b) = (root(&mut parent, start[pair.a]), root(&mut parent, start[pair.b]));
+            let (a, b) = (find_root(&mut parent, start[pair.a]), find_root(&mut parent, start[pair.b]));
             parent[a] = b;
         }
         let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
         for (k, own) in first.into_iter().enumerate() {
             let Some(own) = own else { continue };
-            let key = root(&mut parent, own);
+            let key = find_root(&mut parent, own);
             match groups.iter_mut().find(|g| g.0 == key) {
                 Some(group) => group.1.push(k),
                 None => groups.push((key, vec![k])),
@@ -172,15 +173,6 @@ impl RowKind {
             Self::Joint(_) | Self::Tangent(..) => 1.0,
         }
     }
-}
-
-/// Root of a tree of the forest of groups, whose paths it shortens.
-fn root(parent: &mut [usize], mut i: usize) -> usize {
-    while parent[i] != i {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    i
 }
 
 /// Whether rows are independent, by a factorization with pivots.
