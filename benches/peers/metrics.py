@@ -79,13 +79,13 @@ def bounce(scene, t, x):
     e, drop = scene["e"], scene["drop"]
     fall = math.sqrt(2 * drop / G)
     errors = []
-    for now, state in zip(t, x):
+    for instant, state in zip(t, x):
         bounces, hit, before = 0, fall, 0.0
-        while now > hit:
+        while instant > hit:
             bounces += 1
             before, hit = hit, hit + 2 * fall * e**bounces
         # no engine is blamed for the step in which it bounces
-        if min(abs(now - hit), abs(now - before) if bounces else math.inf) > 0.015:
+        if min(abs(instant - hit), abs(instant - before) if bounces else math.inf) > 0.015:
             energy = 0.5 * state[0, 9] ** 2 + G * (state[0, 2] - 0.1)
             errors.append(abs(energy - G * drop * e ** (2 * bounces)) / (G * drop))
     return np.mean(errors)
