@@ -433,7 +433,7 @@ impl ContactRow {
 }
 
 /// Row `x a + y b`, of two rows over the same bodies.
-fn combined(x: f64, a: &OffsetRow, y: f64, b: &OffsetRow) -> OffsetRow {
+pub(crate) fn combined(x: f64, a: &OffsetRow, y: f64, b: &OffsetRow) -> OffsetRow {
     let row = if let (Row::Bodies(a), Row::Bodies(b)) = (&a.row, &b.row) {
         let sum = |(a, b): (&Term, &Term)| Term {
             body: a.body,

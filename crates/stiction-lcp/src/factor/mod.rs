@@ -27,4 +27,4 @@ pub(crate) use joints::{JointFactor, JointImpulses};
 pub use mass::MassFactor;
 pub(crate) use rank::RankRevealingLu;
 pub(crate) use sparse::{BlockMatrix, Node, Product, Slot};
-pub(crate) use triangular::find_root;
+pub use triangular::find_root;

@@ -42,7 +42,7 @@ pub(super) fn eliminate_column(pivot_row: &[f64], below: &mut [f64], k: usize) {
 }
 
 /// Representative of `i` in a union-find forest; halves the path to it.
-pub(crate) fn find_root(parent: &mut [usize], mut i: usize) -> usize {
+pub fn find_root(parent: &mut [usize], mut i: usize) -> usize {
     while parent[i] != i {
         parent[i] = parent[parent[i]];
         i = parent[i];

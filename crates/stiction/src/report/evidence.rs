@@ -133,9 +133,9 @@ pub enum SubstepRecord {
 pub enum IntegrationMethod {
     /// One trapezoidal step and two of half the size, each projected, extrapolated.
     Doubled,
-    /// Dormand and Prince of order five, for the first instant of a slip: friction of slow slips keeps the direction it
-    /// has at the start of the step, which is against the slip at its end.
-    SlipStart,
+    /// Implicit Euler steps of 1 to 5 substeps, extrapolated to order five, where slip is slow: friction is against the
+    /// slip at the end of each substep.
+    ExtrapolatedEuler,
     /// Dormand and Prince of order five: seven stages.
     DormandPrince,
     /// Dormand and Prince of order eight: twelve stages.

@@ -100,10 +100,10 @@ fn verify_method(asked: AccurateMethod, by: IntegrationMethod, k: usize, verdict
         AccurateMethod::Automatic => true,
         AccurateMethod::Trapezoidal => by == IntegrationMethod::Doubled,
         AccurateMethod::DormandPrince => {
-            matches!(by, IntegrationMethod::DormandPrince | IntegrationMethod::SlipStart)
+            matches!(by, IntegrationMethod::DormandPrince | IntegrationMethod::ExtrapolatedEuler)
         }
         AccurateMethod::DormandPrinceEight => {
-            matches!(by, IntegrationMethod::DormandPrinceEight | IntegrationMethod::SlipStart)
+            matches!(by, IntegrationMethod::DormandPrinceEight | IntegrationMethod::ExtrapolatedEuler)
         }
     };
     if !fits {

@@ -29,13 +29,6 @@ pub(super) struct AccelerationProblem {
     pub(super) modes: Vec<ContactMode>,
     /// Prescribed part of the slip of each contact [m/s]; the offsets of its rows become rates.
     prescribed_slips: Vec<[f64; 3]>,
-    /// The first instant of a slip is integrated.
-    pub(super) slip_begins: bool,
-    /// Slip of each contact at the state [m/s].
-    slips: Vec<[f64; 3]>,
-    /// Time [s] after which contacts that may stop or slip are to oppose their slip; `None` for this instant, at which
-    /// their slip counts as zero.
-    pub(super) slip_time: Option<f64>,
     /// Prescribed part of the slip of each joint row: its drift less the speed that a drive seeks [m/s].
     prescribed_speeds: Vec<f64>,
     /// Active constraints with friction against the slip at the state of the problem.
@@ -112,9 +105,6 @@ impl AccelerationProblem {
     ) -> Result<(), StepError> {
         self.read(system, state, active, cache)?;
         let State { t, q, v, .. } = state;
-        let offsets = velocity_offsets(system);
-        self.slips.clear();
-        self.slips.extend(self.rows.contacts.iter().map(|row| slip_velocity(row, &offsets, v)));
         system.forces(*t, q, v, &mut self.forces);
         add_gyroscopic(system, v, &mut self.forces.k);
         set_bodies(system, Configuration::of(state), &mut self.problem);
@@ -261,8 +251,7 @@ impl AccelerationProblem {
     ) -> Result<(), StepError> {
         self.assemble(system, state, active, cache)?;
         let mut turned = std::mem::take(&mut self.turned);
-        let least = self.direction_speed();
-        self.rows.turn_directions(&velocity_offsets(system), &state.v, active, least, &mut turned);
+        self.rows.turn_directions(&velocity_offsets(system), &state.v, active, &mut turned);
         self.assemble_rows(system, &turned, &[], 0.0);
         self.rows.modes(&turned, &mut self.modes);
         self.turned = turned;
@@ -317,11 +306,11 @@ impl AccelerationProblem {
     /// Sets the offsets of tangent and joint rows from their rates, and from the slip of constraints that keep their
     /// mode.
     fn set_row_offsets(&mut self, slip_offset: f64, active: &[ActiveConstraint], free: &[ConstraintId]) {
-        let Self { rows, joint_rates, contact_rates, slips, slip_time, .. } = self;
+        let Self { rows, joint_rates, contact_rates, .. } = self;
         let slip = |c: &ActiveConstraint| c.slip_direction().filter(|_| !free.contains(&c.constraint));
         let contacts = active.iter().filter(|c| c.is_contact());
         let rows_and_rates = rows.contacts.iter_mut().zip(&mut *contact_rates);
-        for (((row, rates), active), present) in rows_and_rates.zip(contacts).zip(&*slips) {
+        for ((row, rates), active) in rows_and_rates.zip(contacts) {
             let slip = slip(active);
             if let Some(direction) = slip
                 && row.tangents.len() == 2
@@ -334,12 +323,8 @@ impl AccelerationProblem {
                     row.set = FrictionSet::line();
                 }
             }
-            // slip that may stop is as after `slip_time`: its rate of change and what there is of it
-            let is_free = free.contains(&active.constraint) && row.tangents.len() == 2;
-            let present = slip_time.filter(|_| is_free).map(|time| present.map(|u| u / time));
             for (k, tangent) in row.tangents.iter_mut().enumerate() {
                 tangent.offset = rates[1 + k];
-                tangent.offset += present.map_or(0.0, |present| dot(present, row.tangent_directions[k]));
                 if let Some(direction) = slip {
                     // slip is against friction
                     tangent.offset -= slip_offset * dot(row.tangent_directions[k], direction);

@@ -7,10 +7,10 @@
 //! 4. Land at the first event within it. 5. Hand out samples and accept the step. 6. Apply the event, or adapt the size.
 
 use super::constants::{
-    MAX_EVENTS_AT_ONCE, MAX_EXPLICIT_TOLERANCE, MAX_SLIP_START_TIME, MIN_ACCURACY_RESTITUTION_SPEED,
+    MAX_EVENTS_AT_ONCE, MAX_EXPLICIT_TOLERANCE, MAX_SLIP_SHORTENING, MIN_ACCURACY_RESTITUTION_SPEED,
     MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR, MIN_SLIP_SPEED, MIN_STEP_RELATIVE, ORDER_SAMPLE_INTERVAL,
-    REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE, SLIP_STABILITY, SLIP_START_GROWTH, SLIP_START_TIME,
-    STIFFNESS_LIMIT, STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
+    REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE, SLIP_STABILITY, STIFFNESS_LIMIT,
+    STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
 };
 use super::context::{Configuration, StepContext, uncertified, velocity_offsets};
 use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
@@ -105,8 +105,6 @@ struct AdaptiveRun<'a, 'r, S: System + ?Sized> {
     report: AccuracyReport,
     /// Orders observed by halving steps.
     orders: Vec<f64>,
-    /// Time at which a slip began that has no direction yet [s].
-    slip_start: Option<f64>,
     /// Time of the last event, and the number of events at that instant.
     last_events: (f64, usize),
 }
@@ -119,17 +117,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let report = AccuracyReport { requested: accuracy.tolerance, ..AccuracyReport::default() };
         let (integrator, orders) = (Integrator::Doubled, Vec::new());
         let last_events = (f64::NEG_INFINITY, 0);
-        Self {
-            motion,
-            accuracy,
-            integrator,
-            control,
-            continues,
-            report,
-            orders,
-            slip_start: None,
-            last_events,
-        }
+        Self { motion, accuracy, integrator, control, continues, report, orders, last_events }
     }
 
     /// Steps up to time `until`.
@@ -244,33 +232,20 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         Ok(())
     }
 
-    /// Size of an explicit step that slow slip allows, at most `size`. Where slip begins it is the first instant of it,
-    /// with directions against the slip at its end.
+    /// Size of a step that slow slip allows, at most `size`. Where it would be far shorter the step is implicit.
     fn limit_by_slip(&mut self, size: f64) -> Result<f64, StepError> {
-        if !self.integrator.projects() || !self.motion.active.has_slipping_contact() {
-            self.set_slip_begins(false);
-            return Ok(size);
-        }
-        if self.integrator == Integrator::Explicit(IntegrationMethod::SlipStart) {
+        if self.integrator == Integrator::Extrapolated {
             self.choose_integrator()?;
         }
-        let stiffness = self.motion.slip_stiffness()?;
-        if stiffness == f64::INFINITY {
-            self.integrator = Integrator::Explicit(IntegrationMethod::SlipStart);
-            let t = self.motion.state.t;
-            let since = t - *self.slip_start.get_or_insert(t);
-            let size = size.min((SLIP_START_GROWTH * since).clamp(SLIP_START_TIME, MAX_SLIP_START_TIME));
-            self.set_slip_begins(true);
-            self.motion.renew_starting_slip(size)?;
+        if self.integrator == Integrator::Doubled || !self.motion.active.has_slipping_contact() {
             return Ok(size);
         }
-        self.slip_start = None;
-        self.set_slip_begins(false);
-        Ok(size.min(SLIP_STABILITY / stiffness.max(f64::MIN_POSITIVE)))
-    }
-
-    fn set_slip_begins(&mut self, slip_begins: bool) {
-        self.motion.dynamics.workspace.acceleration.slip_begins = slip_begins;
+        let longest = SLIP_STABILITY / self.motion.slip_stiffness()?.max(f64::MIN_POSITIVE);
+        if longest * MAX_SLIP_SHORTENING < size {
+            self.integrator = Integrator::Extrapolated;
+            return Ok(size);
+        }
+        Ok(size.min(longest))
     }
 
     /// Error if the tolerance is below the round-off of the state, so that smaller steps do not help.
@@ -317,6 +292,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             return Err(uncertified(self.motion.state.t, tolerance, candidate, certificate, problem));
         }
         self.sample(&landed.end, samples)?;
+        let rests = self.integrator == Integrator::Extrapolated && self.finder().sticks_at_end(&landed)?;
         let motion = &mut self.motion;
         motion.recorder.certify(landed.certificate);
         self.report.steps += 1;
@@ -324,7 +300,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         self.report.error += landed.error;
         motion.recorder.record(landed.records);
         motion.state = landed.end;
-        motion.active.constraints = landed.active;
+        motion.take_reached_modes(landed.active, rests);
         motion.dynamics.recycle(landed.candidate);
         self.turn_slip_directions();
         self.note_penetration();
@@ -356,14 +332,13 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         if !active.has_slipping_contact() {
             return;
         }
-        let SecondOrderWorkspace { solve, substep, acceleration, .. } = &mut *dynamics.workspace;
+        let SecondOrderWorkspace { solve, substep, .. } = &mut *dynamics.workspace;
         let (system, at) = (dynamics.context.system, Configuration::of(state));
         let constraints = &mut active.constraints;
         if substep.middle.read(system, at, constraints, None, &mut solve.cache).is_ok() {
             let mut turned = Vec::with_capacity(constraints.len());
             let offsets = velocity_offsets(system);
-            let least = acceleration.direction_speed();
-            substep.middle.turn_directions(&offsets, &state.v, constraints, least, &mut turned);
+            substep.middle.turn_directions(&offsets, &state.v, constraints, &mut turned);
             *constraints = turned;
         }
     }
@@ -399,8 +374,6 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
     /// contradict each other, as bodies that are jammed have.
     fn continue_after_event(&mut self, constraint: Option<ConstraintId>) -> Result<(), StepError> {
         self.control.forget();
-        self.slip_start = None;
-        self.set_slip_begins(false);
         let t = self.motion.state.t;
         let (last, count) = self.last_events;
         let same = t - last <= MIN_STEP_RELATIVE * t.abs().max(1.0);

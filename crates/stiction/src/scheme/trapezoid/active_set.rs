@@ -104,9 +104,10 @@ impl ActiveSet {
     }
 }
 
-/// Whether a constraint is among active ones.
+/// Whether a constraint is among active ones, which are sorted.
 pub(super) fn contains(active: &[ActiveConstraint], constraint: ConstraintId) -> bool {
-    active.iter().any(|c| c.constraint == constraint)
+    debug_assert!(active.is_sorted_by_key(|c| c.constraint), "active constraints are sorted");
+    active.binary_search_by_key(&constraint, |c| c.constraint).is_ok()
 }
 
 /// Constraints of a list that stick.

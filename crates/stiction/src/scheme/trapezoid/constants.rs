@@ -50,26 +50,38 @@ pub(super) const REMAINING_TIME_RELATIVE: f64 = 1e-13;
 /// slow slips are round-off.
 pub(super) const SLIP_STABILITY: f64 = 3.0;
 
-/// Slip in space of at most this has no direction of its own yet [m/s]. Default 1e-7, range 1e-9 to 1e-6. Below: many
-/// steps, since the stiffness of the direction grows as slip is slower. Above: friction acts against the acceleration
-/// of slip, not against slip, for longer than errors allow.
-pub(super) const MIN_DIRECTION_SPEED: f64 = 1e-7;
+/// Steps that slow slip would shorten by more than this factor are implicit. Default 3, range 1 to 20: a step of the
+/// implicit method costs about as much as three explicit ones. Below: implicit steps where explicit ones are cheaper.
+/// Above: many explicit steps.
+pub(super) const MAX_SLIP_SHORTENING: f64 = 3.0;
 
-/// Later steps of a slip without direction are this × the time since it began. Default 0.1, range 0.02 to 0.5. Below:
-/// more steps. Above: the direction lags behind.
-pub(super) const SLIP_START_GROWTH: f64 = 0.1;
+/// Speed that friction changes in an implicit substep over the slip speed, above which the direction at the end is
+/// guessed by a complementarity problem. Default 100, range 10 to 1e4. Below: problems that are not needed. Above:
+/// Newton's method starts too far off.
+pub(super) const MAX_UNGUESSED_STIFFNESS: f64 = 100.0;
 
-/// Longest step of a slip without direction [s]. Default 1e-5, range 1e-6 to 1e-4. Below: more steps. Above: the
-/// direction, which is of first order, lags behind.
-pub(super) const MAX_SLIP_START_TIME: f64 = 1e-5;
+/// A guessed slip of at most this × the speed scale has no direction. Default 1e-9, range 1e-10 to 1e-7: complementarity
+/// problems are solved to 1e-10. Below: round-off counts as slip. Above: slips start from the directions of their modes.
+pub(super) const GUESSED_STICK_RELATIVE: f64 = 1e-9;
+
+/// The slip at the end of an implicit substep is found when its direction turns by at most this in a pass [rad]. Default
+/// 1e-9, range 1e-12 to 1e-7: convergence is quadratic. Below: passes for round-off. Above: friction has a part across
+/// the slip.
+pub(super) const END_SLIP_TOLERANCE: f64 = 1e-9;
+
+/// Passes to find the slip at the end of an implicit substep. Default 30, range 10 to 100: most take three to five.
+pub(super) const MAX_END_SLIP_ITERATIONS: usize = 30;
+
+/// A slip whose pass went past zero is taken as this × as fast in the next one. Default 0.1, range 0.01 to 0.5.
+pub(super) const OVERSHOT_SLIP_FACTOR: f64 = 0.1;
+
+/// A slip ends within an implicit substep if it is slower than this × the speed scale. Default 1e-12, range 1e-15 to
+/// 1e-9. Below: round-off. Above: slow slips count as ended.
+pub(super) const MIN_END_SLIP_RELATIVE: f64 = 1e-12;
 
 /// Events in sequence at one instant. Default 60, range 20 to 1000: each contact of a small pile may have a few. Below:
 /// many simultaneous events end a run. Above: a chatter takes longer to be refused.
 pub(super) const MAX_EVENTS_AT_ONCE: usize = 60;
-
-/// First step of a slip that begins [s]. Default 1e-7, range 1e-8 to 1e-5. Below: the direction of the slip is
-/// round-off. Above: it lags behind.
-pub(super) const SLIP_START_TIME: f64 = 1e-7;
 
 /// A step that would end beyond the stop of a slip that turns is shortened to this part of the time to the stop.
 /// Default 0.8, range 0.5 to 0.95. Below: more steps to the stop. Above: the direction near the stop is not resolved.
@@ -283,7 +295,7 @@ pub(super) const DIRECTION_TOLERANCE: f64 = 1e-15;
 
 // --- load sharing of redundant contacts ---
 
-/// Singular values of at most this × the largest span forces that change no acceleration. Default 1e-9, range 1e-12
+/// Pivots of at most this × the largest belong to forces that change no acceleration. Default 1e-9, range 1e-12
 /// to 1e-7. Below: redundant contacts are missed by round-off. Above: nearly redundant ones count as redundant.
 pub(super) const NULL_SPACE_RELATIVE: f64 = 1e-9;
 

@@ -127,9 +127,37 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         let SecondOrderWorkspace { solve, acceleration, .. } = &mut *self.dynamics.workspace;
         let candidate = acceleration.solve_in_modes(context.system, projected, active, solve)?;
         let speed = speed_scale(context.system, projected, context.step);
-        let values = acceleration.event_functions(active, &projected.v, &candidate.z, speed);
+        let mut values = acceleration.event_functions(active, &projected.v, &candidate.z, speed);
         solve.lcp.recycle_candidate(candidate);
+        // a slip that does not begin is held by friction at its bound
+        let held = held_slips(&self.from.active.constraints, active);
+        if !held.is_empty() {
+            values.retain(|(function, _)| match function {
+                EventFunction::FrictionSlack(id) => !held.contains(id),
+                EventFunction::SharedSlack(_) => false,
+                _ => true,
+            });
+        }
         Ok(values)
+    }
+
+    /// Whether slips that did not begin within a trial step could stick at its end: friction is not at its bound.
+    pub(super) fn sticks_at_end(&mut self, trial: &TrialStep) -> Result<bool, StepError> {
+        let held = held_slips(&self.from.active.constraints, &trial.active);
+        if held.is_empty() {
+            return Ok(false);
+        }
+        let context = &self.dynamics.context;
+        let SecondOrderWorkspace { solve, acceleration, .. } = &mut *self.dynamics.workspace;
+        let candidate = acceleration.solve_in_modes(context.system, &trial.end, &trial.active, solve)?;
+        let values = acceleration.event_functions(&trial.active, &trial.end.v, &candidate.z, 1.0);
+        solve.lcp.recycle_candidate(candidate);
+        let is_slack = |f: &EventFunction| match f {
+            EventFunction::FrictionSlack(id) => held.contains(id),
+            EventFunction::SharedSlack(_) => true,
+            _ => false,
+        };
+        Ok(values.iter().all(|(f, value)| !is_slack(f) || *value > SIMULTANEOUS_EVENT_VALUE))
     }
 
     /// Gaps of inactive constraints that are closed at a state.
@@ -356,4 +384,10 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         }
         first
     }
+}
+
+/// Constraints that slip in the modes of a step, and stick at the end of it: their slip has not begun.
+pub(super) fn held_slips(from: &[ActiveConstraint], end: &[ActiveConstraint]) -> Vec<ConstraintId> {
+    let held = from.iter().zip(end).filter(|(from, end)| !from.sticks() && end.sticks());
+    held.map(|(from, _)| from.constraint).collect()
 }

@@ -1,6 +1,6 @@
 //! Event functions: values that are not negative while the modes of the active set are right.
 
-use super::acceleration::{AccelerationProblem, ConstraintLoad};
+use super::acceleration::AccelerationProblem;
 use super::context::dot;
 use crate::state::ActiveConstraint;
 use crate::system::ConstraintId;
@@ -16,7 +16,7 @@ pub(super) enum EventFunction {
     FrictionSlack(ConstraintId),
     /// Slip speed against the friction, over the speed scale.
     SlipSpeed(ConstraintId),
-    /// Greatest slack of redundant contacts that share forces, named by the first; over the force scale.
+    /// Slack of redundant contacts of a group that share forces, named by the first of the group; over the force scale.
     SharedSlack(ConstraintId),
 }
 
@@ -60,15 +60,8 @@ pub(super) fn gaps(functions: &[EventFunction]) -> Vec<ConstraintId> {
 }
 
 impl AccelerationProblem {
-    /// Whether the slip of a contact with two tangents is too slow for a direction of its own.
-    fn has_no_direction(&self, active: &ActiveConstraint, load: &ConstraintLoad) -> bool {
-        let row = active.contact().and_then(|id| self.rows.contacts.iter().find(|c| c.id == id));
-        row.is_some_and(|row| row.tangents.len() == 2)
-            && dot(load.slip, load.slip).sqrt() <= self.direction_speed()
-    }
-
     /// Event functions of all active constraints, from the velocity and the forces `z`. Speeds are relative to
-    /// `speed_scale`. In the first instant of a slip slow slips have none.
+    /// `speed_scale`.
     pub(super) fn event_functions(
         &self,
         active: &[ActiveConstraint],
@@ -77,17 +70,13 @@ impl AccelerationProblem {
         speed_scale: f64,
     ) -> Vec<(EventFunction, f64)> {
         let loads = self.loads(active, v, z);
-        let sharing = self.load_sharing(active, z);
+        let mut shares = Vec::new();
+        let sharing = self.load_sharing(active, z, &mut shares);
         let force = self.force_scale();
-        let mut values = Vec::new();
-        if let Some(sharing) = &sharing {
-            let first = active.iter().zip(&sharing.members).find(|b| *b.1);
-            let function = |c: &ActiveConstraint| EventFunction::SharedSlack(c.constraint);
-            values.extend(first.map(|(c, _)| (function(c), sharing.slack / force)));
-        }
-        for (i, (c, load)) in active.iter().zip(&loads).enumerate() {
+        let mut values: Vec<_> =
+            sharing.iter().map(|s| (EventFunction::SharedSlack(s.first), s.slack / force)).collect();
+        for ((c, load), shares) in active.iter().zip(&loads).zip(shares) {
             let id = c.constraint;
-            let shares = sharing.as_ref().is_some_and(|s| s.members[i]);
             if !shares && !self.is_drive(id) {
                 values.push((EventFunction::NormalForce(id), load.normal / force));
             }
@@ -97,8 +86,6 @@ impl AccelerationProblem {
                     values.push((EventFunction::FrictionSlack(id), (load.bound - size) / force));
                 }
                 None => {}
-                // slip without a direction of its own is no slip along its friction
-                Some(_) if self.slip_begins && self.has_no_direction(c, load) => {}
                 Some(along) if c.is_contact() => {
                     values.push((EventFunction::SlipSpeed(id), -dot(load.slip, along) / speed_scale));
                 }

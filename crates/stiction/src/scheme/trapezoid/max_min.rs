@@ -43,6 +43,12 @@ impl MaxMinProgram {
         self.columns.push(1.0);
     }
 
+    /// Least of the functions at `z`.
+    pub(super) fn value(&self, z: &DVector<f64>) -> f64 {
+        let value = |(c, g): (&f64, &[f64])| c + z.iter().zip(g).map(|(z, g)| z * g).sum::<f64>();
+        self.costs.iter().zip(self.columns.chunks_exact(self.n)).map(value).fold(f64::INFINITY, f64::min)
+    }
+
     /// Greatest minimum and a z that attains it; `None` if it is unbounded.
     pub(super) fn solve(&mut self) -> Option<(f64, DVector<f64>)> {
         let largest = self.costs.iter().fold(f64::MIN_POSITIVE, |m: f64, c| m.max(c.abs()));

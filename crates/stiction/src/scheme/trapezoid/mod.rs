@@ -10,6 +10,7 @@ mod active_set;
 mod certificate;
 mod constants;
 mod context;
+mod end_slip;
 mod event_finder;
 mod event_function;
 mod first_order;

@@ -5,9 +5,9 @@
 use super::active_set::{ActiveSet, sticking};
 use super::constants::{
     FEATURE_CHANGE_TIME_RELATIVE, FEATURE_CHANGE_TRAVEL_RELATIVE, FIRST_PROBE_RELATIVE, IMPACT_GAP_RELATIVE,
-    LAST_PROBE_RELATIVE, MIN_DIRECTION_SPEED, MIN_SLIP_SPEED, PROBE_GROWTH, SIMULTANEOUS_EVENT_VALUE,
+    LAST_PROBE_RELATIVE, PROBE_GROWTH, SIMULTANEOUS_EVENT_VALUE,
 };
-use super::context::{StepContext, StepStart, velocity_offsets};
+use super::context::{StepContext, StepStart};
 use super::event_finder::EventFinder;
 use super::event_function::{EventFunction, gaps};
 use super::impact::ImpactStart;
@@ -49,32 +49,6 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         let stiffness = acceleration.slip_stiffness(active, &self.state.v, &candidate.z);
         solve.lcp.recycle_candidate(candidate);
         Ok(stiffness)
-    }
-
-    /// Chooses the friction of slips that begin, or are about to stop, for a step of a size: against the slip at its end,
-    /// as in the implicit method of Euler. Slip that this friction ends stops here.
-    pub(super) fn renew_starting_slip(&mut self, size: f64) -> Result<(), StepError> {
-        let (system, active) = (self.dynamics.context.system, self.active.constraints.clone());
-        let SecondOrderWorkspace { solve, acceleration, .. } = &mut *self.dynamics.workspace;
-        acceleration.assemble(system, &self.state, &active, &mut solve.cache)?;
-        let offsets = velocity_offsets(system);
-        let slower = |most| acceleration.rows.slips_up_to(most, &offsets, &self.state.v, &active);
-        let (starting, resting) = (slower(MIN_DIRECTION_SPEED), slower(MIN_SLIP_SPEED));
-        acceleration.slip_time = Some(size);
-        let next = acceleration.next_modes(system, &self.state, &active, &starting, solve);
-        acceleration.slip_time = None;
-        let Some(next) = next? else { return Ok(()) };
-        let renewed = |c: &ActiveConstraint| {
-            let found = next.iter().find(|n| n.constraint == c.constraint);
-            // slip that has not begun cannot stop: the event was that it begins
-            let stays = |n: &&ActiveConstraint| n.sticks() && resting.contains(&c.constraint);
-            let found = found.filter(|n| starting.contains(&c.constraint) && !stays(n));
-            found.copied().unwrap_or(*c)
-        };
-        let renewed: Vec<ActiveConstraint> = active.iter().map(renewed).collect();
-        let stops = renewed.iter().zip(&active).any(|(new, old)| new.mode != old.mode);
-        self.change_modes(renewed);
-        if stops { self.project_state() } else { Ok(()) }
     }
 
     /// Finds the active set at the start of a run: drives, and constraints that touch and do not open.
@@ -269,6 +243,19 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         }
         self.change_modes(next);
         Ok(())
+    }
+
+    /// Takes the modes at the end of a step. Slips that have not begun stick if they can `rest`, and else may begin later.
+    pub(super) fn take_reached_modes(&mut self, mut reached: Vec<ActiveConstraint>, rest: bool) {
+        if rest {
+            return self.change_modes(reached);
+        }
+        for (now, before) in reached.iter_mut().zip(&self.active.constraints) {
+            if now.mode != before.mode {
+                *now = *before;
+            }
+        }
+        self.active.constraints = reached;
     }
 
     /// Takes new modes and records the events.

@@ -3,7 +3,6 @@
 //! Between events states are not projected: rows at the mean velocity keep energy and let errors stay O(h²). Event
 //! functions, error estimates and output use a projected copy.
 
-use super::active_set::contains;
 use super::constants::{
     MAX_PROJECTION_PASSES, ONE_PASS_TRAVEL_RELATIVE, PROJECTED_ERROR_RELATIVE, PROJECTION_PROGRESS,
     RINGING_SPEED_RELATIVE,
@@ -179,7 +178,7 @@ impl Projector {
     fn remove_friction(&mut self, new_contacts: &[ActiveConstraint]) {
         self.rows.filter_joints(|j| !matches!(j.kind, RowKind::Drive { .. }));
         let contacts = &mut self.rows.contacts;
-        contacts.retain(|c| !contains(new_contacts, ConstraintId::Contact(c.id)));
+        contacts.retain(|c| new_contacts.iter().all(|n| n.contact() != Some(c.id)));
         contacts.iter_mut().for_each(|c| c.mu = 0.0);
     }
 

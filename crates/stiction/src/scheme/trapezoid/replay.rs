@@ -153,6 +153,9 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         if sizes != [n; 3] || !(record.size > 0.0 && record.size <= longest) {
             return Err("a substep of another size".to_string());
         }
+        if !is_strictly_sorted(record.active) {
+            return Err(UNSORTED.to_string());
+        }
         let active = ActiveSet {
             constraints: record.active.to_vec(),
             new_contacts: record.new_contacts.to_vec(),
@@ -258,6 +261,9 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
     ) -> Result<(ReplayResidual, f64), String> {
         let Self { context, cache, projector, state, .. } = self;
         let (system, n) = (context.system, state.v.len());
+        if !is_strictly_sorted(active) {
+            return Err(UNSORTED.to_string());
+        }
         if v.len() != n || displacements.iter().any(|d| d.len() != n) {
             return Err("a projection of another size".to_string());
         }
@@ -339,4 +345,12 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         *t += size;
         Ok(ReplayResidual { admissible: true, ..ReplayResidual::default() })
     }
+}
+
+/// Finding of a record whose active constraints are not in ascending order.
+const UNSORTED: &str = "active constraints out of order";
+
+/// Whether active constraints are in ascending order, each once, as searches assume.
+fn is_strictly_sorted(active: &[ActiveConstraint]) -> bool {
+    active.is_sorted_by(|a, b| a.constraint < b.constraint)
 }

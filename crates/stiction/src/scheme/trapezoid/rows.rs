@@ -1,6 +1,7 @@
 //! Rows of joints and active constraints at a configuration, for all problems of a step.
 
 use super::active_set::contains;
+use super::constants::MIN_SLIP_SPEED;
 use super::context::{Configuration, dot};
 use crate::error::StepError;
 use crate::state::ActiveConstraint;
@@ -124,14 +125,13 @@ impl ConstraintRows {
     }
 
     /// Active constraints with friction against the slip at velocity `v`, into `turned`. Contacts with one tangent keep
-    /// their direction, and so do contacts that slip by at most `direction_speed` [m/s]. Past a stop friction stays on its side, so that a step which
-    /// overshoots the stop is smooth and the event function has a root.
+    /// their direction, and so do slips too slow to have one. Past a stop friction stays on its side, so that a step
+    /// which overshoots the stop is smooth and the event function has a root.
     pub(super) fn turn_directions(
         &self,
         offsets: &[usize],
         v: &[f64],
         active: &[ActiveConstraint],
-        direction_speed: f64,
         turned: &mut Vec<ActiveConstraint>,
     ) {
         turned.clear();
@@ -141,27 +141,11 @@ impl ConstraintRows {
             let Some(before) = active.slip_direction().filter(|_| row.tangents.len() == 2) else { continue };
             let slip = slip_velocity(row, offsets, v);
             let speed = dot(slip, slip).sqrt();
-            if speed > direction_speed {
+            if speed > MIN_SLIP_SPEED {
                 let along = if dot(slip, before) > 0.0 { 1.0 / speed } else { -1.0 / speed };
                 *active = ActiveConstraint::slipping(active.constraint, slip.map(|u| along * u));
             }
         }
-    }
-
-    /// Contacts with two tangents in the mode of slip that slip by at most this speed at velocity `v` [m/s].
-    pub(super) fn slips_up_to(
-        &self,
-        most: f64,
-        offsets: &[usize],
-        v: &[f64],
-        active: &[ActiveConstraint],
-    ) -> Vec<ConstraintId> {
-        let contacts = active.iter().filter(|c| c.is_contact()).zip(&self.contacts);
-        let starts = |(c, row): &(&ActiveConstraint, &ContactRow)| {
-            let slip = slip_velocity(row, offsets, v);
-            c.slip_direction().is_some() && row.tangents.len() == 2 && dot(slip, slip).sqrt() <= most
-        };
-        contacts.filter(starts).map(|(c, _)| c.constraint).collect()
     }
 
     /// Friction modes of the contacts of a step problem with these rows.

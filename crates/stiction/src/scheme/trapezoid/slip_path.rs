@@ -199,7 +199,7 @@ pub(super) fn solve_with_turning_slip(
 }
 
 /// Indices of the contacts that slip and have two tangents.
-fn slipping<'a>(
+pub(super) fn slipping<'a>(
     substep: &'a SubstepProblem,
     active: &'a [ActiveConstraint],
 ) -> impl Iterator<Item = usize> + 'a {
@@ -211,7 +211,7 @@ fn slipping<'a>(
 }
 
 /// Slip at the start, along the tangents at the midpoint.
-fn start_slip(substep: &SubstepProblem, k: usize, v: &[f64]) -> Vector2<f64> {
+pub(super) fn start_slip(substep: &SubstepProblem, k: usize, v: &[f64]) -> Vector2<f64> {
     let slip = slip_velocity(&substep.start.contacts[k], &substep.layout.velocity, v);
     let directions = substep.middle.contacts[k].tangent_directions;
     Vector2::from_fn(|i, _| dot(slip, directions[i]))

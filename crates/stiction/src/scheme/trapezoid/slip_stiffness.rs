@@ -4,17 +4,12 @@
 //! stable for steps up to its interval of stability over ρ. Error estimates alone do not keep it so.
 
 use super::acceleration::AccelerationProblem;
-use super::constants::{MIN_DIRECTION_SPEED, MIN_SLIP_SPEED};
+use super::constants::MIN_SLIP_SPEED;
 use super::context::dot;
 use crate::state::ActiveConstraint;
 use stiction_lcp::problem::MassFactor;
 
 impl AccelerationProblem {
-    /// Slip of at most this has no direction of its own [m/s]: slip that begins takes longer to have one.
-    pub(super) fn direction_speed(&self) -> f64 {
-        if self.slip_begins { MIN_DIRECTION_SPEED } else { MIN_SLIP_SPEED }
-    }
-
     /// Stiffness ρ [1/s] of the slip directions at velocity `v` with the forces `z` of the last solve in modes. It is 0
     /// where no direction can turn, and infinite where a slip begins and has no direction yet.
     pub(super) fn slip_stiffness(&self, active: &[ActiveConstraint], v: &[f64], z: &[f64]) -> f64 {
@@ -36,7 +31,7 @@ impl AccelerationProblem {
         for k in turning {
             let load = self.contact_load(k, v, z);
             let speed = dot(load.slip, load.slip).sqrt();
-            if !(speed > self.direction_speed()) {
+            if !(speed > MIN_SLIP_SPEED) {
                 return f64::INFINITY;
             }
             let weight = (load.bound.max(0.0) / speed).sqrt() / speed;

@@ -1,7 +1,6 @@
 //! Step problem of one trapezoidal substep, assembled from the model, the state and the active set.
 //! PAGT06 (6.10)–(6.12)
 
-use super::active_set::contains;
 use super::constants::SPEED_SCALE_RELATIVE;
 use super::context::{Configuration, StepContext, StepStart, set_bodies, speed_scale};
 use super::rows::ConstraintRows;
@@ -234,7 +233,7 @@ impl SubstepProblem {
                 _ => held + context.settings.stabilization * error / context.step,
             }
         };
-        let is_new = |id| contains(&from.active.new_contacts, id);
+        let is_new = |id| from.active.new_contacts.iter().any(|c| c.constraint == id);
         let contact = |row: &ContactRow| {
             let before = start.contacts.iter().find(|c| c.id == row.id).unwrap_or(row);
             let form = if is_new(ConstraintId::Contact(row.id)) {
@@ -291,12 +290,13 @@ impl SubstepProblem {
         }
     }
 
-    /// Record of the problem assembled last and its answer.
+    /// Record of the problem assembled last, of `active` constraints, and its answer.
     pub(super) fn record(
         &self,
         from: &StepStart,
         size: f64,
         implicit: bool,
+        active: &[ActiveConstraint],
         candidate: &Candidate,
     ) -> SubstepRecord {
         let in_modes = from.active.modes_known;
@@ -307,7 +307,7 @@ impl SubstepProblem {
             implicit,
             in_modes,
             definite: self.definite_here,
-            active: from.active.constraints.clone(),
+            active: active.to_vec(),
             new_contacts: from.active.new_contacts.clone(),
             midpoint_velocity: self.midpoint_velocity.clone(),
             start_velocity: self.start_velocity.clone(),

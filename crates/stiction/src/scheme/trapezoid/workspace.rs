@@ -38,7 +38,6 @@ impl SecondOrderWorkspace {
     pub(super) fn begin(&mut self, cache: &SearchCache, recording: bool) {
         self.solve.begin(cache);
         self.substep.definite = false;
-        self.acceleration.slip_begins = false;
         self.stages.certificate = Certificate::default();
         self.projector.displacements = recording.then(Vec::new);
     }

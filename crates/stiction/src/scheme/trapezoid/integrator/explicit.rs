@@ -65,8 +65,8 @@ pub(in super::super) fn runge_kutta<E>(
 
 fn tableau(method: IntegrationMethod) -> &'static RungeKuttaTableau {
     match method {
-        IntegrationMethod::SlipStart | IntegrationMethod::DormandPrince => &DORMAND_PRINCE_FIVE,
-        IntegrationMethod::Doubled | IntegrationMethod::DormandPrinceEight => &DORMAND_PRINCE_EIGHT,
+        IntegrationMethod::DormandPrince => &DORMAND_PRINCE_FIVE,
+        _ => &DORMAND_PRINCE_EIGHT,
     }
 }
 

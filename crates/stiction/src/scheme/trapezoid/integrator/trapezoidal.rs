@@ -2,6 +2,7 @@
 
 use super::super::certificate::{self, worse};
 use super::super::context::{SolveContext, StepStart, unsolved};
+use super::super::end_slip::EndSlips;
 use super::super::slip_path;
 use super::super::substep::{self, SubstepProblem};
 use super::super::workspace::SecondOrderWorkspace;
@@ -9,6 +10,7 @@ use super::{Dynamics, TrialStep, check_finite_end};
 use crate::assemble::AssembledProblem;
 use crate::error::StepError;
 use crate::scheme::RowForm;
+use crate::state::ActiveConstraint;
 use crate::system::System;
 use stiction_lcp::{Candidate, Certificate};
 
@@ -29,13 +31,16 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         } else {
             self.solve_complementarity(from)?
         };
-        let SecondOrderWorkspace { solve, substep, spare_states, .. } = &mut *self.workspace;
+        let SecondOrderWorkspace { solve, substep, .. } = &mut *self.workspace;
         let mut active = if modes_known { from.active.constraints.clone() } else { Vec::new() };
-        if slip_path::has_turning_slip(substep, &active) {
+        if slip_path::has_turning_slip(substep, &active) && implicit {
+            candidate = self.solve_with_end_slip(from, candidate, &mut active)?;
+        } else if slip_path::has_turning_slip(substep, &active) {
             let mean = self.context.settings.rows.friction == RowForm::Mean && !implicit;
             (candidate, active) =
                 slip_path::solve_with_turning_slip(substep, from.state, &active, mean, candidate, solve)?;
         }
+        let SecondOrderWorkspace { substep, spare_states, .. } = &mut *self.workspace;
         let certificate = if modes_known {
             certificate::in_modes(&substep.problem, &substep.layout, &substep.modes, &candidate)
         } else {
@@ -45,9 +50,35 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         end.clone_from(from.state);
         substep::advance(self.context.system, from.state, &candidate.velocity, size, implicit, &mut end);
         check_finite_end(from.state.t, &end)?;
-        let record = self.context.recording.then(|| substep.record(from, size, implicit, &candidate));
+        // an implicit substep is made in the modes that it ends with
+        let made_in = if implicit && modes_known { &active } else { &from.active.constraints };
+        let record =
+            self.context.recording.then(|| substep.record(from, size, implicit, made_in, &candidate));
         let records = record.into_iter().collect();
         Ok(TrialStep { size, end, candidate, active, certificate, error: 0.0, records })
+    }
+
+    /// Solves the assembled implicit substep again, with friction against the slip at its end. `candidate` is its answer
+    /// with friction as at the start; the friction of `active` is turned.
+    fn solve_with_end_slip(
+        &mut self,
+        from: &StepStart,
+        candidate: Candidate,
+        active: &mut [ActiveConstraint],
+    ) -> Result<Candidate, StepError> {
+        let SecondOrderWorkspace { solve, substep, .. } = &mut *self.workspace;
+        let mut slips = EndSlips::new(substep, from.state, &from.active.constraints, &candidate.z);
+        solve.lcp.recycle_candidate(candidate);
+        if slips.need_guess(substep)
+            && let Ok(guess) = self.solve_complementarity(from)
+        {
+            slips.start_from(&self.workspace.substep, &guess.velocity);
+            self.recycle(guess);
+        }
+        let SecondOrderWorkspace { solve, substep, .. } = &mut *self.workspace;
+        let candidate = slips.solve(substep, from.state.t, solve)?;
+        slips.turn(substep, active);
+        Ok(candidate)
     }
 
     /// Solves the assembled substep as a complementarity problem, from the impulses of the last step.

@@ -7,7 +7,8 @@ use super::super::constants::{IMPACT_GAP_RELATIVE, REMAINING_TIME_RELATIVE, SIMU
 use super::super::context::speed_scale;
 use super::super::integrator::doubled::extrapolate;
 use super::super::integrator::explicit::{StateRates, runge_kutta};
-use super::{RecordedSubstep, ReplayResidual, StepReplay};
+use super::super::integrator::extrapolated::{EXTRAPOLATION_COLUMNS, extrapolate_columns};
+use super::{RecordedSubstep, ReplayResidual, StepReplay, UNSORTED, is_strictly_sorted};
 use crate::report::{IntegrationMethod, SubstepRecord};
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, ContactId, ContactQuery, System};
@@ -55,14 +56,18 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         if !(record.size > 0.0 && record.size <= step * (1.0 + REMAINING_TIME_RELATIVE)) {
             return Err("a step of another size".to_string());
         }
+        if !is_strictly_sorted(record.active) {
+            return Err(UNSORTED.to_string());
+        }
         let start = self.state.clone();
         let mut found = AccuracyStepResidual { slack: 1.0, ..AccuracyStepResidual::default() };
         found.residual.admissible = true;
         let done = match record.method {
             IntegrationMethod::Doubled => self.doubled(record, &start, &mut found),
-            IntegrationMethod::SlipStart
-            | IntegrationMethod::DormandPrince
-            | IntegrationMethod::DormandPrinceEight => self.explicit(record, &start, &mut found),
+            IntegrationMethod::ExtrapolatedEuler => self.extrapolated(record, &start, &mut found),
+            IntegrationMethod::DormandPrince | IntegrationMethod::DormandPrinceEight => {
+                self.explicit(record, &start, &mut found)
+            }
         };
         done?;
         found.closed = self.closed_contact(&start, record.active);
@@ -80,12 +85,12 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
             return Err("a doubled step with other records".to_string());
         };
         // the long substep alone does not show whether modes are right
-        let residual = self.substep_of_doubled(one, step, step.size, found)?;
+        let residual = self.substep_of_step(one, step, (step.size, false), found)?;
         found.add(ReplayResidual { admissible: true, ..residual });
         self.projection_of_step(end_of_one, step.active, found)?;
         let one = std::mem::replace(&mut self.state, start.clone());
         for record in [first, second] {
-            let residual = self.substep_of_doubled(record, step, 0.5 * step.size, found)?;
+            let residual = self.substep_of_step(record, step, (0.5 * step.size, false), found)?;
             found.add(residual);
         }
         self.projection_of_step(end_of_two, step.active, found)?;
@@ -94,16 +99,52 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         self.projection_of_step(end, step.active, found)
     }
 
-    /// Replays a substep of a doubled step.
-    fn substep_of_doubled(
+    /// Replays implicit Euler steps of 1, 2, … substeps, extrapolated.
+    fn extrapolated(
+        &mut self,
+        step: &RecordedAccuracyStep,
+        start: &State,
+        found: &mut AccuracyStepResidual,
+    ) -> Result<(), String> {
+        let Some((end, mut records)) = step.records.split_last() else {
+            return Err("a step without records".to_string());
+        };
+        let mut ends = Vec::with_capacity(EXTRAPOLATION_COLUMNS);
+        for substeps in 1..=EXTRAPOLATION_COLUMNS {
+            self.state.clone_from(start);
+            for _ in 0..substeps {
+                let (record, later) = records.split_first().ok_or("a substep that is not recorded")?;
+                records = later;
+                let expected = (step.size / substeps as f64, true);
+                let residual = self.substep_of_step(record, step, expected, found)?;
+                // substeps may pass an event that the extrapolated end does not
+                found.add(ReplayResidual { admissible: true, ..residual });
+            }
+            ends.push(self.state.clone());
+        }
+        if !records.is_empty() {
+            return Err("a substep too many".to_string());
+        }
+        (self.state, found.error) = extrapolate_columns(ends);
+        self.state.t = start.t + step.size;
+        self.context.system.normalize(&mut self.state.q);
+        self.projection_of_step(end, step.active, found)
+    }
+
+    /// Replays a substep of a step, of an expected size, implicit or not.
+    fn substep_of_step(
         &mut self,
         record: &SubstepRecord,
         step: &RecordedAccuracyStep,
-        size: f64,
+        (size, implicit): (f64, bool),
         found: &mut AccuracyStepResidual,
     ) -> Result<ReplayResidual, String> {
         let substep = RecordedSubstep::of(record).ok_or("a record that is no substep")?;
-        if substep.size != size || !substep.in_modes || substep.implicit || substep.active != step.active {
+        if substep.size != size
+            || !substep.in_modes
+            || substep.implicit != implicit
+            || !(substep.active == step.active || implicit && fits_step(substep.active, step.active))
+        {
             return Err("a substep of another step".to_string());
         }
         found.residual.admissible &= substep.new_contacts.is_empty();
@@ -145,7 +186,6 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         };
         let active = step.active;
         let Self { context, cache, acceleration, .. } = self;
-        acceleration.slip_begins = step.method == IntegrationMethod::SlipStart;
         let system = context.system;
         let mut normalized = at.clone();
         system.normalize(&mut normalized.q);
@@ -208,3 +248,12 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
 
 /// Event functions of a verified step may be this far below zero: simultaneous roots agree to this.
 pub(crate) const MAX_WRONG_MODE_VALUE: f64 = SIMULTANEOUS_EVENT_VALUE;
+
+/// Whether the active constraints of an implicit substep are those of its step. Directions of friction may differ, and a
+/// slip that has not begun sticks.
+fn fits_step(substep: &[ActiveConstraint], step: &[ActiveConstraint]) -> bool {
+    let fits = |(own, step): (&ActiveConstraint, &ActiveConstraint)| {
+        own.constraint == step.constraint && (own.mode == step.mode || own.sticks())
+    };
+    substep.len() == step.len() && substep.iter().zip(step).all(fits)
+}
