@@ -50,6 +50,16 @@ impl ForceCone {
         }
     }
 
+    /// Whether the forces of the block are in the cone.
+    pub fn contains(&self, z: &[f64]) -> bool {
+        match *self {
+            Self::Free => true,
+            Self::NonNegative => z[0] >= 0.0,
+            Self::Friction { mu, .. } => norm(&z[1..]) <= mu * z[0],
+            Self::Ball { bound, .. } => norm(z) <= bound,
+        }
+    }
+
     /// `false`: a block has at least one component.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

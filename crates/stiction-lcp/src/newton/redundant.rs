@@ -18,6 +18,10 @@ const REDUNDANT_MODE_PIVOT: f64 = 1e-9;
 /// follow the modes: an event has been passed. Sensible range 1e-12 to 1e-8.
 const FOLLOWED_RESIDUAL: f64 = 1e-10;
 
+/// Largest residual of impulses of least norm that are in their cones, relative as above [-]. Sensible range 1e-14 to
+/// 1e-11: they are taken without refinement.
+const EVEN_RESIDUAL: f64 = 1e-13;
+
 /// Largest number of rows of a group: its matrix is dense.
 const MAX_GROUP_ROWS: usize = 400;
 
@@ -83,9 +87,6 @@ impl ModeEquations {
     /// Impulses of least norm of a group of rows; `None` if its impulses are unique, or none are in the cones.
     fn group_least_norm(&self, step: &StepProblem, prepared: &Prepared, group: &[usize]) -> Option<Vec<f64>> {
         let mobility = self.group_mobility(step, prepared, group);
-        if is_regular(&mobility) {
-            return None;
-        }
         let impulses = DVector::from_iterator(group.len(), group.iter().map(|&k| self.impulse(k)));
         let asked = &mobility * &impulses;
         // an impulse of a slipping contact stands for its friction too
@@ -94,9 +95,16 @@ impl ModeEquations {
         for (mut column, length) in scaled.column_iter_mut().zip(&lengths) {
             column /= *length;
         }
-        let found = least_norm(&scaled, &asked, &self.cones(step, group))?;
-        let follows = found.residual <= FOLLOWED_RESIDUAL;
-        follows.then(|| found.z.iter().zip(&lengths).map(|(z, length)| z / length).collect())
+        let even = least_norm_without_cones(&scaled, &asked)?;
+        let cones = self.cones(step, group);
+        let unscaled = |z: &[f64]| z.iter().zip(&lengths).map(|(z, length)| z / length).collect();
+        if are_in_cones(&cones, even.as_slice())
+            && (&scaled * &even - &asked).amax() <= EVEN_RESIDUAL * asked.amax()
+        {
+            return Some(unscaled(even.as_slice()));
+        }
+        let found = least_norm(&scaled, &asked, &cones)?;
+        (found.residual <= FOLLOWED_RESIDUAL).then(|| unscaled(&found.z))
     }
 
     /// R M̃⁻¹ G of a group of rows, with the compliances of joints.
@@ -175,20 +183,42 @@ impl RowKind {
     }
 }
 
-/// Whether rows are independent, by a factorization with pivots.
-fn is_regular(mobility: &DMatrix<f64>) -> bool {
-    let mut scaled = mobility.clone();
-    for mut row in scaled.row_iter_mut() {
-        let length = row.norm();
+/// Solution of least norm of E z = p; `None` if the rows of E are independent and the solution is unique. By QR with
+/// pivoting of the transpose: Eᵀ P = Q R.
+fn least_norm_without_cones(e: &DMatrix<f64>, p: &DVector<f64>) -> Option<DVector<f64>> {
+    let mut transposed = e.transpose();
+    let mut asked = p.transpose();
+    for (mut column, p) in transposed.column_iter_mut().zip(asked.iter_mut()) {
+        let length = column.norm();
         if length > 0.0 {
-            row /= length;
+            column /= length;
+            *p /= length;
         }
     }
-    if scaled.iter().any(|x| !x.is_finite()) {
-        return true;
+    if transposed.iter().any(|x| !x.is_finite()) {
+        return None;
     }
-    let factor = scaled.col_piv_qr();
-    let r = factor.unpack_r();
-    let pivots = r.diagonal();
-    pivots.amin() > REDUNDANT_MODE_PIVOT * pivots.amax()
+    let n = transposed.ncols();
+    let factor = transposed.col_piv_qr();
+    let r = factor.r();
+    let largest = r[(0, 0)].abs();
+    let rank = (0..n).take_while(|&i| r[(i, i)].abs() > REDUNDANT_MODE_PIVOT * largest).count();
+    if rank == n {
+        return None;
+    }
+    factor.p().permute_columns(&mut asked);
+    let mut along = asked.transpose().rows(0, rank).into_owned();
+    if !r.view((0, 0), (rank, rank)).tr_solve_upper_triangular_mut(&mut along) {
+        return None;
+    }
+    Some(factor.q().columns(0, rank) * along)
+}
+
+/// Whether forces are in their cones.
+fn are_in_cones(cones: &[ForceCone], mut z: &[f64]) -> bool {
+    cones.iter().all(|cone| {
+        let (own, rest) = z.split_at(cone.len());
+        z = rest;
+        cone.contains(own)
+    })
 }

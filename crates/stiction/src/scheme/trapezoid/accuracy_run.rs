@@ -7,10 +7,10 @@
 //! 4. Land at the first event within it. 5. Hand out samples and accept the step. 6. Apply the event, or adapt the size.
 
 use super::constants::{
-    MAX_EVENTS_AT_ONCE, MAX_EXPLICIT_TOLERANCE, MAX_SLIP_SHORTENING, MIN_ACCURACY_RESTITUTION_SPEED,
-    MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR, MIN_SLIP_SPEED, MIN_STEP_RELATIVE, ORDER_SAMPLE_INTERVAL,
-    REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE, SLIP_STABILITY, STIFFNESS_LIMIT,
-    STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
+    MAX_EVENTS_AT_ONCE, MAX_EXPLICIT_TOLERANCE, MAX_ORDER_EIGHT_TOLERANCE, MAX_SLIP_SHORTENING,
+    MIN_ACCURACY_RESTITUTION_SPEED, MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR, MIN_SLIP_SPEED,
+    MIN_STEP_RELATIVE, ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE,
+    SLIP_STABILITY, STIFFNESS_LIMIT, STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
 };
 use super::context::{Configuration, StepContext, uncertified, velocity_offsets};
 use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
@@ -224,6 +224,8 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
                 let step = tolerance.cbrt().min(context.step);
                 if workspace.substep.stiffness(context, &self.motion.state, step) > STIFFNESS_LIMIT {
                     Integrator::Doubled
+                } else if tolerance > MAX_ORDER_EIGHT_TOLERANCE {
+                    Integrator::Explicit(IntegrationMethod::DormandPrince)
                 } else {
                     Integrator::Explicit(IntegrationMethod::DormandPrinceEight)
                 }

@@ -140,6 +140,10 @@ pub(super) const MIN_OBSERVED_HALF_ERROR: f64 = 1e2 * f64::EPSILON;
 /// method of third order needs many steps. Above: explicit stages cost more than doubled steps.
 pub(super) const MAX_EXPLICIT_TOLERANCE: f64 = 1e-4;
 
+/// `Automatic` takes the explicit method of order eight at tolerances of at most this, and that of order five above.
+/// Default 1e-7, range 1e-9 to 1e-5. Below: more steps. Above: twelve stages where events and samples leave steps short.
+pub(super) const MAX_ORDER_EIGHT_TOLERANCE: f64 = 1e-7;
+
 /// Restitution of a run to an accuracy acts above max(this × tolerance, [`MIN_ACCURACY_RESTITUTION_SPEED`]) [m/s].
 /// Default 0.01, range 1e-3 to 0.1. Below: bounces are located that do not matter. Above: they show in the error.
 pub(super) const RESTITUTION_PER_TOLERANCE: f64 = 0.01;
@@ -198,6 +202,20 @@ pub(super) const ROOT_START_RELATIVE: f64 = SIMULTANEOUS_TIME_RELATIVE * 1e-3;
 /// Tolerance of a root, relative to the end of its interval. Default 2 ε, the least that is safe for Brent's method.
 /// Above: events are located late.
 pub(super) const ROOT_TOLERANCE: f64 = 2.0 * f64::EPSILON;
+
+/// Value of an event function that counts as a root, relative as above. Default 1e-14, range 1e-15 to 1e-12: far below
+/// [`EVENT_ROUND_OFF`]. Below: steps for round-off. Above: events are located late.
+pub(super) const ROOT_VALUE: f64 = 1e-14;
+
+/// First width of the bracket around a guessed root, relative to the end of its interval. Default 1e-6, range 1e-9 to
+/// 1e-3. Below: more widenings. Above: more iterations inside.
+pub(super) const BRACKET_RELATIVE: f64 = 1e-6;
+
+/// Factor on the width of a bracket that contains no root yet. Default 32, range 4 to 1000.
+pub(super) const BRACKET_GROWTH: f64 = 32.0;
+
+/// Brackets wider than this, relative as above, are given up. Default 0.05, range 0.01 to 0.5.
+pub(super) const LONGEST_BRACKET_RELATIVE: f64 = 0.05;
 
 /// Iteration limit of a root search. Default 100, range 50 to 200. Brent's method converges long before.
 pub(super) const MAX_ROOT_ITERATIONS: usize = 100;

@@ -1,7 +1,8 @@
 //! Event finder: from trial steps of one start it finds the first event, a lost feature pair, or tunnelling.
 
 use super::constants::{
-    CLOSED_GAP_RELATIVE, EVENT_ROUND_OFF, FEATURE_BISECTIONS, GRAZING_DEPTH_RELATIVE, ROOT_START_RELATIVE,
+    BRACKET_GROWTH, BRACKET_RELATIVE, CLOSED_GAP_RELATIVE, EVENT_ROUND_OFF, FEATURE_BISECTIONS,
+    GRAZING_DEPTH_RELATIVE, LONGEST_BRACKET_RELATIVE, ROOT_START_RELATIVE, ROOT_VALUE,
     SIMULTANEOUS_EVENT_VALUE, SIMULTANEOUS_TIME_RELATIVE, TOUCHING_GAP_RELATIVE, TUNNELLING_DEPTH_RELATIVE,
 };
 use super::context::{Configuration, StepStart, dot, speed_scale, velocity_offsets};
@@ -172,27 +173,38 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         closed.into_iter().map(EventFunction::Gap).collect()
     }
 
-    /// Least of some event functions at a state.
+    /// Least of some event functions at a state; infinite without functions.
     pub(super) fn least(
         &mut self,
         functions: &[EventFunction],
         end: &State,
         active: &[ActiveConstraint],
     ) -> Result<f64, StepError> {
-        let mut least = f64::INFINITY;
+        Ok(self.least_function(functions, end, active)?.map_or(f64::INFINITY, |least| least.1))
+    }
+
+    /// Event function with the least value at a state, among some.
+    fn least_function(
+        &mut self,
+        functions: &[EventFunction],
+        end: &State,
+        active: &[ActiveConstraint],
+    ) -> Result<Option<(EventFunction, f64)>, StepError> {
         let projected = self.projected(end, active)?;
+        let mut values = Vec::new();
         if functions.iter().any(|f| f.gap().is_none()) {
-            let values = self.values(&projected, active)?;
-            least = values.iter().filter(|v| functions.contains(&v.0)).fold(least, |m, v| m.min(v.1));
+            values = self.values(&projected, active)?;
+            values.retain(|v| functions.contains(&v.0));
         }
         let closing = gaps(functions);
-        if closing.is_empty() {
-            return Ok(least);
+        if !closing.is_empty() {
+            let system = self.dynamics.context.system;
+            let SecondOrderWorkspace { solve, nearby, .. } = &mut *self.dynamics.workspace;
+            let gaps = nearby.gaps(&closing, system, &projected, &mut solve.cache);
+            let relative = gaps.into_iter().map(|gap| gap / system.size());
+            values.extend(closing.into_iter().map(EventFunction::Gap).zip(relative));
         }
-        let system = self.dynamics.context.system;
-        let SecondOrderWorkspace { solve, nearby, .. } = &mut *self.dynamics.workspace;
-        let gaps = nearby.gaps(&closing, system, &projected, &mut solve.cache);
-        Ok(gaps.into_iter().map(|gap| gap / system.size()).fold(least, f64::min))
+        Ok(values.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)))
     }
 
     /// Largest slip speed at the end of a trial step, of contacts with two tangents whose slip-speed functions have a root
@@ -268,7 +280,7 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         interpolated: bool,
     ) -> Result<LandedStep, StepError> {
         let EventBracket { functions, until } = bracket;
-        let at = self.root(&functions, until, interpolated.then_some(&trial))?;
+        let at = self.root(&functions, until, &trial, interpolated)?;
         if at == 0.0 {
             // the time cannot advance: the mode entered last does not hold
             self.dynamics.recycle(trial.candidate);
@@ -288,43 +300,60 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         Ok(LandedStep { trial: Some(landed), event: Some(functions) })
     }
 
-    /// Time after the start at which the first of some functions passes zero, at most `until`: along trial steps, or on
-    /// the cubic of a step where one is given.
+    /// Time after the start at which the first of some functions passes zero, at most `until`: along trial steps, or
+    /// `interpolated` on the cubic of a step.
     fn root(
         &mut self,
         functions: &[EventFunction],
         until: f64,
-        cubic: Option<&TrialStep>,
+        whole: &TrialStep,
+        interpolated: bool,
     ) -> Result<f64, StepError> {
-        let from = self.from;
-        let mut value = |x: f64| -> Result<f64, StepError> {
-            if let Some(whole) = cubic {
-                let system = self.dynamics.context.system;
-                let at = interpolate(system, from.state, &whole.end, whole.size, x);
-                return self.least(functions, &at, &from.active.constraints);
-            }
-            let trial = self.try_step(x)?;
-            let value = self.least(functions, &trial.end, &trial.active);
-            self.dynamics.recycle(trial.candidate);
-            value
-        };
-        // a function that starts at zero has its last root there: the next one is wanted
-        let mut low = 0.0;
-        let mut at_low = value(ROOT_START_RELATIVE * until)?;
-        if at_low <= EVENT_ROUND_OFF {
-            low = 0.5 * until;
-            loop {
-                at_low = value(low)?;
-                if at_low > EVENT_ROUND_OFF {
-                    break;
-                }
-                low *= 0.5;
-                if low < SIMULTANEOUS_TIME_RELATIVE * until {
-                    return Ok(0.0);
-                }
+        if interpolated {
+            return first_root(&mut |x| self.value_on_cubic(functions, whole, x), until, ROOT_VALUE);
+        }
+        // a root on the cubic, which costs no steps, is a guess of the place and of the function
+        let guess = first_root(&mut |x| self.value_on_cubic(functions, whole, x), until, ROOT_VALUE);
+        if let Ok(guess) = guess
+            && let Some((first, _)) = self.least_on_cubic(functions, whole, guess)?
+            && let Some([low, high]) = bracket(&mut |x| self.value(&[first], x), guess, until)?
+        {
+            let at = brent(&mut |x| self.value(&[first], x), low, high, ROOT_VALUE)?;
+            // others may have roots before
+            if functions.len() == 1 || self.value(functions, at)? >= -EVENT_ROUND_OFF {
+                return Ok(at);
             }
         }
-        brent(value, (low, at_low), until)
+        first_root(&mut |x| self.value(functions, x), until, ROOT_VALUE)
+    }
+
+    /// Least of some functions at the end of a trial step of size `x`.
+    fn value(&mut self, functions: &[EventFunction], x: f64) -> Result<f64, StepError> {
+        let trial = self.try_step(x)?;
+        let value = self.least(functions, &trial.end, &trial.active);
+        self.dynamics.recycle(trial.candidate);
+        value
+    }
+
+    /// Function with the least value at time `x` after the start, on the cubic of a step.
+    fn least_on_cubic(
+        &mut self,
+        functions: &[EventFunction],
+        whole: &TrialStep,
+        x: f64,
+    ) -> Result<Option<(EventFunction, f64)>, StepError> {
+        let at = interpolate(self.dynamics.context.system, self.from.state, &whole.end, whole.size, x);
+        self.least_function(functions, &at, &self.from.active.constraints)
+    }
+
+    /// Its value.
+    fn value_on_cubic(
+        &mut self,
+        functions: &[EventFunction],
+        whole: &TrialStep,
+        x: f64,
+    ) -> Result<f64, StepError> {
+        Ok(self.least_on_cubic(functions, whole, x)?.map_or(f64::INFINITY, |least| least.1))
     }
 
     /// Whether an impact may be missed within a step: surfaces of an inactive pair that approach go farther than into
@@ -390,4 +419,61 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
 pub(super) fn held_slips(from: &[ActiveConstraint], end: &[ActiveConstraint]) -> Vec<ConstraintId> {
     let held = from.iter().zip(end).filter(|(from, end)| !from.sticks() && end.sticks());
     held.map(|(from, _)| from.constraint).collect()
+}
+
+/// First root of a function that is not negative at 0 and negative at `until`; 0 if it has none after the start.
+fn first_root(
+    value: &mut impl FnMut(f64) -> Result<f64, StepError>,
+    until: f64,
+    least: f64,
+) -> Result<f64, StepError> {
+    // a function that starts at zero has its last root there: the next one is wanted
+    let mut low = 0.0;
+    let mut at_low = value(ROOT_START_RELATIVE * until)?;
+    if at_low < -SIMULTANEOUS_EVENT_VALUE {
+        // the modes do not hold at the start
+        return Ok(0.0);
+    }
+    if at_low <= EVENT_ROUND_OFF {
+        low = 0.5 * until;
+        loop {
+            at_low = value(low)?;
+            if at_low > EVENT_ROUND_OFF {
+                break;
+            }
+            low *= 0.5;
+            if low < SIMULTANEOUS_TIME_RELATIVE * until {
+                return Ok(0.0);
+            }
+        }
+    }
+    let high = (until, value(until)?);
+    brent(value, (low, at_low), high, least)
+}
+
+/// Interval around a guessed root in which a function falls from positive to negative, with the values at its ends;
+/// `None` if there is none that is short.
+fn bracket(
+    value: &mut impl FnMut(f64) -> Result<f64, StepError>,
+    guess: f64,
+    until: f64,
+) -> Result<Option<[(f64, f64); 2]>, StepError> {
+    let mut width = BRACKET_RELATIVE * until;
+    if !(guess > width) {
+        return Ok(None);
+    }
+    let mut last = (guess, value(guess)?);
+    while width <= LONGEST_BRACKET_RELATIVE * until {
+        let x = if last.1 > 0.0 { (last.0 + width).min(until) } else { last.0 - width };
+        if x <= ROOT_START_RELATIVE * until || x == last.0 {
+            return Ok(None);
+        }
+        let next = (x, value(x)?);
+        if (next.1 > 0.0) != (last.1 > 0.0) {
+            return Ok(Some(if last.1 > 0.0 { [last, next] } else { [next, last] }));
+        }
+        last = next;
+        width *= BRACKET_GROWTH;
+    }
+    Ok(None)
 }

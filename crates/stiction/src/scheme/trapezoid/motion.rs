@@ -5,7 +5,7 @@
 use super::active_set::{ActiveSet, sticking};
 use super::constants::{
     FEATURE_CHANGE_TIME_RELATIVE, FEATURE_CHANGE_TRAVEL_RELATIVE, FIRST_PROBE_RELATIVE, IMPACT_GAP_RELATIVE,
-    LAST_PROBE_RELATIVE, PROBE_GROWTH, SIMULTANEOUS_EVENT_VALUE,
+    LAST_PROBE_RELATIVE, MIN_SLIP_SPEED, PROBE_GROWTH, SIMULTANEOUS_EVENT_VALUE,
 };
 use super::context::{StepContext, StepStart};
 use super::event_finder::EventFinder;
@@ -177,12 +177,19 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
             self.recorder.record([impact.record(closed, &participants, report.factor, &self.state.v)]);
         }
         let stays = |&(id, speed): &(ConstraintId, f64)| speed <= least || ended && closed.contains(&id);
-        let remaining: Vec<ConstraintId> =
-            impact.separations(&self.state.v).filter(stays).map(|(id, _)| id).collect();
+        let staying: Vec<(ConstraintId, f64)> = impact.separations(&self.state.v).filter(stays).collect();
+        let fastest = staying.iter().fold(0.0, |m: f64, s| m.max(s.1));
+        let remaining: Vec<ConstraintId> = staying.into_iter().map(|(id, _)| id).collect();
         self.recorder.add_impact(report, closed, ended && last_velocity.is_some());
         self.recorder.last_impact = (!ended).then_some((t, v));
-        let next = impact.rows.modes_from_slip(system, &self.state.v, &remaining);
+        let mut next = impact.rows.modes_from_slip(system, &self.state.v, &remaining);
         if self.active.modes_known {
+            // contacts that would open slowly stay closed, which may turn the slip of others
+            if fastest > MIN_SLIP_SPEED {
+                self.project_here(&next)?;
+                let impact = &self.dynamics.workspace.impact;
+                next = impact.rows.modes_from_slip(system, &self.state.v, &remaining);
+            }
             let free = sticking(&next);
             return self.select_modes(next, &free, &[]);
         }

@@ -40,14 +40,16 @@ pub(super) fn interpolate<S: System + ?Sized>(
     at
 }
 
-/// Root of a function that is positive at `low` and negative at `high`, by Brent's method.
+/// Root of a function that is positive at `low` and negative at `high`, by Brent's method: to a value of at most
+/// `least`, or as exactly as its place can be told.
 pub(super) fn brent(
-    mut f: impl FnMut(f64) -> Result<f64, StepError>,
+    f: &mut impl FnMut(f64) -> Result<f64, StepError>,
     (low, at_low): (f64, f64),
-    high: f64,
+    (high, at_high): (f64, f64),
+    least: f64,
 ) -> Result<f64, StepError> {
     let (mut a, mut fa) = (low, at_low);
-    let (mut b, mut fb) = (high, f(high)?);
+    let (mut b, mut fb) = (high, at_high);
     if fb >= 0.0 {
         return Ok(high);
     }
@@ -66,7 +68,7 @@ pub(super) fn brent(
         }
         let tolerance = ROOT_TOLERANCE * b.abs().max(high);
         let half = 0.5 * (c - b);
-        if half.abs() <= tolerance || fb == 0.0 {
+        if half.abs() <= tolerance || fb.abs() <= least {
             break;
         }
         if last.abs() >= tolerance && fa.abs() > fb.abs() {
