@@ -225,9 +225,7 @@ pub(crate) fn step_to_end(
             None => simulation.step_into(size, &mut report).map(|()| None),
             Some(accuracy) => {
                 let to = if size < h { until } else { t + h };
-                let made = simulation.run_to_accuracy_into(to, accuracy, &mut report);
-                report.h = size;
-                made.map(Some)
+                simulation.run_to_accuracy_into(to, accuracy, &mut report).map(Some)
             }
         };
         let accuracy = match made {

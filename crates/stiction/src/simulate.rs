@@ -6,6 +6,7 @@ use crate::report::{AccuracyReport, StepReport};
 use crate::scheme::euler::{self, EulerWorkspace};
 use crate::scheme::step_problem::StepProblemBuilder;
 use crate::scheme::trapezoid::accuracy_run::{self, AccuracyRequest, StateSampler};
+use crate::scheme::trapezoid::state_forces::state_forces;
 use crate::scheme::{Accuracy, Level, Scheme, trapezoid};
 use crate::state::State;
 use crate::system::System;
@@ -221,7 +222,9 @@ impl<S: System> Simulation<S> {
     }
 
     /// [`Simulation::run_to_accuracy`] as one record. `report` has the energies and momenta at the end, the events and the
-    /// impacts. Where it has [`Evidence`](crate::Evidence), that is filled with every step of the run.
+    /// impacts, and the contacts, modes and joint forces at the end: [`ContactReport::force`](crate::ContactReport::force)
+    /// and [`JointReport::force`](crate::JointReport::force) with `report.h` are the forces at that instant, not means.
+    /// Where it has [`Evidence`](crate::Evidence), that is filled with every step of the run.
     pub fn run_to_accuracy_into(
         &mut self,
         until: f64,
@@ -244,9 +247,12 @@ impl<S: System> Simulation<S> {
         self.monitor.finish(self.state.t, made.events.len());
         *report = self.observe()?;
         report.h = until - start;
+        let Self { system, state, second_order, .. } = self;
+        let forces = state_forces(&*system, state, report.h, second_order)?;
+        (report.contacts, report.joints) = (forces.contacts, forces.joints);
         report.events.clone_from(&made.events);
         report.impacts.clone_from(&made.impacts);
-        report.certificate.natural_map = made.certificate;
+        report.certificate.natural_map = made.certificate.max(forces.certificate.worst());
         report.evidence = evidence;
         Ok(made)
     }

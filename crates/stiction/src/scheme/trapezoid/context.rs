@@ -93,6 +93,17 @@ impl SolveContext {
         self.solves += 1;
         self.lcp.least_norm_in_modes(problem, modes).map_err(|error| unsolved(t, error, problem))
     }
+
+    /// Solves a step problem in given friction modes. All redundant contacts share their load by least norm.
+    pub(super) fn unique_in_modes(
+        &mut self,
+        t: f64,
+        problem: &StepProblem,
+        modes: &[ContactMode],
+    ) -> Result<Candidate, StepError> {
+        self.solves += 1;
+        self.lcp.unique_in_modes(problem, modes).map_err(|error| unsolved(t, error, problem))
+    }
 }
 
 /// Scale of small speeds [m/s]: the speed gravity gives in a step, and round-off of the fastest surface.
