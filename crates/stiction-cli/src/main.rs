@@ -34,7 +34,9 @@ Exit codes:
   2    bad input: a file that cannot be read or written, a scene or problem with mistakes, an unknown argument,
        or a feature that this program was built without
   3    verify: no step fails, but some steps cannot be verified
-  130  run: interrupted; all steps made until then are in the journal";
+  130  run: interrupted by Ctrl-C or SIGTERM; it ends within a second, and all steps made until then are in the
+       journal, which --resume continues. Other commands end at once by the signal itself, which a shell shows as
+       130 for Ctrl-C and 143 for SIGTERM";
 
 /// Examples and exit codes, printed below the help of a command.
 fn with_exit_codes(examples: &str) -> String {

@@ -1,5 +1,6 @@
 //! `stiction run`: steps a scene to its end time and records every step in a journal.
 
+mod interruption;
 pub(crate) mod motion;
 pub(crate) mod plan;
 mod plot;
@@ -7,13 +8,13 @@ mod progress;
 mod summary;
 
 use crate::{BadInput, Outcome, convert, print, view, write_file};
+use interruption::RecordedTime;
 use plan::{OutputFiles, Overrides, RunPlan};
-use progress::RunProgress;
+use progress::{RunProgress, RunTimes};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use stiction::{Evidence, Simulation, StepError, StepReport};
+use stiction::{Evidence, RunMonitor, Simulation, StepError, StepReport};
 use stiction_journal::{FORMAT, Journal, JournalError, JournalWriter, StepRecord};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_scene::Model;
@@ -77,17 +78,22 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
     if arguments.html.is_some() {
         view::check_page()?;
     }
-    let mut simulation =
-        Simulation::from_state(plan.model.clone(), plan.start.clone()).with_scheme(plan.scheme);
+    let monitor = RunMonitor::default();
+    let mut simulation = Simulation::from_state(plan.model.clone(), plan.start.clone())
+        .with_scheme(plan.scheme)
+        .with_monitor(monitor.clone());
     let observed = simulation.observe().map_err(|error| BadInput(error.to_string()))?;
     let mut summary = RunSummary::new(&plan, &observed);
     let mut writer = open_journal(&plan, &output.journal, arguments, &mut simulation, &mut summary)?;
     let from = simulation.state().t;
-    let interrupted = interruptions()?;
-    let mut progress = RunProgress::new(plan.start.t, from, plan.header.until, !arguments.json);
+    let recorded = RecordedTime::new(from);
+    interruption::install(&monitor, &recorded, &output.journal)?;
+    let times = RunTimes { start: plan.start.t, from, until: plan.header.until };
+    let mut progress = RunProgress::new(times, monitor, !arguments.json);
     let began = Instant::now();
-    let end = step_to_end(&plan, &mut simulation, &mut writer, interrupted, |record| {
+    let end = step_to_end(&plan, &mut simulation, &mut writer, |record| {
         summary.add(record, false);
+        recorded.set(record.state.t);
         progress.show(record);
     });
     progress.clear();
@@ -98,7 +104,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
         (end, _) => end,
     };
     summarize_end(&end, &output.journal, &mut summary)?;
-    write_outputs(&plan, &output, arguments, &mut summary)?;
+    if !matches!(end, RunEnd::Interrupted) {
+        write_outputs(&plan, &output, arguments, &mut summary)?;
+    }
     print(&if arguments.json { crate::to_json(&summary)? } else { summary.text() })?;
     match end {
         RunEnd::Finished => Ok(Outcome::Solved),
@@ -110,7 +118,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
     }
 }
 
-/// Converts the journal and draws it, as the command line asks for.
+/// Converts the journal and draws it, as the command line asks for. An interrupted run does not: that may take longer
+/// than it has, and the run that resumes it does.
 fn write_outputs(
     plan: &RunPlan,
     output: &OutputFiles,
@@ -201,15 +210,11 @@ pub(crate) fn step_to_end(
     plan: &RunPlan,
     simulation: &mut Simulation<Model>,
     writer: &mut JournalWriter,
-    interrupted: &AtomicBool,
     mut each: impl FnMut(&StepRecord),
 ) -> RunEnd {
     let (h, until) = (plan.header.h, plan.header.until);
     let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
     while until - simulation.state().t > MIN_STEP_RELATIVE * h {
-        if interrupted.load(Ordering::Relaxed) {
-            return RunEnd::Interrupted;
-        }
         let rest = until - simulation.state().t;
         let size = if rest < (1.0 + MIN_STEP_RELATIVE) * h { rest } else { h };
         let t = simulation.state().t;
@@ -220,13 +225,12 @@ pub(crate) fn step_to_end(
             None => simulation.step_into(size, &mut report).map(|()| None),
             Some(accuracy) => {
                 let to = if size < h { until } else { t + h };
-                let made = simulation.run_to_accuracy_into(to, accuracy, &mut report);
-                report.h = size;
-                made.map(Some)
+                simulation.run_to_accuracy_into(to, accuracy, &mut report).map(Some)
             }
         };
         let accuracy = match made {
             Ok(accuracy) => accuracy,
+            Err(StepError::Stopped { .. }) => return RunEnd::Interrupted,
             Err(error) => return RunEnd::Failed(Box::new(error)),
         };
         let record = StepRecord { state: simulation.state().clone(), report: report.clone(), accuracy };
@@ -244,7 +248,7 @@ fn summarize_end(end: &RunEnd, journal: &Path, summary: &mut RunSummary) -> Resu
         RunEnd::Finished => {}
         RunEnd::Interrupted => {
             summary.status = "interrupted";
-            summary.message = Some("repeat the command with --resume to continue".to_string());
+            summary.message = Some(interruption::RESUME.to_string());
         }
         RunEnd::NotWritten(error) => {
             summary.status = "not written";
@@ -277,16 +281,4 @@ fn check_writable(path: &Path) -> Result<(), BadInput> {
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| BadInput::file(path, &error))
-}
-
-/// Flag that Ctrl-C sets. A second Ctrl-C ends the program at once; the journal stays readable.
-fn interruptions() -> Result<&'static AtomicBool, BadInput> {
-    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-    ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(crate::INTERRUPTED.into());
-        }
-    })
-    .map_err(|error| BadInput(format!("cannot install the handler of Ctrl-C: {error}")))?;
-    Ok(&INTERRUPTED)
 }

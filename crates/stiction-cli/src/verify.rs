@@ -51,6 +51,8 @@ struct VerifyReport {
     loose: usize,
     /// Contacts that the scheme left out without proof.
     limited: usize,
+    /// Intervals of a run to an accuracy without recorded forces.
+    without_forces: usize,
     /// Worst recomputed residual.
     worst: f64,
     /// Error tolerance of a run to an accuracy.
@@ -141,6 +143,7 @@ impl VerifyReport {
             reasons: BTreeMap::new(),
             loose: 0,
             limited: 0,
+            without_forces: 0,
             worst: 0.0,
             damage: None,
             estimates: 0,
@@ -163,6 +166,7 @@ impl VerifyReport {
         self.worst = self.worst.max(verdict.certificate.worst());
         self.loose += usize::from(verdict.loose);
         self.limited += verdict.limited;
+        self.without_forces += usize::from(verdict.without_forces);
         if self.accuracy.is_some() {
             self.estimates += record.accuracy.as_ref().map_or(0, |a| a.steps);
         }
@@ -212,6 +216,10 @@ impl VerifyReport {
             line(format!(
                 "{contacts} left out by the scheme's limit on contacts, without proof and unchecked"
             ));
+        }
+        if self.without_forces > 0 {
+            let intervals = count(self.without_forces, "interval has", "intervals have");
+            line(format!("{intervals} no recorded forces of contacts and joints: none are checked"));
         }
         if let Some(damage) = &self.damage {
             line(format!("{damage}; the steps before it are complete"));

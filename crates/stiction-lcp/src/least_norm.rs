@@ -102,6 +102,10 @@ const INNER_LIMIT: usize = 40;
 /// Armijo's constant: a step must gain this part of what the gradient promises.
 const SUFFICIENT_DECREASE: f64 = 1e-4;
 
+/// A Newton step that the line search refuses is taken if it reduces the gradient to this part. Larger may cycle, smaller
+/// ends at the round-off of φ. Sensible: 0.1 to 0.9.
+const GRADIENT_DECREASE: f64 = 0.5;
+
 /// Halvings of a Newton step at most.
 const HALVING_LIMIT: usize = 30;
 
@@ -238,6 +242,15 @@ impl<'a> Dual<'a> {
                 return true;
             }
             length *= 0.5;
+        }
+        // near the solution φ changes by less than its round-off, but its gradient does not
+        self.y = start.clone();
+        self.project();
+        let gradient = self.gradient(weight, centre).amax();
+        self.y = &start + step;
+        self.project();
+        if self.gradient(weight, centre).amax() <= GRADIENT_DECREASE * gradient {
+            return true;
         }
         self.y = start;
         self.project();

@@ -10,7 +10,7 @@ use crate::enumerate::Enumerate;
 use crate::lemke::{self, Lemke};
 use crate::local;
 use crate::mode::ContactMode;
-use crate::newton::ModeNewton;
+use crate::newton::{LoadSharing, ModeNewton};
 use crate::problem::{LocalProblem, Problem, StepProblem};
 use crate::profile::Profile;
 use crate::solution::{LcpError, Solution, WarmStart};
@@ -172,7 +172,7 @@ impl Workspace {
         step: &StepProblem,
         modes: &[ContactMode],
     ) -> Result<Candidate, LcpError> {
-        self.in_modes(step, modes, false)
+        self.in_modes(step, modes, LoadSharing::LeastChange)
     }
 
     /// [`Workspace::solve_in_modes`] with unique impulses: redundant rows of bodies that slip take the impulses of least
@@ -183,17 +183,27 @@ impl Workspace {
         step: &StepProblem,
         modes: &[ContactMode],
     ) -> Result<Candidate, LcpError> {
-        self.in_modes(step, modes, true)
+        self.in_modes(step, modes, LoadSharing::LeastNormInSlip)
+    }
+
+    /// [`Workspace::least_norm_in_modes`] for redundant rows of all bodies, whether or not a contact slips: forces that
+    /// are reported. The motion is the same.
+    pub fn unique_in_modes(
+        &mut self,
+        step: &StepProblem,
+        modes: &[ContactMode],
+    ) -> Result<Candidate, LcpError> {
+        self.in_modes(step, modes, LoadSharing::LeastNorm)
     }
 
     fn in_modes(
         &mut self,
         step: &StepProblem,
         modes: &[ContactMode],
-        unique: bool,
+        sharing: LoadSharing,
     ) -> Result<Candidate, LcpError> {
         let solver = Solver::default();
-        self.with_dispatch(Problem::Step(step), &solver, |d| d.solve_in_modes(step, modes, unique))
+        self.with_dispatch(Problem::Step(step), &solver, |d| d.solve_in_modes(step, modes, sharing))
     }
 
     /// Profile of the solves, once it is started.

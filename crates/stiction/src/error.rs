@@ -59,6 +59,12 @@ pub enum StepError {
         /// Step size [s].
         h: f64,
     },
+    /// Run that its monitor asked to stop.
+    #[error("stopped at t = {t} s, as its monitor asked")]
+    Stopped {
+        /// Time reached [s].
+        t: f64,
+    },
     /// Accuracy that is not positive and finite.
     #[error("accuracy {0}: it must be positive and finite")]
     Accuracy(f64),

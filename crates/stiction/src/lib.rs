@@ -69,6 +69,7 @@ mod id;
 mod jacobian;
 mod material;
 mod model;
+mod monitor;
 pub mod planar;
 mod reduce;
 mod report;
@@ -85,6 +86,7 @@ pub use id::{BodyId, ForceId, JointId, ShapeId};
 pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use model::{AttachedRef, FramePose, Model};
+pub use monitor::RunMonitor;
 pub use reduce::{Dropped, Reduction};
 pub use report::{
     AccuracyReport, ContactForce, ContactReport, Event, EventKind, Evidence, ImpactReport, IntegrationMethod,

@@ -21,7 +21,7 @@ pub struct StepReport {
     pub t: f64,
     /// Step size [s].
     pub h: f64,
-    /// Contacts with rows in the step problem.
+    /// Contacts with rows in the step problem. In a run to an accuracy, the active contacts at the end.
     pub contacts: Vec<ContactReport>,
     /// Contacts without rows: redundant with a proof, or beyond a limit.
     pub dropped: Vec<Dropped>,
@@ -256,9 +256,10 @@ pub struct ContactReport {
     pub gap: f64,
     /// Coulomb coefficient μ.
     pub mu: f64,
-    /// Normal impulse on the second body [N s].
+    /// Normal impulse on the second body over the step [N s]. In a run to an accuracy, the normal force at the end times
+    /// the duration, so that [`ContactReport::force`] is that force; impulses of located impacts are not part of it.
     pub normal_impulse: f64,
-    /// Friction impulse on the second body [N s].
+    /// Friction impulse on the second body [N s], as the normal impulse.
     pub friction_impulse: [f64; 3],
     /// Slip velocity of the second body relative to the first at the end of the step [m/s].
     pub slip: [f64; 3],
@@ -268,7 +269,7 @@ pub struct ContactReport {
     pub moment: Option<MomentReport>,
 }
 
-/// Forces of a contact on its second body, averaged over a step.
+/// Forces of a contact on its second body: averaged over a step, or in a run to an accuracy those at the end of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ContactForce {
     /// Normal force [N].
@@ -317,7 +318,7 @@ pub struct MomentReport {
 pub struct JointReport {
     /// Joint, by its number in the world.
     pub joint: JointId,
-    /// Impulse [N s].
+    /// Impulse over the step [N s]. In a run to an accuracy, the force at the end times the duration.
     pub impulse: f64,
 }
 

@@ -1,10 +1,12 @@
 //! Simulation loop: a model, its state and a scheme, stepped one by one, to a time, or to an accuracy.
 
 use crate::error::StepError;
+use crate::monitor::RunMonitor;
 use crate::report::{AccuracyReport, StepReport};
 use crate::scheme::euler::{self, EulerWorkspace};
 use crate::scheme::step_problem::StepProblemBuilder;
 use crate::scheme::trapezoid::accuracy_run::{self, AccuracyRequest, StateSampler};
+use crate::scheme::trapezoid::state_forces::state_forces;
 use crate::scheme::{Accuracy, Level, Scheme, trapezoid};
 use crate::state::State;
 use crate::system::System;
@@ -29,6 +31,7 @@ pub struct Simulation<S> {
     pub scheme: Scheme,
     workspace: EulerWorkspace,
     second_order: trapezoid::SecondOrderWorkspace,
+    monitor: RunMonitor,
 }
 
 impl<S: InitialState> Simulation<S> {
@@ -55,14 +58,23 @@ impl<S: InitialState> Simulation<S> {
 impl<S: System> Simulation<S> {
     /// Simulation of any system from a given state, with the default scheme.
     pub fn from_state(system: S, state: State) -> Self {
-        let (scheme, workspace, second_order) = Default::default();
-        Self { system, state, scheme, workspace, second_order }
+        let (scheme, workspace, second_order, monitor) = Default::default();
+        Self { system, state, scheme, workspace, second_order, monitor }
     }
 
     /// Simulation with this scheme.
     #[must_use]
     pub fn with_scheme(self, scheme: Scheme) -> Self {
         Self { scheme, ..self }
+    }
+
+    /// Simulation with this monitor, by which another thread follows and stops it. Clones of the simulation share it.
+    #[must_use]
+    pub fn with_monitor(mut self, monitor: RunMonitor) -> Self {
+        self.workspace.monitor = monitor.clone();
+        self.second_order.set_monitor(&monitor);
+        self.monitor = monitor;
+        self
     }
 
     /// Simulation from this state.
@@ -124,13 +136,16 @@ impl<S: System> Simulation<S> {
     /// [`Simulation::step`] into a report that is reused. After the first steps nothing is allocated while the number of
     /// contacts does not grow. Fills [`StepReport::evidence`] where it is `Some`.
     pub fn step_into(&mut self, h: f64, report: &mut StepReport) -> Result<(), StepError> {
-        let Self { system, state, scheme, workspace, second_order } = self;
+        let Self { system, state, scheme, workspace, second_order, monitor } = self;
+        monitor.check(state.t)?;
         match &scheme.level {
             Level::Trapezoidal(settings) => {
-                trapezoid::step(system, scheme, settings, state, h, second_order, report)
+                trapezoid::step(system, scheme, settings, state, h, second_order, report)?;
             }
-            _ => euler::step(system, scheme, state, h, workspace, report),
+            _ => euler::step(system, scheme, state, h, workspace, report)?,
         }
+        monitor.finish(state.t, report.events.len());
+        Ok(())
     }
 
     /// Steps of size `h` until time `until` [s], the last one shorter if need be. Collects the value of `pick` after each.
@@ -191,7 +206,7 @@ impl<S: System> Simulation<S> {
         times: &[f64],
         mut pick: impl FnMut(&S, &State) -> T,
     ) -> Result<AccuracyRun<T>, StepError> {
-        let Self { system, state, scheme, second_order, .. } = self;
+        let Self { system, state, scheme, second_order, monitor, .. } = self;
         let system = &*system;
         let mut trajectory = Trajectory { times: Vec::new(), values: Vec::new() };
         let start = state.t;
@@ -201,12 +216,15 @@ impl<S: System> Simulation<S> {
         let samples = StateSampler { times: &wanted, take: &mut take };
         let request = AccuracyRequest { scheme, accuracy, until, samples, evidence: None };
         let report = accuracy_run::run(system, request, state, second_order)?;
+        monitor.finish(state.t, report.events.len());
         trajectory.times = wanted;
         Ok(AccuracyRun { trajectory, report })
     }
 
     /// [`Simulation::run_to_accuracy`] as one record. `report` has the energies and momenta at the end, the events and the
-    /// impacts. Where it has [`Evidence`](crate::Evidence), that is filled with every step of the run.
+    /// impacts, and the contacts, modes and joint forces at the end: [`ContactReport::force`](crate::ContactReport::force)
+    /// and [`JointReport::force`](crate::JointReport::force) with `report.h` are the forces at that instant, not means.
+    /// Where it has [`Evidence`](crate::Evidence), that is filled with every step of the run.
     pub fn run_to_accuracy_into(
         &mut self,
         until: f64,
@@ -226,11 +244,15 @@ impl<S: System> Simulation<S> {
                 return Err(error);
             }
         };
+        self.monitor.finish(self.state.t, made.events.len());
         *report = self.observe()?;
         report.h = until - start;
+        let Self { system, state, second_order, .. } = self;
+        let forces = state_forces(&*system, state, report.h, second_order)?;
+        (report.contacts, report.joints) = (forces.contacts, forces.joints);
         report.events.clone_from(&made.events);
         report.impacts.clone_from(&made.impacts);
-        report.certificate.natural_map = made.certificate;
+        report.certificate.natural_map = made.certificate.max(forces.certificate.worst());
         report.evidence = evidence;
         Ok(made)
     }

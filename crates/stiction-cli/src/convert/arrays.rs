@@ -83,6 +83,8 @@ pub(super) struct RunArrays {
     /// Time of the next sample [s].
     due: f64,
     samples: usize,
+    /// Contacts and joint rows have forces at the samples, not impulses over steps.
+    forces: bool,
     /// Quantities with one entry per sample.
     pub(super) sampled: Vec<Quantity>,
     /// Quantities with one entry per contact of a sample.
@@ -104,6 +106,33 @@ const RESIDUALS: [(&str, &str); 7] = [
     ("certificate_complementarity", "1"),
     ("certificate_dissipation", "1"),
 ];
+
+/// Names and units of the columns of contacts and joint rows.
+struct LoadColumns {
+    normal: &'static str,
+    friction: &'static str,
+    joint: &'static str,
+    unit: &'static str,
+    joint_unit: &'static str,
+}
+
+/// Columns of steps of fixed size.
+const IMPULSES: LoadColumns = LoadColumns {
+    normal: "contact_normal_impulse",
+    friction: "contact_friction_impulse",
+    joint: "joint_row_impulse",
+    unit: "N s, on the second body, over the step",
+    joint_unit: "N s, over the step",
+};
+
+/// Columns of runs to an accuracy.
+const FORCES: LoadColumns = LoadColumns {
+    normal: "contact_normal_force",
+    friction: "contact_friction_force",
+    joint: "joint_row_force",
+    unit: "N, on the second body, at the sample",
+    joint_unit: "N, or N m for a row of angles, at the sample",
+};
 
 impl RunArrays {
     /// Arrays of a run, with its start as the first sample.
@@ -134,6 +163,7 @@ impl RunArrays {
         ]);
         sampled.extend(RESIDUALS.map(|(name, unit)| Quantity::scalar(name, unit)));
         sampled.push(Quantity::scalar("problems", "complementarity problems solved").of(ColumnType::Whole));
+        let loads = if header.accuracy.is_some() { &FORCES } else { &IMPULSES };
         let words = |words: &[&str]| ColumnType::Word(words.iter().map(ToString::to_string).collect());
         let contacts = vec![
             Quantity::scalar("contact_sample", "number of the sample, from 0").of(ColumnType::Whole),
@@ -145,15 +175,15 @@ impl RunArrays {
             Quantity::vector("contact_normal", "unit, from the first body to the second", &SPACE),
             Quantity::scalar("contact_gap", "m, where rows were taken"),
             Quantity::scalar("contact_friction_coefficient", "1"),
-            Quantity::scalar("contact_normal_impulse", "N s, on the second body"),
-            Quantity::vector("contact_friction_impulse", "N s, on the second body", &SPACE),
+            Quantity::scalar(loads.normal, loads.unit),
+            Quantity::vector(loads.friction, loads.unit, &SPACE),
             Quantity::vector("contact_slip", "m/s, of the second body against the first", &SPACE),
             Quantity::scalar("contact_mode", "0 open, 1 stick, 2 slip").of(words(&["open", "stick", "slip"])),
         ];
         let rows = vec![
             Quantity::scalar("joint_row_sample", "number of the sample, from 0").of(ColumnType::Whole),
             Quantity::scalar("joint_row_joint", "number of the joint").of(words(&model.joint_names())),
-            Quantity::scalar("joint_row_impulse", "N s"),
+            Quantity::scalar(loads.joint, loads.joint_unit),
         ];
         let mut arrays = Self {
             bodies: bodies.iter().map(|name| model.find_body(name)).collect(),
@@ -162,6 +192,7 @@ impl RunArrays {
             record: record.clone(),
             due: start.t,
             samples: 0,
+            forces: header.accuracy.is_some(),
             metadata: json!({
                 "program": header.program,
                 "scene": header.name,
@@ -208,6 +239,8 @@ impl RunArrays {
             array.data.extend(values.next().unwrap_or_default());
         }
         let sample = self.samples as f64;
+        // a run to an accuracy reports forces at the sample times the interval
+        let per_load = if self.forces { report.h } else { 1.0 };
         if self.record.contacts {
             for c in &report.contacts {
                 let values: [&[f64]; 12] = [
@@ -219,8 +252,8 @@ impl RunArrays {
                     &c.normal,
                     &[c.gap],
                     &[c.mu],
-                    &[c.normal_impulse],
-                    &c.friction_impulse,
+                    &[c.normal_impulse / per_load],
+                    &c.friction_impulse.map(|p| p / per_load),
                     &c.slip,
                     &[mode_number(c)],
                 ];
@@ -228,7 +261,7 @@ impl RunArrays {
             }
         }
         for joint in &report.joints {
-            let values = [sample, f64::from(joint.joint.0), joint.impulse];
+            let values = [sample, f64::from(joint.joint.0), joint.impulse / per_load];
             self.rows.iter_mut().zip(values).for_each(|(array, x)| array.data.push(x));
         }
         self.samples += 1;

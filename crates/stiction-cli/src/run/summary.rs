@@ -192,11 +192,9 @@ impl RunSummary {
             line("", format!("{steps} above the tolerance and within the loosest one of the scheme"));
         }
         let problems = count(self.problems, "problem", "problems");
-        // contacts open and close within an interval of a run to an accuracy, so they are not counted
-        let contacts = match self.accuracy {
-            Some(_) => String::new(),
-            None => format!(", at most {} in a step", count(self.contacts, "contact", "contacts")),
-        };
+        // contacts open and close within an interval of a run to an accuracy: those at samples are counted
+        let place = if self.accuracy.is_some() { "at a sample" } else { "in a step" };
+        let contacts = format!(", at most {} {place}", count(self.contacts, "contact", "contacts"));
         let events = if self.events > 0 {
             format!(", {} located", count(self.events, "event", "events"))
         } else {

@@ -79,6 +79,39 @@ fn arrays_equal_the_journal() {
     assert_eq!(metadata["scene_text"].as_str().unwrap(), boxes(0.4, 0.4));
 }
 
+/// A run to an accuracy has forces at its samples: the floor carries the first box before the second falls on it.
+#[test]
+fn a_run_to_an_accuracy_converts_to_forces() {
+    let folder = Folder::new("forces");
+    let scene = folder.file("boxes.toml", &boxes(0.12, 0.4));
+    let out = folder.path("run.npz");
+    let output = stiction(&[&"run", &scene, &"--out", &out, &"--accuracy", &"1e-6"]);
+    assert_eq!(code(&output), 0, "{}", printed(&output));
+    let (arrays, metadata) = npz(&out);
+    assert_eq!(
+        metadata["quantities"]["contact_normal_force"]["unit"],
+        "N, on the second body, at the sample"
+    );
+    assert!(!arrays.contains_key("contact_normal_impulse"));
+    let (contacts, samples) = (&arrays["contact_sample"].1, arrays["time"].0[0]);
+    let [force, friction] = ["contact_normal_force", "contact_friction_force"].map(|name| &arrays[name].1);
+    let (bodies, mode) = (&arrays["contact_bodies"].1, &arrays["contact_mode"].1);
+    // boxes of 40 kg; nothing is solved at the start
+    let first = (0..contacts.len()).filter(|&k| contacts[k] == 1.0 && bodies[2 * k] == 0.0);
+    let carried: f64 = first.map(|k| force[k]).sum();
+    assert!((carried - 40.0 * 9.81).abs() < 1e-9, "{carried} N");
+    let slipping: Vec<usize> = (0..contacts.len()).filter(|&k| mode[k] == 2.0).collect();
+    assert!(!slipping.is_empty(), "the top box slides when it has landed");
+    for k in slipping {
+        let size = friction[3 * k].hypot(friction[3 * k + 1]);
+        assert!((size - 0.4 * force[k]).abs() < 1e-9 * force[k].max(1.0), "{size} N of {} N", force[k]);
+    }
+    assert_eq!(arrays["joint_row_force"].0, [2 * (samples - 1)]);
+    // the bob starts at rest beside its hinge: the hinge carries a share of its weight
+    let first = arrays["joint_row_force"].1[..2].iter().map(|f| f * f).sum::<f64>().sqrt();
+    assert!((first - 9.81 / 11.0).abs() < 0.02, "{first} N");
+}
+
 #[test]
 fn the_formats_agree() {
     let folder = Folder::new("formats");

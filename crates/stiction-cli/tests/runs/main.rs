@@ -6,6 +6,7 @@ mod convert;
 #[cfg(feature = "parquet")]
 mod convert_parquet;
 mod format2;
+mod interrupt;
 mod odd_records;
 mod resume;
 mod run;

@@ -3,7 +3,7 @@
 use crate::common::{Folder, balls, bouncing, boxes, code, json, printed, records, stiction};
 use std::fs;
 use std::path::{Path, PathBuf};
-use stiction::{ContactReport, MomentReport, SubstepRecord};
+use stiction::{ContactReport, Mode, MomentReport, SubstepRecord};
 use stiction_journal::{Journal, JournalHeader, JournalWriter, StepRecord};
 
 /// Honest run, and the folder of forged copies of its journal.
@@ -277,6 +277,36 @@ fn forged_runs_to_an_accuracy_are_found() {
         assert!(found.iter().any(|f| f.1 == "estimate"), "{accuracy}: {found:?}");
         let found = forger.forge(|header, _| header.accuracy = None);
         assert_eq!(found.len(), 100, "{found:?}");
+    }
+}
+
+/// Contact and joint forces of a run to an accuracy are judged, not only its motion.
+#[test]
+fn forged_forces_of_runs_to_an_accuracy_are_found() {
+    for accuracy in ["1e-6"] {
+        let forger = Forger::of(&format!("forces-{accuracy}"), &boxes(0.22, 0.4), ["--accuracy", accuracy]);
+        assert_eq!(forger.forge(|_, _| ()), [], "{accuracy}");
+        let original = records(&forger.path);
+        let (step, i) = target(&original, |c| c.mode == Mode::Slip && c.normal_impulse > 1e-3);
+        assert_eq!(original[step].report.joints.len(), 2, "the hinge");
+        let changes: [(&str, &str, Change); 6] = [
+            ("three times all contact forces", "complementarity", |s, _| {
+                for contact in &mut s.report.contacts {
+                    contact.normal_impulse *= 3.0;
+                    contact.friction_impulse = contact.friction_impulse.map(|p| 3.0 * p);
+                }
+            }),
+            ("three times all joint forces", "joints", |s, _| {
+                s.report.joints.iter_mut().for_each(|j| j.impulse *= 3.0);
+            }),
+            ("a little normal force", "complementarity", |s, i| {
+                s.report.contacts[i].normal_impulse *= 1.0 + 1e-7;
+            }),
+            ("friction along the slip", "cone", |s, i| s.report.contacts[i].friction_impulse[0] *= -1.0),
+            ("a contact that is said to stick", "contact", |s, i| s.report.contacts[i].mode = Mode::Stick),
+            ("a slip", "contact", |s, i| s.report.contacts[i].slip[0] *= 1.0 + 1e-7),
+        ];
+        forger.assert_found(&changes, step, i);
     }
 }
 

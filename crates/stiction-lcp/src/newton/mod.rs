@@ -53,6 +53,17 @@ const RESTART_BAND: f64 = 2.0;
 /// Largest number of velocities: the matrix is dense.
 const MAX_VELOCITIES: usize = 600;
 
+/// Choice among the impulses of redundant rows, all of which follow the modes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LoadSharing {
+    /// Impulses of least change.
+    LeastChange,
+    /// Impulses of least norm in their cones, in groups of bodies where a contact slips: there the motion depends on them.
+    LeastNormInSlip,
+    /// Impulses of least norm in their cones.
+    LeastNorm,
+}
+
 /// Newton's method with its storage, reused from problem to problem.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModeNewton {
@@ -61,14 +72,14 @@ pub(crate) struct ModeNewton {
 }
 
 impl ModeNewton {
-    /// Impulses with which every contact follows its prescribed mode, and their certificate. With `unique` redundant
-    /// rows take the impulses of least norm in their cones.
+    /// Impulses with which every contact follows its prescribed mode, and their certificate. `sharing` chooses those of
+    /// redundant rows.
     pub(crate) fn solve_in_modes(
         &mut self,
         step: &StepProblem,
         task: &mut Task,
         modes: &[ContactMode],
-        unique: bool,
+        sharing: LoadSharing,
     ) -> Candidate {
         let Self { equations, velocity } = self;
         let prepared = task.prepared();
@@ -78,7 +89,7 @@ impl ModeNewton {
         if regular {
             equations.descend(step, task, velocity);
             let prepared = task.prepared();
-            if unique && equations.take_least_norm(step, &prepared) {
+            if equations.take_least_norm(step, &prepared, sharing) {
                 equations.write(step, &prepared, f64::NEG_INFINITY);
                 // what rounding left of the residual, by the least change
                 equations.descend(step, task, velocity);

@@ -4,6 +4,7 @@
 //! share the load. Rigid bodies do not determine it. Equal compliances do, and these are the impulses they lead to:
 //! unique, and a continuous function of the state. (../../least_norm.rs)
 
+use super::LoadSharing;
 use super::equations::{ActiveRow, ModeEquations, RowKind};
 use crate::factor::find_root;
 use crate::least_norm::{ForceCone, least_norm};
@@ -26,18 +27,24 @@ const EVEN_RESIDUAL: f64 = 1e-13;
 const MAX_GROUP_ROWS: usize = 400;
 
 impl ModeEquations {
-    /// Replaces the impulses of redundant rows by those of least norm, in groups of bodies where a contact slips with
-    /// friction. Where none exist, the impulses stay. Returns whether any changed.
-    pub(super) fn take_least_norm(&mut self, step: &StepProblem, prepared: &Prepared) -> bool {
+    /// Replaces the impulses of redundant rows by those of least norm, in the groups of bodies that `sharing` asks for.
+    /// Where none exist, the impulses stay. Returns whether any changed.
+    pub(super) fn take_least_norm(
+        &mut self,
+        step: &StepProblem,
+        prepared: &Prepared,
+        sharing: LoadSharing,
+    ) -> bool {
         let slips = |row: &ActiveRow| matches!(row.kind, RowKind::Normal(_, f) if f != [0.0; 2]);
-        if !self.rows.iter().any(slips) {
+        let takes = |row: &ActiveRow| sharing == LoadSharing::LeastNorm || slips(row);
+        if sharing == LoadSharing::LeastChange || !self.rows.iter().any(takes) {
             return false;
         }
         let mut changed = false;
         for group in self.groups(step, prepared) {
             if group.len() > 1
                 && group.len() <= MAX_GROUP_ROWS
-                && group.iter().any(|&k| slips(&self.rows[k]))
+                && group.iter().any(|&k| takes(&self.rows[k]))
                 && let Some(impulses) = self.group_least_norm(step, prepared, &group)
             {
                 for (&k, impulse) in group.iter().zip(impulses) {

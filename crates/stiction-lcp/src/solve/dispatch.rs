@@ -7,7 +7,7 @@ use crate::chain::Chain;
 use crate::convex;
 use crate::lemke::Lemke;
 use crate::mode::ContactMode;
-use crate::newton::ROUNDING_RESIDUAL;
+use crate::newton::{LoadSharing, ROUNDING_RESIDUAL};
 use crate::problem::{Contact, FrictionLaw, FrictionSet, Problem, StepProblem};
 use crate::solution::{Fallback, LcpError, Solution, Stage, WarmStart, Work};
 use crate::structured;
@@ -102,9 +102,9 @@ impl Dispatch<'_, '_, '_> {
         &mut self,
         step: &StepProblem,
         modes: &[ContactMode],
-        unique: bool,
+        sharing: LoadSharing,
     ) -> Candidate {
-        self.methods.newton.solve_in_modes(step, self.task, modes, unique)
+        self.methods.newton.solve_in_modes(step, self.task, modes, sharing)
     }
 
     /// Structured methods if they support the problem. Lemke's method if they do not, if the problem is small enough for

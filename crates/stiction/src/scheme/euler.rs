@@ -9,6 +9,7 @@ use super::tolerances::{POSITION_ITERATION_LIMIT, POSITION_ITERATION_TOLERANCE, 
 use super::{Level, Scheme};
 use crate::assemble::{self, RowSolution};
 use crate::error::StepError;
+use crate::monitor::RunMonitor;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
 use crate::system::System;
@@ -24,6 +25,8 @@ pub(crate) struct EulerWorkspace {
     /// Displacement of a pass of post-stabilization.
     pub(crate) displacement: Vec<f64>,
     next: State,
+    /// Monitor of the run.
+    pub(crate) monitor: RunMonitor,
 }
 
 /// One step of size `h`. On an error the state is unchanged and the report has no meaning.
@@ -116,7 +119,8 @@ fn solve_step<S: System + ?Sized>(
 ) -> Result<Solution, StepError> {
     let StepInput { system, scheme, state, .. } = *input;
     loop {
-        let EulerWorkspace { builder, lcp, warm_start, .. } = &mut *workspace;
+        let EulerWorkspace { builder, lcp, warm_start, monitor, .. } = &mut *workspace;
+        monitor.check(state.t)?;
         builder.read_rows(input, lcp.profile());
         builder.assemble(input, scheme.reduction, lcp.profile());
         builder.assembled().warm_start(&builder.contacts, &state.memory, &mut warm_start.z);

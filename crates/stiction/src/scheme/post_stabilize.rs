@@ -41,6 +41,7 @@ impl<S: System + ?Sized> Stabilizer<'_, S> {
         let tolerance = STABILIZATION_TOLERANCE * self.system.size();
         let mut report = StabilizationReport { passes: 0, before, after: before, infeasible: None };
         while report.after > tolerance && report.passes < self.scheme.passes {
+            self.workspace.monitor.check(state.t)?;
             let pass = evidence.as_mut().map(|e| e.add_pass());
             report.infeasible = self.solve_displacement(state, pass)?;
             displace(self.system, state, &self.workspace.displacement);

@@ -1,13 +1,16 @@
 //! Verification of a run to an accuracy: its steps with their error estimates, and the events between them.
 
+use super::rows::{RecordScales, compare_reports};
 use super::second_order::{verify_end, verify_equations, verify_event, verify_projection};
-use super::tolerances::{CONFIGURATION_TOLERANCE, FIGURE_TOLERANCE, RESIDUAL_FACTOR};
+use super::tolerances::{CONFIGURATION_TOLERANCE, FIGURE_TOLERANCE, MOMENTUM_TOLERANCE, RESIDUAL_FACTOR};
 use super::{Check, RecordedStep, Verdict};
 use crate::report::{AccuracyReport, IntegrationMethod, SubstepRecord};
+use crate::scheme::step_problem::largest;
 use crate::scheme::trapezoid::accuracy_run::accuracy_settings;
 use crate::scheme::trapezoid::replay::{
-    AccuracyStepResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep, StepReplay,
+    AccuracyStepResidual, ForceResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep, StepReplay,
 };
+use crate::scheme::trapezoid::state_forces::StateForces;
 use crate::scheme::trapezoid::step_size::is_accepted;
 use crate::scheme::{Accuracy, AccurateMethod, Scheme};
 use crate::state::State;
@@ -70,6 +73,41 @@ pub(super) fn verify<S: System + ?Sized>(
     let place = || "sum of the errors".to_string();
     verdict.bound(Check::Estimate, (summary.error - sum).abs(), FIGURE_TOLERANCE * sum, place);
     verify_end(&replay.state, after, system.size(), verdict);
+    match replay.forces(after, report) {
+        Ok(Some(found)) => verify_forces(system, record, &found, tolerance, verdict),
+        Ok(None) => verdict.without_forces = true,
+        Err(why) => verdict.fail(Check::Record, format!("forces at the end: {why}")),
+    }
+}
+
+/// Verifies the forces, modes and slips that the report lists at its end: accelerations that keep joints and active
+/// contacts, forces in their cones, friction against the slip, and contacts that do not move where they stick.
+fn verify_forces<S: System + ?Sized>(
+    system: &S,
+    record: RecordedStep,
+    found: &ForceResidual,
+    tolerance: f64,
+    verdict: &mut Verdict,
+) {
+    let RecordedStep { after, report, .. } = record;
+    let ForceResidual { own: StateForces { contacts, joints, certificate }, slack, sticking_slip } = found;
+    let place = || "forces at the end".to_string();
+    verdict.bound(Check::Momentum, certificate.momentum, MOMENTUM_TOLERANCE, place);
+    verdict.bound(Check::Joints, certificate.joints, tolerance, place);
+    verdict.bound(Check::Complementarity, certificate.natural_map, tolerance, place);
+    verdict.bound(Check::Cone, certificate.cone, tolerance, place);
+    let place = || "a contact that pulls at the end, or friction beyond its bound".to_string();
+    verdict.bound(Check::Cone, -slack, MAX_WRONG_MODE_VALUE, place);
+    let place = || "slip of a contact that is said to stick at the end".to_string();
+    verdict.bound(Check::Complementarity, *sticking_slip, 1.0, place);
+    let scales = RecordScales {
+        length: system.size().max(largest(&after.q)),
+        speed: largest(&after.v).max(system.prescribed_speed(after.t)).max(system.gravity() * report.h),
+    };
+    compare_reports(contacts, joints, report, scales, verdict);
+    for (own, recorded) in contacts.iter().zip(&report.contacts).filter(|(a, b)| a.mode != b.mode) {
+        verdict.fail(Check::Contact, format!("mode of {}: {:?}, not {:?}", own.id, own.mode, recorded.mode));
+    }
 }
 
 /// Verifies the projection, the error estimate and the modes of a step.

@@ -36,6 +36,9 @@ pub struct Verdict {
     pub open: f64,
     /// Contacts that the scheme left out without proof; they are not checked.
     pub limited: usize,
+    /// `true` where the record of a run to an accuracy lists no forces at its end, though the model has rows: journals of
+    /// earlier versions. There are none to check.
+    pub without_forces: bool,
     /// `true` where the record says that the solver did not reach its tolerance; residuals are then compared with its
     /// loosest tolerance.
     pub loose: bool,

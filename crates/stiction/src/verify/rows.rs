@@ -157,7 +157,7 @@ pub(super) fn compare_reports(
     let listed =
         report.contacts.iter().map(|c| (c.id, c.bodies)).eq(contacts.iter().map(|c| (c.id, c.bodies)));
     if !listed || !report.joints.iter().map(|j| j.joint).eq(joints.iter().map(|j| j.joint)) {
-        verdict.fail(Check::Record, "contacts and joints that are not those of the last substep");
+        verdict.fail(Check::Record, "contacts and joints that are not those of the step");
         return;
     }
     let sizes = contacts.iter().map(|c| c.normal_impulse.abs()).chain(joints.iter().map(|j| j.impulse.abs()));

@@ -121,13 +121,19 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ("stiction", "system", &["id", "jacobian"]),
     ("stiction", "material", &[]),
     ("stiction", "state", &["system"]),
+    // how far a run is, and whether it is to stop, is asked from inside and outside of it
+    ("stiction", "monitor", &["error"]),
     // proofs are checked against rows alone
     ("stiction", "reduce", &["id", "system"]),
     ("stiction", "assemble", &["report", "state", "system"]),
-    ("stiction", "scheme", &["assemble", "error", "jacobian", "reduce", "report", "state", "system"]),
+    (
+        "stiction",
+        "scheme",
+        &["assemble", "error", "jacobian", "monitor", "reduce", "report", "state", "system"],
+    ),
     // a step is posed again by the code that posed it, and nothing of the loop is asked
     ("stiction", "verify", &["assemble", "id", "reduce", "report", "scheme", "state", "system"]),
-    ("stiction", "simulate", &["error", "report", "scheme", "state", "system"]),
+    ("stiction", "simulate", &["error", "monitor", "report", "scheme", "state", "system"]),
     // the shared world knows neither dimension; each brings formulas to it, and one type holds both
     ("stiction", "world", WORLD),
     ("stiction", "planar", DIMENSION),

@@ -6,6 +6,7 @@ mod carts;
 mod common;
 mod curved;
 mod edges;
+mod forces;
 mod impacts;
 mod ladder;
 mod linkages;

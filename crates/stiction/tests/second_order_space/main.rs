@@ -3,6 +3,7 @@
 mod certified;
 mod common;
 mod corners;
+mod forces;
 mod friction;
 mod impacts;
 mod input;

@@ -304,6 +304,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         motion.state = landed.end;
         motion.take_reached_modes(landed.active, rests);
         motion.dynamics.recycle(landed.candidate);
+        motion.dynamics.workspace.solve.monitor.reach(motion.state.t, motion.recorder.events.len());
         self.turn_slip_directions();
         self.note_penetration();
         Ok(())

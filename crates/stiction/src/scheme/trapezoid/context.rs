@@ -3,6 +3,7 @@
 use super::active_set::ActiveSet;
 use super::constants::{MIN_BOUNCE_HEIGHT_RELATIVE, MIN_RESTITUTION_SPEED, SPEED_SCALE_RELATIVE};
 use crate::error::StepError;
+use crate::monitor::RunMonitor;
 use crate::scheme::{Scheme, Trapezoidal};
 use crate::state::State;
 use crate::system::{SearchCache, System};
@@ -60,6 +61,8 @@ pub(super) struct SolveContext {
     pub(super) solves: usize,
     /// Complementarity problems among the substeps.
     pub(super) problems: usize,
+    /// Monitor of the run.
+    pub(super) monitor: RunMonitor,
 }
 
 impl SolveContext {
@@ -89,6 +92,17 @@ impl SolveContext {
     ) -> Result<Candidate, StepError> {
         self.solves += 1;
         self.lcp.least_norm_in_modes(problem, modes).map_err(|error| unsolved(t, error, problem))
+    }
+
+    /// Solves a step problem in given friction modes. All redundant contacts share their load by least norm.
+    pub(super) fn unique_in_modes(
+        &mut self,
+        t: f64,
+        problem: &StepProblem,
+        modes: &[ContactMode],
+    ) -> Result<Candidate, StepError> {
+        self.solves += 1;
+        self.lcp.unique_in_modes(problem, modes).map_err(|error| unsolved(t, error, problem))
     }
 }
 

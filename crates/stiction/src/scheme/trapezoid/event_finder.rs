@@ -59,8 +59,9 @@ pub(super) struct LandedStep {
 }
 
 impl<S: System + ?Sized> EventFinder<'_, '_, S> {
-    /// Trial step of a size.
+    /// Trial step of a size. Each of them looks whether the run is to stop, since one event may take many.
     pub(super) fn try_step(&mut self, size: f64) -> Result<TrialStep, StepError> {
+        self.dynamics.workspace.solve.monitor.check(self.from.state.t)?;
         self.integrator.try_step(self.dynamics, &self.from, size)
     }
 

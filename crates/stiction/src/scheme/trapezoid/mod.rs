@@ -30,6 +30,7 @@ mod rows;
 mod schur;
 mod slip_path;
 mod slip_stiffness;
+pub(crate) mod state_forces;
 pub(crate) mod step_size;
 mod substep;
 mod workspace;

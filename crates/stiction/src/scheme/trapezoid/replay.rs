@@ -1,9 +1,11 @@
 //! Replay of a recorded step for `verify`: recorded solutions are put into the equations again. Nothing is solved.
 
 mod accuracy_step;
+mod forces;
 mod residual;
 
 pub(crate) use accuracy_step::{AccuracyStepResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep};
+pub(crate) use forces::ForceResidual;
 
 use super::acceleration::AccelerationProblem;
 use super::active_set::ActiveSet;

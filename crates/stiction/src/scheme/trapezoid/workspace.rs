@@ -8,6 +8,7 @@ use super::integrator::explicit::ExplicitStages;
 use super::nearby::NearbyRows;
 use super::projector::Projector;
 use super::substep::SubstepProblem;
+use crate::monitor::RunMonitor;
 use crate::scheme::euler;
 use crate::state::State;
 use crate::system::SearchCache;
@@ -40,6 +41,12 @@ impl SecondOrderWorkspace {
         self.substep.definite = false;
         self.stages.certificate = Certificate::default();
         self.projector.displacements = recording.then(Vec::new);
+    }
+
+    /// Sets the monitor of the run.
+    pub(crate) fn set_monitor(&mut self, monitor: &RunMonitor) {
+        self.solve.monitor = monitor.clone();
+        self.euler.monitor = monitor.clone();
     }
 
     /// Ends a step: projections no longer keep displacements.

@@ -1,0 +1,115 @@
+//! Forces at a state of a run to an accuracy: contacts with their modes, and joint rows, as reports list them.
+//!
+//! They solve the acceleration problem in the modes that the state remembers. Redundant contacts share their load by
+//! least norm. For the report at the end of an interval, and for `verify`.
+
+use super::acceleration::AccelerationProblem;
+use super::constants::MIN_SLIP_SPEED;
+use super::context::dot;
+use super::workspace::SecondOrderWorkspace;
+use crate::assemble::AssembledProblem;
+use crate::error::StepError;
+use crate::report::{ContactReport, JointReport, Mode};
+use crate::state::{ActiveConstraint, State};
+use crate::system::{JointRow, SearchCache, System};
+use stiction_lcp::Certificate;
+
+/// Forces at a state. Impulses in the reports are forces times a duration.
+#[derive(Debug)]
+pub(crate) struct StateForces {
+    /// Active contacts.
+    pub(crate) contacts: Vec<ContactReport>,
+    /// All joint rows; inactive limits have no force.
+    pub(crate) joints: Vec<JointReport>,
+    /// Certificate of the acceleration problem.
+    pub(crate) certificate: Certificate,
+}
+
+/// Forces at a state in the modes that it remembers, times a duration [s].
+pub(crate) fn state_forces<S: System + ?Sized>(
+    system: &S,
+    state: &State,
+    duration: f64,
+    workspace: &mut SecondOrderWorkspace,
+) -> Result<StateForces, StepError> {
+    let active = state.memory.active.as_deref().unwrap_or_default();
+    let SecondOrderWorkspace { solve, acceleration, .. } = workspace;
+    solve.cache.clone_from(&state.memory.cache);
+    acceleration.assemble_at_state(system, state, active, &mut solve.cache)?;
+    let candidate = solve.unique_in_modes(state.t, &acceleration.problem, &acceleration.modes)?;
+    let (contacts, joints) = acceleration.force_reports(system, state, active, &candidate.z, duration);
+    let certificate = acceleration.certificate(&candidate);
+    solve.lcp.recycle_candidate(candidate);
+    Ok(StateForces { contacts, joints, certificate })
+}
+
+impl AccelerationProblem {
+    /// Assembles the problem in the modes that a state remembers. Slow slips keep their remembered directions.
+    pub(super) fn assemble_at_state<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        active: &[ActiveConstraint],
+        cache: &mut SearchCache,
+    ) -> Result<(), StepError> {
+        self.slip_begins = true;
+        let assembled = self.assemble_in_modes(system, state, active, cache);
+        self.slip_begins = false;
+        assembled
+    }
+
+    /// Reports of the forces `z` at a state for which the problem was assembled last, times a duration [s].
+    pub(super) fn force_reports<S: System + ?Sized>(
+        &self,
+        system: &S,
+        state: &State,
+        active: &[ActiveConstraint],
+        z: &[f64],
+        duration: f64,
+    ) -> (Vec<ContactReport>, Vec<JointReport>) {
+        let contacts = active.iter().filter(|c| c.is_contact()).enumerate();
+        let contacts = contacts.map(|(k, c)| self.contact_force(k, c, state, z, duration)).collect();
+        let mut all: Vec<JointRow> = Vec::new();
+        system.joints(state.t, &state.q, &mut all);
+        let mut joints: Vec<JointReport> =
+            all.iter().map(|row| JointReport { joint: row.joint, impulse: 0.0 }).collect();
+        let mut active_rows = Vec::new();
+        self.assembled().joint_reports(&self.rows.joints, z, &mut active_rows);
+        for (own, &row) in active_rows.iter().zip(&self.rows.joint_indices) {
+            joints[row].impulse = duration * own.impulse;
+        }
+        (contacts, joints)
+    }
+
+    /// Problem with its layout and the map to its rows.
+    pub(super) fn assembled(&self) -> AssembledProblem<'_> {
+        AssembledProblem { problem: &self.problem, layout: &self.layout, rows: &self.places }
+    }
+
+    /// Report of an active contact, by its index among the rows.
+    fn contact_force(
+        &self,
+        k: usize,
+        active: &ActiveConstraint,
+        state: &State,
+        z: &[f64],
+        duration: f64,
+    ) -> ContactReport {
+        let (row, load) = (&self.rows.contacts[k], self.contact_load(k, &state.v, z));
+        // contacts without friction have no mode of their own: they slip where they move
+        let moves = row.mu <= 0.0 && dot(load.slip, load.slip).sqrt() > MIN_SLIP_SPEED;
+        ContactReport {
+            id: row.id,
+            bodies: row.bodies,
+            point: row.point,
+            normal: row.direction,
+            gap: row.gap,
+            mu: row.mu,
+            normal_impulse: duration * load.normal,
+            friction_impulse: load.friction.map(|f| duration * f),
+            slip: load.slip,
+            mode: if moves { Mode::Slip } else { active.mode },
+            moment: None,
+        }
+    }
+}
