@@ -78,16 +78,14 @@ pub enum StepError {
         /// Event limit.
         limit: usize,
     },
-    /// Events that follow each other at one instant, without a mode that lasts.
+    /// Events that follow each other faster than time resolves, without a mode that lasts.
     #[error(
-        "step at t = {t} s: {events} events at one instant, the last at {name}: its modes contradict each other, as \
-         those of jammed bodies do; try a scheme with fixed steps"
+        "step at t = {t} s: events at {name} follow each other faster than the accuracy resolves, and no step of first \
+         order passes them: its modes contradict each other, as those of jammed bodies do"
     )]
     Chatter {
         /// Time of the events [s].
         t: f64,
-        /// Number of events.
-        events: usize,
         /// Name of the constraint of the last one.
         name: String,
     },

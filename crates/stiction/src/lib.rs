@@ -89,9 +89,9 @@ pub use model::{AttachedRef, FramePose, Model};
 pub use monitor::RunMonitor;
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, ContactForce, ContactReport, Event, EventKind, Evidence, ImpactReport, IntegrationMethod,
-    JointReport, Mode, MomentReport, SecondOrderReport, StabilizationPass, StabilizationReport, StepReport,
-    StepWork, SubstepRecord,
+    AccuracyReport, ContactForce, ContactReport, Event, EventKind, Evidence, FirstOrderSolve, ImpactReport,
+    IntegrationMethod, JointReport, Mode, MomentReport, SecondOrderReport, StabilizationPass,
+    StabilizationReport, StepReport, StepWork, SubstepRecord,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, EventLanding, EventLocation, Level, Linearization, Midpoint, RowForm,

@@ -3,7 +3,7 @@
 
 mod evidence;
 
-pub use evidence::{Evidence, IntegrationMethod, StabilizationPass, SubstepRecord};
+pub use evidence::{Evidence, FirstOrderSolve, IntegrationMethod, StabilizationPass, SubstepRecord};
 pub use stiction_lcp::Mode;
 
 use crate::id::{BodyId, JointId};
@@ -169,6 +169,8 @@ pub enum EventKind {
     Stick,
     /// Slip changes its direction.
     Reversal,
+    /// Events could not be located: a step of first order begins, named by the first active constraint.
+    FirstOrder,
 }
 
 /// Energy balance of an impact.

@@ -1,5 +1,6 @@
 //! Evidence of a step: the data beyond its report with which a verifier checks it without solving.
 
+use super::StepReport;
 use crate::state::ActiveConstraint;
 use crate::system::{ConstraintId, ContactId};
 use serde::{Deserialize, Serialize};
@@ -125,6 +126,28 @@ pub enum SubstepRecord {
         /// Accelerations.
         a: Vec<f64>,
     },
+    /// Step of first order of a run to an accuracy.
+    FirstOrderStep {
+        /// Size [s].
+        size: f64,
+        /// Error estimate: the largest difference between one step and two of half the size [m, rad, m/s, rad/s].
+        error: f64,
+        /// One step, and two of half the size.
+        solves: Vec<FirstOrderSolve>,
+    },
+}
+
+/// Step of the stabilized Euler scheme, with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FirstOrderSolve {
+    /// Made without restitution.
+    pub without_restitution: bool,
+    /// Report.
+    pub report: Box<StepReport>,
+    /// Configuration after it.
+    pub q: Vec<f64>,
+    /// Velocity after it.
+    pub v: Vec<f64>,
 }
 
 /// Method of a step of a run to an accuracy.

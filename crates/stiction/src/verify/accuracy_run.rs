@@ -3,17 +3,19 @@
 use super::rows::{RecordScales, compare_reports};
 use super::second_order::{verify_end, verify_equations, verify_event, verify_projection};
 use super::tolerances::{CONFIGURATION_TOLERANCE, FIGURE_TOLERANCE, MOMENTUM_TOLERANCE, RESIDUAL_FACTOR};
-use super::{Check, RecordedStep, Verdict};
-use crate::report::{AccuracyReport, IntegrationMethod, SubstepRecord};
-use crate::scheme::step_problem::largest;
+use super::{Check, RecordedStep, Verdict, euler};
+use crate::report::{AccuracyReport, FirstOrderSolve, IntegrationMethod, SubstepRecord};
+use crate::scheme::step_problem::{largest, remaining_correction_time};
 use crate::scheme::trapezoid::accuracy_run::accuracy_settings;
+use crate::scheme::trapezoid::coarse_step::{difference, least_size};
 use crate::scheme::trapezoid::replay::{
-    AccuracyStepResidual, ForceResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep, StepReplay,
+    AccuracyStepResidual, ForceResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep, ReplayResidual,
+    StepReplay,
 };
 use crate::scheme::trapezoid::state_forces::StateForces;
 use crate::scheme::trapezoid::step_size::is_accepted;
 use crate::scheme::{Accuracy, AccurateMethod, Scheme};
-use crate::state::State;
+use crate::state::{Memory, State};
 use crate::system::System;
 
 /// Verifies a run to an accuracy.
@@ -51,6 +53,17 @@ pub(super) fn verify<S: System + ?Sized>(
                     made.residual
                 })
             }
+            SubstepRecord::FirstOrderStep { size, error, solves } => {
+                let made = verify_first_order(system, &mut replay, *size, solves, verdict);
+                made.map(|own| {
+                    let place = || format!("error of step {k}, which is of first order");
+                    verdict.bound(Check::Estimate, (own - error).abs(), FIGURE_TOLERANCE * error, place);
+                    if *size > least_size(accuracy.tolerance) {
+                        verdict.bound(Check::Estimate, *error, accuracy.tolerance, place);
+                    }
+                    ReplayResidual { admissible: true, ..ReplayResidual::default() }
+                })
+            }
             _ => verify_event(&mut replay, k, part, after, verdict),
         };
         match shown {
@@ -78,6 +91,39 @@ pub(super) fn verify<S: System + ?Sized>(
         Ok(None) => verdict.without_forces = true,
         Err(why) => verdict.fail(Check::Record, format!("forces at the end: {why}")),
     }
+}
+
+/// Verifies a step of first order: one step, and two of half the size. Returns the error estimate.
+fn verify_first_order<S: System + ?Sized>(
+    system: &S,
+    replay: &mut StepReplay<S>,
+    size: f64,
+    solves: &[FirstOrderSolve],
+    verdict: &mut Verdict,
+) -> Result<f64, String> {
+    let [whole, first, second] = solves else {
+        return Err("a step of first order with other records".to_string());
+    };
+    let start = State { memory: Memory::default(), ..replay.state.clone() };
+    let mut solve = |from: &State, solve: &FirstOrderSolve, size: f64| {
+        if solve.q.len() != from.q.len() || solve.v.len() != from.v.len() || solve.report.h != size {
+            return Err("a step of first order of another size".to_string());
+        }
+        let mut end = State { t: from.t + size, q: solve.q.clone(), v: solve.v.clone(), ..State::default() };
+        end.memory.h = remaining_correction_time(from, size);
+        let record = RecordedStep { before: from, after: &end, report: &solve.report };
+        let scheme = replay.first_order_scheme(solve.without_restitution);
+        euler::verify(system, &scheme, record, verdict);
+        Ok(State { memory: Memory::default(), ..end })
+    };
+    let whole = solve(&start, whole, size)?;
+    let middle = solve(&start, first, 0.5 * size)?;
+    let end = solve(&middle, second, 0.5 * size)?;
+    let error = difference(&whole, &end);
+    let cache = std::mem::take(&mut replay.state.memory.cache);
+    replay.state = end;
+    replay.state.memory.cache = cache;
+    Ok(error)
 }
 
 /// Verifies the forces, modes and slips that the report lists at its end: accelerations that keep joints and active

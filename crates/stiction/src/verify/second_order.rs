@@ -60,9 +60,9 @@ pub(super) fn verify<S: System + ?Sized>(
                 let between = between.ok_or_else(|| "an interpolant without its substep".to_string());
                 between.and_then(|between| replay.interpolated(&between, *at))
             }
-            SubstepRecord::AccuracyStep { .. } | SubstepRecord::Accelerations { .. } => {
-                Err("a record of a run to an accuracy".to_string())
-            }
+            SubstepRecord::AccuracyStep { .. }
+            | SubstepRecord::Accelerations { .. }
+            | SubstepRecord::FirstOrderStep { .. } => Err("a record of a run to an accuracy".to_string()),
         };
         match shown {
             Ok(shown) => verify_equations(&shown, k, tolerance, verdict),

@@ -6,11 +6,12 @@
 //! 3. Reject it if its error exceeds the tolerance, or if it may tunnel through a wall.
 //! 4. Land at the first event within it. 5. Hand out samples and accept the step. 6. Apply the event, or adapt the size.
 
+use super::coarse_step::CoarseSteps;
 use super::constants::{
-    MAX_EVENTS_AT_ONCE, MAX_EXPLICIT_TOLERANCE, MAX_ORDER_EIGHT_TOLERANCE, MAX_SLIP_SHORTENING,
-    MIN_ACCURACY_RESTITUTION_SPEED, MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR, MIN_SLIP_SPEED,
-    MIN_STEP_RELATIVE, ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE,
-    SLIP_STABILITY, STIFFNESS_LIMIT, STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
+    MAX_EXPLICIT_TOLERANCE, MAX_ORDER_EIGHT_TOLERANCE, MAX_SLIP_SHORTENING, MIN_ACCURACY_RESTITUTION_SPEED,
+    MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR, MIN_SLIP_SPEED, ORDER_SAMPLE_INTERVAL,
+    REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE, SLIP_STABILITY, STIFFNESS_LIMIT,
+    STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
 };
 use super::context::{Configuration, StepContext, uncertified, velocity_offsets};
 use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
@@ -105,8 +106,7 @@ struct AdaptiveRun<'a, 'r, S: System + ?Sized> {
     report: AccuracyReport,
     /// Orders observed by halving steps.
     orders: Vec<f64>,
-    /// Time of the last event, and the number of events at that instant.
-    last_events: (f64, usize),
+    coarse: CoarseSteps,
 }
 
 impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
@@ -116,8 +116,8 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let control = StepSizeControl::new(accuracy, first, motion.dynamics.context.step, until);
         let report = AccuracyReport { requested: accuracy.tolerance, ..AccuracyReport::default() };
         let (integrator, orders) = (Integrator::Doubled, Vec::new());
-        let last_events = (f64::NEG_INFINITY, 0);
-        Self { motion, accuracy, integrator, control, continues, report, orders, last_events }
+        let coarse = CoarseSteps::new(control.h);
+        Self { motion, accuracy, integrator, control, continues, report, orders, coarse }
     }
 
     /// Steps up to time `until`.
@@ -126,13 +126,40 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         self.start()?;
         while until - self.motion.state.t > shortest {
             let size = self.control.next(self.motion.state.t)?;
+            let start = self.motion.mark();
             match self.step(size, samples) {
                 // a contact may lose its features within a step though it has them at the end: a shorter step shows where
-                Err(StepError::Lost { .. }) if self.control.retry(size) => {}
+                Err(StepError::Lost { .. }) if self.control.retry(size) => self.motion.return_to(start),
+                Err(
+                    cause @ (StepError::Lost { .. } | StepError::Unsolved { .. } | StepError::Chatter { .. }),
+                ) => {
+                    self.motion.return_to(start);
+                    self.step_without_modes(cause, until, samples)?;
+                }
                 done => done?,
             }
         }
         Ok(self.finish(until, samples))
+    }
+
+    /// Makes steps of first order up to the next sample at most, where events cannot be located because of an error. That
+    /// error is returned where these have no solution either.
+    fn step_without_modes(
+        &mut self,
+        cause: StepError,
+        until: f64,
+        samples: &mut StateSampler,
+    ) -> Result<(), StepError> {
+        let end = samples.times.first().map_or(until, |t| t.min(until));
+        let made = self.motion.coarse_steps(&mut self.coarse, self.accuracy.tolerance, end);
+        made.ok_or(cause)??;
+        let state = &self.motion.state;
+        while let Some((_, later)) = samples.times.split_first().filter(|(t, _)| **t <= state.t) {
+            samples.times = later;
+            (samples.take)(state);
+        }
+        self.control.forget();
+        self.choose_integrator()
     }
 
     /// Makes one step of at most the predicted size, or rejects it.
@@ -373,17 +400,16 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         self.continue_after_event(Some(lost))
     }
 
-    /// Prepares to continue after an event of a constraint. Too many events at one instant are an error: modes that
-    /// contradict each other, as bodies that are jammed have.
+    /// Prepares to continue after an event of a constraint. Events that follow each other too fast are an error: modes
+    /// that contradict each other, as bodies that are jammed have.
     fn continue_after_event(&mut self, constraint: Option<ConstraintId>) -> Result<(), StepError> {
         self.control.forget();
         let t = self.motion.state.t;
-        let (last, count) = self.last_events;
-        let same = t - last <= MIN_STEP_RELATIVE * t.abs().max(1.0);
-        self.last_events = (t, if same { count + 1 } else { 1 });
-        if let Some(constraint) = constraint.filter(|_| self.last_events.1 > MAX_EVENTS_AT_ONCE) {
-            let name = constraint.name(self.motion.dynamics.context.system, t, &self.motion.state.q);
-            return Err(StepError::Chatter { t, events: self.last_events.1, name });
+        let system = self.motion.dynamics.context.system;
+        let chatter = self.coarse.is_chatter(t, self.accuracy.tolerance, system);
+        if let Some(constraint) = constraint.filter(|_| chatter) {
+            let name = constraint.name(system, t, &self.motion.state.q);
+            return Err(StepError::Chatter { t, name });
         }
         let limit = self.accuracy.event_limit;
         if self.motion.recorder.event_count > limit {

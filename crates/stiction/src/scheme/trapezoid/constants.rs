@@ -64,6 +64,10 @@ pub(super) const MAX_UNGUESSED_STIFFNESS: f64 = 100.0;
 /// problems are solved to 1e-10. Below: round-off counts as slip. Above: slips start from the directions of their modes.
 pub(super) const GUESSED_STICK_RELATIVE: f64 = 1e-9;
 
+/// Contacts that stick may be said to slip by at most this by a verifier [m/s], or by this × the scale of small speeds.
+/// Default 1e-7, range 1e-9 to 1e-6. Below: projections leave more. Above: slow slips pass as stick.
+pub(super) const VERIFIED_STICK_SPEED: f64 = 1e-7;
+
 /// The slip at the end of an implicit substep is found when its direction turns by at most this in a pass [rad]. Default
 /// 1e-9, range 1e-12 to 1e-7: convergence is quadratic. Below: passes for round-off. Above: friction has a part across
 /// the slip.
@@ -79,9 +83,30 @@ pub(super) const OVERSHOT_SLIP_FACTOR: f64 = 0.1;
 /// 1e-9. Below: round-off. Above: slow slips count as ended.
 pub(super) const MIN_END_SLIP_RELATIVE: f64 = 1e-12;
 
-/// Events in sequence at one instant. Default 60, range 20 to 1000: each contact of a small pile may have a few. Below:
-/// many simultaneous events end a run. Above: a chatter takes longer to be refused.
-pub(super) const MAX_EVENTS_AT_ONCE: usize = 60;
+/// Events in sequence at one instant that are a chatter. Default 30, range 10 to 1000: each contact of a small pile may
+/// have a few. Below: simultaneous events are passed by steps of first order. Above: a chatter takes longer.
+pub(super) const MAX_EVENTS_AT_ONCE: usize = 30;
+
+/// Events for each body, within [`CHATTER_TIME_RELATIVE`] of each other in the mean, that are a chatter. Default 20,
+/// range 5 to 200. Below: bounces that fade are passed by steps of first order. Above: a chatter takes longer.
+pub(super) const MAX_CHATTER_EVENTS: usize = 20;
+
+/// Events are too close if a fall from rest between them is shorter than this × the accuracy. Default 1e-3, range 1e-5
+/// to 1e-1. Below: a chatter takes longer. Above: events that matter are passed by steps of first order.
+pub(super) const CHATTER_TIME_RELATIVE: f64 = 1e-3;
+
+/// Least step of first order per accuracy [s]. Default 0.01, range 1e-3 to 1: a velocity changes by about ten times as
+/// much in it. Below: steps of round-off size. Above: impacts are passed with errors above the accuracy.
+pub(super) const LEAST_COARSE_STEP: f64 = 0.01;
+
+/// Factors on a step of first order, and on its error, that is too large, and on one that is small. Defaults 0.25 and 2.
+pub(super) const COARSE_STEP_SHRINKAGE: f64 = 0.25;
+/// See [`COARSE_STEP_SHRINKAGE`].
+pub(super) const COARSE_STEP_GROWTH: f64 = 2.0;
+
+/// Steps of first order in a row at most, before events are located again. Default 32, range 4 to 256. Below: modes are
+/// sought more often where there are none. Above: less of the motion is of higher order.
+pub(super) const MAX_COARSE_ROW: usize = 32;
 
 /// A step that would end beyond the stop of a slip that turns is shortened to this part of the time to the stop.
 /// Default 0.8, range 0.5 to 0.95. Below: more steps to the stop. Above: the direction near the stop is not resolved.

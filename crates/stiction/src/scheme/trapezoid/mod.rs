@@ -8,6 +8,7 @@ mod acceleration;
 pub(crate) mod accuracy_run;
 mod active_set;
 mod certificate;
+pub(crate) mod coarse_step;
 mod constants;
 mod context;
 mod end_slip;

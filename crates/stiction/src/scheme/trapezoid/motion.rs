@@ -12,7 +12,7 @@ use super::event_finder::EventFinder;
 use super::event_function::{EventFunction, gaps};
 use super::impact::ImpactStart;
 use super::integrator::{Dynamics, Integrator};
-use super::recorder::Recorder;
+use super::recorder::{Recorder, RecorderMark};
 use super::workspace::SecondOrderWorkspace;
 use crate::error::StepError;
 use crate::report::SubstepRecord;
@@ -28,7 +28,31 @@ pub(super) struct TrackedMotion<'a, S: System + ?Sized> {
     pub(super) recorder: Recorder,
 }
 
+/// Mark of where a motion had come to.
+pub(super) struct MotionMark {
+    t: f64,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    active: ActiveSet,
+    recorder: RecorderMark,
+}
+
 impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
+    /// Mark of where it has come to.
+    pub(super) fn mark(&self) -> MotionMark {
+        let State { t, q, v, .. } = &self.state;
+        let (active, recorder) = (self.active.clone(), self.recorder.mark());
+        MotionMark { t: *t, q: q.clone(), v: v.clone(), active, recorder }
+    }
+
+    /// Returns to a mark, after a step that failed.
+    pub(super) fn return_to(&mut self, mark: MotionMark) {
+        let State { t, q, v, .. } = &mut self.state;
+        (*t, *q, *v) = (mark.t, mark.q, mark.v);
+        self.active = mark.active;
+        self.recorder.return_to(mark.recorder);
+    }
+
     /// Event finder for trial steps of an integrator from here.
     pub(super) fn finder(&mut self, integrator: Integrator) -> EventFinder<'_, 'a, S> {
         let from = StepStart { state: &self.state, active: &self.active };

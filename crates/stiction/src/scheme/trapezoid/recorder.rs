@@ -21,7 +21,36 @@ pub(super) struct Recorder {
     pub(super) evidence: Option<Evidence>,
 }
 
+/// Mark of what had been recorded.
+#[derive(Debug)]
+pub(super) struct RecorderMark {
+    events: usize,
+    impacts: usize,
+    last_impact: Option<(f64, Vec<f64>)>,
+    substeps: usize,
+}
+
 impl Recorder {
+    /// Mark of what has been recorded.
+    pub(super) fn mark(&self) -> RecorderMark {
+        RecorderMark {
+            events: self.events.len(),
+            impacts: self.impacts.len(),
+            last_impact: self.last_impact.clone(),
+            substeps: self.evidence.as_ref().map_or(0, |e| e.substeps.len()),
+        }
+    }
+
+    /// Drops what was recorded after a mark. Events stay counted, so that their number stays limited.
+    pub(super) fn return_to(&mut self, mark: RecorderMark) {
+        self.events.truncate(mark.events);
+        self.impacts.truncate(mark.impacts);
+        self.last_impact = mark.last_impact;
+        if let Some(evidence) = &mut self.evidence {
+            evidence.substeps.truncate(mark.substeps);
+        }
+    }
+
     /// Adds a certificate.
     pub(super) fn certify(&mut self, certificate: Certificate) {
         let so_far = std::mem::take(&mut self.certificate);

@@ -11,7 +11,7 @@ use crate::assemble::AssembledProblem;
 use crate::error::StepError;
 use crate::report::{ContactReport, JointReport, Mode};
 use crate::state::{ActiveConstraint, State};
-use crate::system::{JointRow, SearchCache, System};
+use crate::system::{JointRow, System};
 use stiction_lcp::Certificate;
 
 /// Forces at a state. Impulses in the reports are forces times a duration.
@@ -35,7 +35,7 @@ pub(crate) fn state_forces<S: System + ?Sized>(
     let active = state.memory.active.as_deref().unwrap_or_default();
     let SecondOrderWorkspace { solve, acceleration, .. } = workspace;
     solve.cache.clone_from(&state.memory.cache);
-    acceleration.assemble_at_state(system, state, active, &mut solve.cache)?;
+    acceleration.assemble_in_modes(system, state, active, &mut solve.cache)?;
     let candidate = solve.unique_in_modes(state.t, &acceleration.problem, &acceleration.modes)?;
     let (contacts, joints) = acceleration.force_reports(system, state, active, &candidate.z, duration);
     let certificate = acceleration.certificate(&candidate);
@@ -44,20 +44,6 @@ pub(crate) fn state_forces<S: System + ?Sized>(
 }
 
 impl AccelerationProblem {
-    /// Assembles the problem in the modes that a state remembers. Slow slips keep their remembered directions.
-    pub(super) fn assemble_at_state<S: System + ?Sized>(
-        &mut self,
-        system: &S,
-        state: &State,
-        active: &[ActiveConstraint],
-        cache: &mut SearchCache,
-    ) -> Result<(), StepError> {
-        self.slip_begins = true;
-        let assembled = self.assemble_in_modes(system, state, active, cache);
-        self.slip_begins = false;
-        assembled
-    }
-
     /// Reports of the forces `z` at a state for which the problem was assembled last, times a duration [s].
     pub(super) fn force_reports<S: System + ?Sized>(
         &self,

@@ -1,6 +1,6 @@
 //! Replay of the forces that a report lists at the end of an interval: they are put into the acceleration problem again.
 
-use super::super::constants::{MIN_DIRECTION_SPEED, SPEED_SCALE_RELATIVE};
+use super::super::constants::{SPEED_SCALE_RELATIVE, VERIFIED_STICK_SPEED};
 use super::super::context::dot;
 use super::super::state_forces::StateForces;
 use super::StepReplay;
@@ -31,7 +31,7 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         let active = after.memory.active.as_deref().unwrap_or_default();
         let Self { context, cache, acceleration, .. } = self;
         let system = context.system;
-        acceleration.assemble_at_state(system, after, active, cache).map_err(|e| e.to_string())?;
+        acceleration.assemble_in_modes(system, after, active, cache).map_err(|e| e.to_string())?;
         let mut z = vec![0.0; acceleration.layout.impulses];
         let (contacts, joints) = acceleration.force_reports(system, after, active, &z, report.h);
         if report.contacts.is_empty() && report.joints.is_empty() && contacts.len() + joints.len() > 0 {
@@ -55,8 +55,8 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         let candidate = certify(&acceleration.problem, &z).map_err(|e| e.to_string())?;
         let certificate = acceleration.certificate(&candidate);
         let (contacts, joints) = acceleration.force_reports(system, after, active, &z, report.h);
-        let slowest = MIN_DIRECTION_SPEED.max(
-            SPEED_SCALE_RELATIVE * MIN_DIRECTION_SPEED * system.surface_speed(after.t, &after.q, &after.v),
+        let slowest = VERIFIED_STICK_SPEED.max(
+            SPEED_SCALE_RELATIVE * VERIFIED_STICK_SPEED * system.surface_speed(after.t, &after.q, &after.v),
         );
         let (mut slack, mut sticking_slip) = (f64::INFINITY, 0.0_f64);
         let force = acceleration.force_scale();

@@ -1,0 +1,167 @@
+//! Steps of first order within a run to an accuracy, where events cannot be located: modes that contradict each other
+//! at one instant, events that follow each other faster than the accuracy resolves, problems without a solution in
+//! modes. Time-stepping needs no modes. One step of the stabilized Euler scheme against two of half the size gives an
+//! error estimate, so that the accuracy holds here too, with smaller steps.
+
+use super::constants::{
+    CHATTER_TIME_RELATIVE, COARSE_STEP_GROWTH, COARSE_STEP_SHRINKAGE, LEAST_COARSE_STEP, MAX_CHATTER_EVENTS,
+    MAX_COARSE_ROW, MAX_EVENTS_AT_ONCE, MIN_STEP_RELATIVE,
+};
+use super::first_order::first_order_scheme;
+use super::motion::TrackedMotion;
+use super::workspace::SecondOrderWorkspace;
+use crate::error::StepError;
+use crate::report::{Event, EventKind, Evidence, FirstOrderSolve, StepReport, SubstepRecord};
+use crate::scheme::euler;
+use crate::state::{Memory, State};
+use crate::system::{ConstraintId, System};
+use std::collections::VecDeque;
+
+/// Steps of first order: when they are due, and of which size.
+#[derive(Debug)]
+pub(super) struct CoarseSteps {
+    /// Times of the last events [s].
+    events: VecDeque<f64>,
+    /// Size of the next step [s].
+    size: f64,
+    /// Time at which the last ones ended [s].
+    end: f64,
+    /// Number made in a row before events are located again.
+    row: usize,
+}
+
+impl CoarseSteps {
+    /// None made yet; the first is of this size.
+    pub(super) fn new(size: f64) -> Self {
+        Self { events: VecDeque::new(), size, end: f64::NEG_INFINITY, row: 1 }
+    }
+
+    /// Notes an event. Returns whether the last ones follow each other faster than a fall by the accuracy takes.
+    pub(super) fn is_chatter<S: System + ?Sized>(&mut self, t: f64, tolerance: f64, system: &S) -> bool {
+        self.events.push_back(t);
+        let since = |count: usize| {
+            let first = self.events.len().checked_sub(count);
+            first.map_or(f64::INFINITY, |first| t - self.events[first])
+        };
+        let at_once = since(MAX_EVENTS_AT_ONCE) <= MIN_STEP_RELATIVE * t.abs().max(1.0);
+        let many = MAX_CHATTER_EVENTS * (1 + system.bodies().len());
+        let fall = (CHATTER_TIME_RELATIVE * tolerance / system.gravity().max(f64::MIN_POSITIVE)).sqrt();
+        let too_fast = since(many) < many as f64 * fall;
+        if self.events.len() > many {
+            self.events.pop_front();
+        }
+        at_once || too_fast
+    }
+
+    /// Number of steps to be made at time `t`: more in a row where the last ones did not get past the trouble.
+    fn begin(&mut self, t: f64) -> usize {
+        self.events.clear();
+        let close = t - self.end <= self.row as f64 * self.size;
+        self.row = if close { (2 * self.row).min(MAX_COARSE_ROW) } else { 1 };
+        self.row
+    }
+}
+
+/// Step of first order that was tried.
+struct CoarseTrial {
+    end: State,
+    error: f64,
+    solves: Vec<FirstOrderSolve>,
+}
+
+impl<S: System + ?Sized> TrackedMotion<'_, S> {
+    /// Makes steps of first order up to time `until` at most, and finds the active set after them. `None` if there is no
+    /// such step.
+    pub(super) fn coarse_steps(
+        &mut self,
+        coarse: &mut CoarseSteps,
+        tolerance: f64,
+        until: f64,
+    ) -> Option<Result<(), StepError>> {
+        for _ in 0..coarse.begin(self.state.t) {
+            let left = until - self.state.t;
+            if left <= MIN_STEP_RELATIVE * until.abs().max(1.0) {
+                break;
+            }
+            self.coarse_step(coarse, tolerance, left)?;
+        }
+        coarse.end = self.state.t;
+        self.active.constraints.clear();
+        let found = self.find_active_set().and_then(|()| self.project_state());
+        Some(found)
+    }
+
+    /// Makes a step of first order of at most the time `left`; `None` if no size has a solution.
+    fn coarse_step(&mut self, coarse: &mut CoarseSteps, tolerance: f64, left: f64) -> Option<()> {
+        let least = least_size(tolerance);
+        let mut size = coarse.size.min(left);
+        let trial = loop {
+            let trial = self.try_coarse_step(size);
+            match trial {
+                Some(trial) if trial.error <= tolerance || size <= least => break trial,
+                None if size <= least => return None,
+                _ => size = (COARSE_STEP_SHRINKAGE * size).max(least.min(left)),
+            }
+        };
+        // a step that the end of the interval made short says nothing about the next
+        if size < left || size > coarse.size {
+            coarse.size = size;
+        }
+        if trial.error <= COARSE_STEP_SHRINKAGE * tolerance {
+            coarse.size = coarse.size.max(size) * COARSE_STEP_GROWTH;
+        }
+        let CoarseTrial { end, error, solves } = trial;
+        let constraint = self.active.constraints.first().map_or(ConstraintId::Joint(0), |c| c.constraint);
+        self.recorder.events.push(Event { t: self.state.t, kind: EventKind::FirstOrder, constraint });
+        self.recorder.record([SubstepRecord::FirstOrderStep { size, error, solves }]);
+        self.state = end;
+        Some(())
+    }
+
+    /// One step of a size, and two of half the size, from here.
+    fn try_coarse_step(&mut self, size: f64) -> Option<CoarseTrial> {
+        let start = State { memory: Memory::default(), ..self.state.clone() };
+        let mut whole = start.clone();
+        let mut end = start;
+        let mut solves = vec![self.first_order_solve(&mut whole, size)?];
+        for _ in 0..2 {
+            end.memory.h = 0.0;
+            solves.push(self.first_order_solve(&mut end, 0.5 * size)?);
+        }
+        end.memory.h = 0.0;
+        let error = difference(&whole, &end);
+        Some(CoarseTrial { end, error, solves })
+    }
+
+    /// Step of the stabilized Euler scheme; without restitution if there is none with it.
+    fn first_order_solve(&mut self, state: &mut State, size: f64) -> Option<FirstOrderSolve> {
+        let context = &self.dynamics.context;
+        let SecondOrderWorkspace { euler, .. } = &mut *self.dynamics.workspace;
+        for without_restitution in [false, true] {
+            let scheme = first_order_scheme(context.scheme, without_restitution);
+            let evidence = context.recording.then(Evidence::default);
+            let mut report = StepReport { evidence, ..StepReport::default() };
+            if euler::step(context.system, &scheme, state, size, euler, &mut report).is_ok() {
+                self.recorder.certify(report.certificate.clone());
+                return Some(FirstOrderSolve {
+                    without_restitution,
+                    report: Box::new(report),
+                    q: state.q.clone(),
+                    v: state.v.clone(),
+                });
+            }
+        }
+        None
+    }
+}
+
+/// Size of a step of first order that is made whatever its error [s].
+pub(crate) fn least_size(tolerance: f64) -> f64 {
+    LEAST_COARSE_STEP * tolerance
+}
+
+/// Largest difference of coordinates and velocities.
+pub(crate) fn difference(a: &State, b: &State) -> f64 {
+    let coordinates = a.q.iter().zip(&b.q).chain(a.v.iter().zip(&b.v));
+    coordinates.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()))
+}
