@@ -127,13 +127,18 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         while until - self.motion.state.t > shortest {
             let size = self.control.next(self.motion.state.t)?;
             let start = self.motion.mark();
+            let counted = (self.report.steps, self.report.error);
             match self.step(size, samples) {
                 // a contact may lose its features within a step though it has them at the end: a shorter step shows where
-                Err(StepError::Lost { .. }) if self.control.retry(size) => self.motion.return_to(start),
+                Err(StepError::Lost { .. }) if self.control.retry(size) => {
+                    self.motion.return_to(start);
+                    (self.report.steps, self.report.error) = counted;
+                }
                 Err(
                     cause @ (StepError::Lost { .. } | StepError::Unsolved { .. } | StepError::Chatter { .. }),
                 ) => {
                     self.motion.return_to(start);
+                    (self.report.steps, self.report.error) = counted;
                     self.step_without_modes(cause, until, samples)?;
                 }
                 done => done?,

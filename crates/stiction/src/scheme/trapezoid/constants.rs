@@ -64,6 +64,11 @@ pub(super) const MAX_UNGUESSED_STIFFNESS: f64 = 100.0;
 /// problems are solved to 1e-10. Below: round-off counts as slip. Above: slips start from the directions of their modes.
 pub(super) const GUESSED_STICK_RELATIVE: f64 = 1e-9;
 
+/// Residuals of projections are relative to this × the size of the model, or × its speeds, at least. Default 1e-6, range
+/// 1e-8 to 1e-4: with a tolerance of 1e-9 it admits the round-off of a few operations. Below: right projections of models
+/// at rest are rejected. Above: wrong ones pass.
+pub(super) const LEAST_RESIDUAL_SCALE: f64 = 1e-6;
+
 /// Contacts that stick may be said to slip by at most this by a verifier [m/s], or by this × the scale of small speeds.
 /// Default 1e-7, range 1e-9 to 1e-6. Below: projections leave more. Above: slow slips pass as stick.
 pub(super) const VERIFIED_STICK_SPEED: f64 = 1e-7;

@@ -296,9 +296,30 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
             trial
         } else {
             self.dynamics.recycle(trial.candidate);
-            self.try_step(at)?
+            return self.land_earlier(at, functions);
         };
         Ok(LandedStep { trial: Some(landed), event: Some(functions) })
+    }
+
+    /// Lands at the root of some functions at time `at` after the start, or at one before it: another gap may have closed
+    /// and opened again within the whole step, and another function may have passed zero first.
+    fn land_earlier(&mut self, at: f64, functions: Vec<EventFunction>) -> Result<LandedStep, StepError> {
+        let mut slack = f64::INFINITY;
+        let CheckedStep { trial, crossed } = self.checked_step(at, &mut slack)?;
+        let earlier: Vec<EventFunction> = crossed.into_iter().filter(|f| !functions.contains(f)).collect();
+        if earlier.is_empty() {
+            return Ok(LandedStep { trial: Some(trial), event: Some(functions) });
+        }
+        let before = self.root(&earlier, at, &trial, false)?;
+        self.dynamics.recycle(trial.candidate);
+        if before == 0.0 {
+            return Ok(LandedStep { trial: None, event: Some(earlier) });
+        }
+        if before >= at {
+            let all = functions.into_iter().chain(earlier).collect();
+            return Ok(LandedStep { trial: Some(self.try_step(at)?), event: Some(all) });
+        }
+        self.land_earlier(before, earlier)
     }
 
     /// Time after the start at which the first of some functions passes zero, at most `until`: along trial steps, or
@@ -319,11 +340,8 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
             && let Some((first, _)) = self.least_on_cubic(functions, whole, guess)?
             && let Some([low, high]) = bracket(&mut |x| self.value(&[first], x), guess, until)?
         {
-            let at = brent(&mut |x| self.value(&[first], x), low, high, ROOT_VALUE)?;
-            // others may have roots before
-            if functions.len() == 1 || self.value(functions, at)? >= -EVENT_ROUND_OFF {
-                return Ok(at);
-            }
+            // others may have roots before; the end of the landed step tells
+            return brent(&mut |x| self.value(&[first], x), low, high, ROOT_VALUE);
         }
         first_root(&mut |x| self.value(functions, x), until, ROOT_VALUE)
     }

@@ -11,8 +11,8 @@ use super::acceleration::AccelerationProblem;
 use super::active_set::ActiveSet;
 use super::certificate;
 use super::constants::{
-    IMPACT_GAP_RELATIVE, REMAINING_TIME_RELATIVE, VERIFIED_ENERGY_GAIN_RELATIVE, VERIFIED_FRICTION_RELATIVE,
-    VERIFIED_TIME_RELATIVE,
+    IMPACT_GAP_RELATIVE, LEAST_RESIDUAL_SCALE, REMAINING_TIME_RELATIVE, VERIFIED_ENERGY_GAIN_RELATIVE,
+    VERIFIED_FRICTION_RELATIVE, VERIFIED_TIME_RELATIVE,
 };
 use super::context::{Configuration, StepContext, StepStart};
 use super::first_order::first_order_scheme;
@@ -202,6 +202,7 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         let mut residual: f64 = 0.0;
         if context.settings.middle == Midpoint::Tangent {
             let at = Configuration::of(state);
+            let least = least_speed(context.system, state);
             let projected =
                 projector.set_midpoint_velocity_by(context, &from, substep, |projector, which, v| {
                     projector.assemble_velocity(context.system, at, v, record.active);
@@ -209,7 +210,7 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
                         ProjectedVelocity::Midpoint => record.midpoint_velocity,
                         ProjectedVelocity::Start => record.start_velocity,
                     };
-                    residual = residual.max(velocity_residual(&projector.assembled(), v, recorded));
+                    residual = residual.max(velocity_residual(&projector.assembled(), v, recorded, least));
                     v.copy_from_slice(recorded);
                     Ok(())
                 });
@@ -270,17 +271,19 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
             return Err("a projection of another size".to_string());
         }
         let mut residual: f64 = 0.0;
+        let least = LEAST_RESIDUAL_SCALE * system.size();
         for displacement in displacements {
             projector.read(system, state, active, cache).map_err(|e| e.to_string())?;
             projector.assemble_displacement(system, state);
-            let own = velocity_residual(&projector.assembled(), &vec![0.0; n], displacement);
+            let own = velocity_residual(&projector.assembled(), &vec![0.0; n], displacement, least);
             residual = residual.max(own);
             system.advance(&mut state.q, displacement, 1.0);
         }
         projector.read(system, state, active, cache).map_err(|e| e.to_string())?;
         let position_error = projector.position_error();
         projector.assemble_velocity(system, Configuration::of(state), &state.v, active);
-        residual = residual.max(velocity_residual(&projector.assembled(), &state.v, v));
+        let least = least_speed(system, state);
+        residual = residual.max(velocity_residual(&projector.assembled(), &state.v, v, least));
         state.v.copy_from_slice(v);
         let residual = ReplayResidual { velocity: residual, admissible: true, ..ReplayResidual::default() };
         Ok((residual, position_error))
@@ -355,4 +358,11 @@ const UNSORTED: &str = "active constraints out of order";
 /// Whether active constraints are in ascending order, each once, as searches assume.
 fn is_strictly_sorted(active: &[ActiveConstraint]) -> bool {
     active.is_sorted_by(|a, b| a.constraint < b.constraint)
+}
+
+/// Speed that residuals of velocities are relative to at least [m/s]: of the fastest surface, and of a fall over the size
+/// of the model.
+fn least_speed<S: System + ?Sized>(system: &S, state: &State) -> f64 {
+    let fall = (system.gravity() * system.size()).sqrt();
+    LEAST_RESIDUAL_SCALE * system.surface_speed(state.t, &state.q, &state.v).max(fall)
 }

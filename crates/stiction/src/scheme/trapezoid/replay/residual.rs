@@ -10,8 +10,9 @@ use stiction_lcp::problem::Layout;
 use stiction_lcp::{Candidate, ContactMode, Mode, OffsetRow, Row, StepProblem};
 
 /// Residual of a projected velocity: the part of M(v⁺ − v) that no impulse in the modes gives, relative to it, and the
-/// speeds of the rows at v⁺, relative to the speed scale; the larger.
-pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: &[f64]) -> f64 {
+/// speeds of the rows at v⁺, relative to the speed scale or to `least`; the larger. Redundant rows agree to the round-off
+/// of the model only, however small the velocities are.
+pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: &[f64], least: f64) -> f64 {
     let AssembledProjection { problem, layout, modes } = *assembled;
     let start = &layout.velocity;
     let n = v.len();
@@ -31,8 +32,8 @@ pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: 
     };
     let mut check_speed = |row: &Row, offset: f64| {
         let mut terms = offset.abs();
-        row.for_each(start, |i, x| terms += (x * to[i]).abs());
-        // a sum is as exact as its terms
+        row.for_each(start, |i, x| terms += x.abs() * to[i].abs().max(v[i].abs()));
+        // a sum is as exact as its terms, and a difference as what it is taken from
         let excess = (row.dot(start, to) + offset).abs() - ROW_ROUND_OFF * terms;
         speeds = speeds.max(if excess.is_nan() { f64::INFINITY } else { excess });
     };
@@ -82,10 +83,10 @@ pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: 
         }
     }
     // a body at rest is measured by the scale of speeds
-    let resting = problem.speed_scale * roots.iter().fold(0.0, |m: f64, root| m.max(*root));
+    let resting = problem.speed_scale.max(least) * roots.iter().fold(0.0, |m: f64, root| m.max(*root));
     let size = change.norm() + MOMENTUM_ROUND_OFF_RELATIVE * weighted(v).norm().max(resting);
     let outside = if size > 0.0 { rest.norm() / size } else { 0.0 };
-    let slowest = problem.speed_scale.max(f64::MIN_POSITIVE);
+    let slowest = problem.speed_scale.max(least).max(f64::MIN_POSITIVE);
     let worst = outside.max(speeds / slowest);
     if worst.is_nan() { f64::INFINITY } else { worst }
 }
