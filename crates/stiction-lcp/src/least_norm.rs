@@ -171,7 +171,8 @@ impl<'a> Dual<'a> {
             let centre = self.y.clone();
             self.inner(weight, &centre)?;
             let residual = self.residual();
-            if residual <= RESIDUAL || (weight <= LAST_PROXIMAL && residual > 0.5 * before) {
+            // a smaller weight leaves a smaller residual, unless there are no such forces
+            if residual <= RESIDUAL || residual > 0.5 * before {
                 break;
             }
             before = residual;

@@ -156,8 +156,8 @@ pub struct FirstOrderSolve {
 pub enum IntegrationMethod {
     /// One trapezoidal step and two of half the size, each projected, extrapolated.
     Doubled,
-    /// Implicit Euler steps of 1 to 5 substeps, extrapolated to order five, where slip is slow: friction is against the
-    /// slip at the end of each substep.
+    /// Implicit Euler steps of 1, 2, … substeps, extrapolated to the order of their number, where slip is slow: friction is
+    /// against the slip at the end of each substep.
     ExtrapolatedEuler,
     /// Dormand and Prince of order five: seven stages.
     DormandPrince,

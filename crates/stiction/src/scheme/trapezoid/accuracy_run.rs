@@ -16,6 +16,7 @@ use super::constants::{
 use super::context::{Configuration, StepContext, uncertified, velocity_offsets};
 use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
 use super::event_function::EventFunction;
+use super::integrator::extrapolated::extrapolation_columns;
 use super::integrator::{Dynamics, Integrator, TrialStep};
 use super::motion::TrackedMotion;
 use super::recorder::Recorder;
@@ -116,7 +117,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let control = StepSizeControl::new(accuracy, first, motion.dynamics.context.step, until);
         let report = AccuracyReport { requested: accuracy.tolerance, ..AccuracyReport::default() };
         let (integrator, orders) = (Integrator::Doubled, Vec::new());
-        let coarse = CoarseSteps::new(control.h);
+        let coarse = CoarseSteps::new(control.h, accuracy.tolerance, motion.dynamics.context.system);
         Self { motion, accuracy, integrator, control, continues, report, orders, coarse }
     }
 
@@ -170,6 +171,9 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
     /// Makes one step of at most the predicted size, or rejects it.
     fn step(&mut self, predicted: f64, samples: &mut StateSampler) -> Result<(), StepError> {
         self.motion.dynamics.context.step = predicted;
+        if self.coarse.is_stuck(self.motion.state.t) {
+            return Err(self.chatter_at(self.motion.active.constraints.first().map(|c| c.constraint)));
+        }
         // 1. the size that slow slip allows
         let size = self.limit_by_slip(predicted)?;
         // 2. try a step, truncated at a lost feature pair
@@ -268,7 +272,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
 
     /// Size of a step that slow slip allows, at most `size`. Where it would be far shorter the step is implicit.
     fn limit_by_slip(&mut self, size: f64) -> Result<f64, StepError> {
-        if self.integrator == Integrator::Extrapolated {
+        if matches!(self.integrator, Integrator::Extrapolated(_)) {
             self.choose_integrator()?;
         }
         if self.integrator == Integrator::Doubled || !self.motion.active.has_slipping_contact() {
@@ -276,7 +280,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         }
         let longest = SLIP_STABILITY / self.motion.slip_stiffness()?.max(f64::MIN_POSITIVE);
         if longest * MAX_SLIP_SHORTENING < size {
-            self.integrator = Integrator::Extrapolated;
+            self.integrator = Integrator::Extrapolated(extrapolation_columns(self.accuracy.tolerance));
             return Ok(size);
         }
         Ok(size.min(longest))
@@ -326,7 +330,8 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             return Err(uncertified(self.motion.state.t, tolerance, candidate, certificate, problem));
         }
         self.sample(&landed.end, samples)?;
-        let rests = self.integrator == Integrator::Extrapolated && self.finder().sticks_at_end(&landed)?;
+        let is_implicit = matches!(self.integrator, Integrator::Extrapolated(_));
+        let rests = is_implicit && self.finder().sticks_at_end(&landed)?;
         let motion = &mut self.motion;
         motion.recorder.certify(landed.certificate);
         self.report.steps += 1;
@@ -411,16 +416,23 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         self.control.forget();
         let t = self.motion.state.t;
         let system = self.motion.dynamics.context.system;
-        let chatter = self.coarse.is_chatter(t, self.accuracy.tolerance, system);
-        if let Some(constraint) = constraint.filter(|_| chatter) {
-            let name = constraint.name(system, t, &self.motion.state.q);
-            return Err(StepError::Chatter { t, name });
+        let chatter = self.coarse.is_chatter(t, system.bodies().len());
+        if chatter {
+            return Err(self.chatter_at(constraint));
         }
         let limit = self.accuracy.event_limit;
         if self.motion.recorder.event_count > limit {
             return Err(StepError::Events { t: self.motion.state.t, limit });
         }
         self.choose_integrator()
+    }
+
+    /// Error of events that follow each other too fast here, named by a constraint.
+    fn chatter_at(&self, constraint: Option<ConstraintId>) -> StepError {
+        let State { t, q, .. } = &self.motion.state;
+        let system = self.motion.dynamics.context.system;
+        let name = constraint.map_or_else(|| "no contact".to_string(), |c| c.name(system, *t, q));
+        StepError::Chatter { t: *t, name }
     }
 
     /// Ends the run: time, remaining samples, report, and memory.

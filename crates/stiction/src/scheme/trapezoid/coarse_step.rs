@@ -4,8 +4,9 @@
 //! error estimate, so that the accuracy holds here too, with smaller steps.
 
 use super::constants::{
-    CHATTER_TIME_RELATIVE, COARSE_STEP_GROWTH, COARSE_STEP_SHRINKAGE, LEAST_COARSE_STEP, MAX_CHATTER_EVENTS,
-    MAX_COARSE_ROW, MAX_EVENTS_AT_ONCE, MIN_STEP_RELATIVE,
+    CHATTER_TIME_RELATIVE, COARSE_STEP_GROWTH, COARSE_STEP_SHRINKAGE, INSTANT_RELATIVE, LEAST_COARSE_STEP,
+    MAX_CHATTER_EVENTS, MAX_COARSE_ROW, MAX_EVENTS_AT_ONCE, MAX_SHORT_STEPS, MIN_STEP_RELATIVE,
+    SHORT_STEP_RELATIVE,
 };
 use super::first_order::first_order_scheme;
 use super::motion::TrackedMotion;
@@ -22,6 +23,10 @@ use std::collections::VecDeque;
 pub(super) struct CoarseSteps {
     /// Times of the last events [s].
     events: VecDeque<f64>,
+    /// Times of the last trial steps [s].
+    trials: VecDeque<f64>,
+    /// Time of a fall from rest that the accuracy hardly resolves [s].
+    fall: f64,
     /// Size of the next step [s].
     size: f64,
     /// Time at which the last ones ended [s].
@@ -31,35 +36,49 @@ pub(super) struct CoarseSteps {
 }
 
 impl CoarseSteps {
-    /// None made yet; the first is of this size.
-    pub(super) fn new(size: f64) -> Self {
-        Self { events: VecDeque::new(), size, end: f64::NEG_INFINITY, row: 1 }
+    /// None made yet in a run to this tolerance; the first is of this size.
+    pub(super) fn new<S: System + ?Sized>(size: f64, tolerance: f64, system: &S) -> Self {
+        let fall = (CHATTER_TIME_RELATIVE * tolerance / system.gravity().max(1.0)).sqrt();
+        let (events, trials) = (VecDeque::new(), VecDeque::new());
+        Self { events, trials, fall, size, end: f64::NEG_INFINITY, row: 1 }
     }
 
-    /// Notes an event. Returns whether the last ones follow each other faster than a fall by the accuracy takes.
-    pub(super) fn is_chatter<S: System + ?Sized>(&mut self, t: f64, tolerance: f64, system: &S) -> bool {
-        self.events.push_back(t);
-        let since = |count: usize| {
-            let first = self.events.len().checked_sub(count);
-            first.map_or(f64::INFINITY, |first| t - self.events[first])
-        };
-        let at_once = since(MAX_EVENTS_AT_ONCE) <= MIN_STEP_RELATIVE * t.abs().max(1.0);
-        let many = MAX_CHATTER_EVENTS * (1 + system.bodies().len());
-        let fall = (CHATTER_TIME_RELATIVE * tolerance / system.gravity().max(f64::MIN_POSITIVE)).sqrt();
-        let too_fast = since(many) < many as f64 * fall;
-        if self.events.len() > many {
-            self.events.pop_front();
-        }
-        at_once || too_fast
+    /// Notes an event. Returns whether the last ones follow each other faster than the accuracy resolves.
+    pub(super) fn is_chatter(&mut self, t: f64, bodies: usize) -> bool {
+        let many = MAX_CHATTER_EVENTS * (2 + bodies);
+        note(&mut self.events, t, many.max(MAX_EVENTS_AT_ONCE));
+        let since = |count: usize| since(&self.events, t, count);
+        since(MAX_EVENTS_AT_ONCE) <= MAX_EVENTS_AT_ONCE as f64 * INSTANT_RELATIVE * self.fall
+            || since(many) < many as f64 * self.fall
+    }
+
+    /// Notes a trial step from time `t`. Returns whether the last ones are shorter than the accuracy needs.
+    pub(super) fn is_stuck(&mut self, t: f64) -> bool {
+        note(&mut self.trials, t, MAX_SHORT_STEPS);
+        since(&self.trials, t, MAX_SHORT_STEPS) < MAX_SHORT_STEPS as f64 * SHORT_STEP_RELATIVE * self.fall
     }
 
     /// Number of steps to be made at time `t`: more in a row where the last ones did not get past the trouble.
     fn begin(&mut self, t: f64) -> usize {
         self.events.clear();
+        self.trials.clear();
         let close = t - self.end <= self.row as f64 * self.size;
         self.row = if close { (2 * self.row).min(MAX_COARSE_ROW) } else { 1 };
         self.row
     }
+}
+
+/// Adds a time to the last ones, of which `most` are kept.
+fn note(times: &mut VecDeque<f64>, t: f64, most: usize) {
+    times.push_back(t);
+    if times.len() > most {
+        times.pop_front();
+    }
+}
+
+/// Time since the last but `count` [s]; infinite if there were fewer.
+fn since(times: &VecDeque<f64>, t: f64, count: usize) -> f64 {
+    times.len().checked_sub(count).map_or(f64::INFINITY, |first| t - times[first])
 }
 
 /// Step of first order that was tried.

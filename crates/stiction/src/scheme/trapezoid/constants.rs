@@ -50,10 +50,16 @@ pub(super) const REMAINING_TIME_RELATIVE: f64 = 1e-13;
 /// slow slips are round-off.
 pub(super) const SLIP_STABILITY: f64 = 3.0;
 
-/// Steps that slow slip would shorten by more than this factor are implicit. Default 3, range 1 to 20: a step of the
-/// implicit method costs about as much as three explicit ones. Below: implicit steps where explicit ones are cheaper.
+/// Steps that slow slip would shorten by more than this factor are implicit. Default 10, range 1 to 30: a step of the
+/// implicit method costs about as much as ten explicit ones. Below: implicit steps where explicit ones are cheaper.
 /// Above: many explicit steps.
-pub(super) const MAX_SLIP_SHORTENING: f64 = 3.0;
+pub(super) const MAX_SLIP_SHORTENING: f64 = 10.0;
+
+/// Columns of extrapolated implicit Euler steps at tolerances of at least the first number. More columns make longer
+/// steps, each of more substeps.
+pub(super) const EXTRAPOLATION_COLUMNS: [(f64, usize); 2] = [(1e-5, 3), (1e-7, 4)];
+/// Columns at smaller tolerances. Default 5, range 4 to 6.
+pub(super) const MAX_EXTRAPOLATION_COLUMNS: usize = 5;
 
 /// Speed that friction changes in an implicit substep over the slip speed, above which the direction at the end is
 /// guessed by a complementarity problem. Default 100, range 10 to 1e4. Below: problems that are not needed. Above:
@@ -74,9 +80,9 @@ pub(super) const LEAST_RESIDUAL_SCALE: f64 = 1e-6;
 pub(super) const VERIFIED_STICK_SPEED: f64 = 1e-7;
 
 /// The slip at the end of an implicit substep is found when its direction turns by at most this in a pass [rad]. Default
-/// 1e-9, range 1e-12 to 1e-7: convergence is quadratic. Below: passes for round-off. Above: friction has a part across
+/// 1e-6, range 1e-9 to 1e-5: convergence is quadratic, so that the last direction is exact to the square. Below: passes for round-off. Above: friction has a part across
 /// the slip.
-pub(super) const END_SLIP_TOLERANCE: f64 = 1e-9;
+pub(super) const END_SLIP_TOLERANCE: f64 = 1e-6;
 
 /// Passes to find the slip at the end of an implicit substep. Default 30, range 10 to 100: most take three to five.
 pub(super) const MAX_END_SLIP_ITERATIONS: usize = 30;
@@ -88,13 +94,25 @@ pub(super) const OVERSHOT_SLIP_FACTOR: f64 = 0.1;
 /// 1e-9. Below: round-off. Above: slow slips count as ended.
 pub(super) const MIN_END_SLIP_RELATIVE: f64 = 1e-12;
 
-/// Events in sequence at one instant that are a chatter. Default 30, range 10 to 1000: each contact of a small pile may
-/// have a few. Below: simultaneous events are passed by steps of first order. Above: a chatter takes longer.
-pub(super) const MAX_EVENTS_AT_ONCE: usize = 30;
+/// Events in sequence at nearly one instant that are a chatter. Default 15, range 10 to 1000: each contact of a small pile
+/// may have a few. Below: simultaneous events are passed by steps of first order. Above: a chatter takes longer.
+pub(super) const MAX_EVENTS_AT_ONCE: usize = 15;
 
-/// Events for each body, within [`CHATTER_TIME_RELATIVE`] of each other in the mean, that are a chatter. Default 20,
-/// range 5 to 200. Below: bounces that fade are passed by steps of first order. Above: a chatter takes longer.
-pub(super) const MAX_CHATTER_EVENTS: usize = 20;
+/// Events are at nearly one instant if they are within this × the time of [`CHATTER_TIME_RELATIVE`] of each other in the
+/// mean. Default 0.01, range 1e-4 to 0.1.
+pub(super) const INSTANT_RELATIVE: f64 = 0.01;
+
+/// Trial steps in sequence that are a chatter of step sizes, if they are shorter in the mean than
+/// [`SHORT_STEP_RELATIVE`] × the time of [`CHATTER_TIME_RELATIVE`]. Default 60, range 20 to 1000. Below: steps that are
+/// short after an event count. Above: a run takes longer where no step is accurate, as at slips that come and go.
+pub(super) const MAX_SHORT_STEPS: usize = 60;
+
+/// See [`MAX_SHORT_STEPS`]. Default 0.1, range 1e-3 to 1.
+pub(super) const SHORT_STEP_RELATIVE: f64 = 0.1;
+
+/// Events for each body, within [`CHATTER_TIME_RELATIVE`] of each other in the mean, that are a chatter. Default 5,
+/// range 2 to 200. Below: bounces that fade are passed by steps of first order. Above: a chatter takes longer.
+pub(super) const MAX_CHATTER_EVENTS: usize = 5;
 
 /// Events are too close if a fall from rest between them is shorter than this × the accuracy. Default 1e-3, range 1e-5
 /// to 1e-1. Below: a chatter takes longer. Above: events that matter are passed by steps of first order.

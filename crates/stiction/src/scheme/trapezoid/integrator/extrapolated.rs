@@ -3,6 +3,7 @@
 //! from rest needs no direction at its start.
 
 use super::super::certificate::worse;
+use super::super::constants::{EXTRAPOLATION_COLUMNS, MAX_EXTRAPOLATION_COLUMNS};
 use super::super::context::StepStart;
 use super::{Dynamics, TrialStep};
 use crate::error::StepError;
@@ -11,20 +12,27 @@ use crate::state::State;
 use crate::system::System;
 use stiction_lcp::Certificate;
 
-/// Columns of the extrapolation: steps of 1, 2, …, 5 substeps, to fifth order. More columns take longer substeps, and
-/// each column costs one more substep than the last. Sensible range 3 to 6.
-pub(in super::super) const EXTRAPOLATION_COLUMNS: usize = 5;
+/// Columns of the extrapolation at an accuracy: its order. Each column costs one more substep than the last, and more
+/// columns take longer steps.
+pub(in super::super) fn extrapolation_columns(tolerance: f64) -> usize {
+    EXTRAPOLATION_COLUMNS.iter().find(|c| tolerance >= c.0).map_or(MAX_EXTRAPOLATION_COLUMNS, |c| c.1)
+}
 
 impl<S: System + ?Sized> Dynamics<'_, S> {
     /// Extrapolated step with the estimate of its error, projected. Slips that have not begun at its end stick in the
     /// active constraints of the trial step.
-    pub(super) fn try_extrapolated(&mut self, from: &StepStart, size: f64) -> Result<TrialStep, StepError> {
+    pub(super) fn try_extrapolated(
+        &mut self,
+        from: &StepStart,
+        size: f64,
+        columns: usize,
+    ) -> Result<TrialStep, StepError> {
         let active = &from.active.constraints;
-        let (mut records, mut ends) = (Vec::new(), Vec::with_capacity(EXTRAPOLATION_COLUMNS));
+        let (mut records, mut ends) = (Vec::new(), Vec::with_capacity(columns));
         let mut certificate = Certificate::default();
         let (mut last, mut reached) = (None, Vec::new());
         let mut turned = from.active.clone();
-        for substeps in 1..=EXTRAPOLATION_COLUMNS {
+        for substeps in 1..=columns {
             let mut end = from.state.clone();
             turned.constraints.clone_from(active);
             for _ in 0..substeps {
@@ -93,7 +101,7 @@ mod tests {
         let step = |h: f64| {
             let end =
                 |n: usize| State { v: vec![(1.0 + h / n as f64).powi(-(n as i32))], ..State::default() };
-            let (end, error) = extrapolate_columns((1..=EXTRAPOLATION_COLUMNS).map(end).collect());
+            let (end, error) = extrapolate_columns((1..=5).map(end).collect());
             ((end.v[0] - (-h).exp()).abs(), error)
         };
         let ([coarse, estimate], [fine, _]) = (step(0.2).into(), <[f64; 2]>::from(step(0.1)));

@@ -33,8 +33,8 @@ pub(super) enum Integrator {
     ImplicitEuler,
     /// One trapezoidal substep and two of half the size, extrapolated, with an error estimate.
     Doubled,
-    /// Implicit Euler steps of 1 to 5 substeps, extrapolated, with an error estimate.
-    Extrapolated,
+    /// Implicit Euler steps of 1, 2, … substeps, extrapolated to the order of their number, with an error estimate.
+    Extrapolated(usize),
     /// Explicit Runge-Kutta method on the accelerations, with an error estimate.
     Explicit(IntegrationMethod),
 }
@@ -61,7 +61,8 @@ impl Integrator {
     /// Order of the local error.
     pub(super) fn order(self) -> f64 {
         match self {
-            Self::Extrapolated | Self::Explicit(IntegrationMethod::DormandPrince) => 5.0,
+            Self::Extrapolated(columns) => columns as f64,
+            Self::Explicit(IntegrationMethod::DormandPrince) => 5.0,
             Self::Explicit(_) => 8.0,
             _ => 3.0,
         }
@@ -69,12 +70,12 @@ impl Integrator {
 
     /// Whether trial steps come with an error estimate, as in runs to an accuracy.
     pub(super) fn has_error_estimate(self) -> bool {
-        matches!(self, Self::Doubled | Self::Extrapolated | Self::Explicit(_))
+        matches!(self, Self::Doubled | Self::Extrapolated(_) | Self::Explicit(_))
     }
 
     /// Whether trial steps end in a projected state.
     pub(super) fn projects(self) -> bool {
-        matches!(self, Self::Extrapolated | Self::Explicit(_))
+        matches!(self, Self::Extrapolated(_) | Self::Explicit(_))
     }
 
     /// Prepares trial steps from a start: what does not depend on the size. Others begin each substep themselves, or need nothing.
@@ -97,7 +98,7 @@ impl Integrator {
             Self::Trapezoidal => dynamics.try_substep(from, size, false),
             Self::ImplicitEuler => dynamics.try_implicit_euler(from, size),
             Self::Doubled => dynamics.try_doubled(from, size),
-            Self::Extrapolated => dynamics.try_extrapolated(from, size),
+            Self::Extrapolated(columns) => dynamics.try_extrapolated(from, size, columns),
             Self::Explicit(method) => dynamics.try_explicit(from, size, method),
         }
     }
