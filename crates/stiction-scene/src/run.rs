@@ -122,7 +122,37 @@ fn accuracy(run: &Reader) -> Option<Accuracy> {
     })
 }
 
+/// Keys of a scheme that a run to an accuracy uses.
+const KEYS_WITH_ACCURACY: [&str; 5] = ["name", "tolerance", "loosest", "method", "restitution_speed"];
+
+/// Reports a scheme beside an accuracy that would ignore it: another scheme than `accurate`, or other settings of it.
+fn check_scheme_of_accuracy(run: &Reader) {
+    if !(run.has("accuracy") && run.has("scheme")) {
+        return;
+    }
+    let table = run.table("scheme");
+    let name = table.map_or_else(|| run.text("scheme"), |table| table.text("name"));
+    let name = name.unwrap_or("default");
+    if scheme_named(name).is_some_and(|scheme| scheme != Scheme::accurate()) {
+        let message = format!(
+            "a run to an accuracy does not use the scheme `{name}`; remove `scheme`, write \"accurate\", or remove \
+             `accuracy` to make fixed steps"
+        );
+        run.error(&run.span("scheme"), message);
+        return;
+    }
+    let Some(table) = table else { return };
+    for entry in table.node.entries().iter().filter(|e| !KEYS_WITH_ACCURACY.contains(&e.key.as_str())) {
+        let message = format!(
+            "a run to an accuracy does not use `{}` of a scheme; remove it, or remove `accuracy` to make fixed steps",
+            entry.key
+        );
+        table.error(&entry.span, message);
+    }
+}
+
 fn scheme(run: &Reader) -> Scheme {
+    check_scheme_of_accuracy(run);
     let Some(table) = run.table("scheme") else {
         // a run to an accuracy uses the accurate scheme
         let default = if run.has("accuracy") { "accurate" } else { "default" };

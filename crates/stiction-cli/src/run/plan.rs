@@ -10,13 +10,13 @@ use stiction_scene::{BuiltScene, Model, RecordSettings, Scene, scheme_named, sch
 /// Settings of the command line that replace those of the scene.
 #[derive(clap::Args, Default)]
 pub(crate) struct Overrides {
-    /// Scheme by name, instead of the scene's
+    /// Scheme of fixed steps by name, instead of the scene's scheme or accuracy
     #[arg(long)]
     scheme: Option<String>,
     /// Step size [s], instead of the scene's
     #[arg(long, value_name = "SECONDS", conflicts_with = "accuracy", allow_negative_numbers = true)]
     h: Option<f64>,
-    /// Error tolerance of a step [m, rad, m/s, rad/s], instead of a step size: adaptive steps of second order
+    /// Error tolerance of a step [m, rad, m/s, rad/s], instead of the scene's scheme: adaptive steps of second order
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true)]
     accuracy: Option<f64>,
     /// End time [s], instead of the scene's duration
@@ -63,11 +63,16 @@ impl RunPlan {
             accuracy = None;
         }
         if let Some(tolerance) = overrides.accuracy {
-            accuracy = Some(Accuracy::of(positive("--accuracy", tolerance)?));
-            // a scene with an accuracy and without a scheme makes the same choice
-            if overrides.scheme.is_none() && scheme == Scheme::default() {
-                scheme = Scheme::accurate();
+            if let Some(wanted) = overrides.scheme.as_ref().filter(|_| scheme != Scheme::accurate()) {
+                return Err(BadInput(format!(
+                    "--scheme {wanted} --accuracy {tolerance}: a run to an accuracy does not use this scheme; leave out \
+                     one of them"
+                )));
             }
+            let tolerance = positive("--accuracy", tolerance)?;
+            accuracy = Some(Accuracy { tolerance, ..accuracy.unwrap_or_default() });
+            // the fixed steps of the scene are replaced, and with them all that the scheme says about them
+            scheme = Scheme { restitution_speed: scheme.restitution_speed, ..Scheme::accurate() };
         }
         if state.t + h == state.t {
             return Err(BadInput(format!("{shown}: {}", StepError::Clock { t: state.t, h })));
