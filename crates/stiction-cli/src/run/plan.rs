@@ -5,7 +5,7 @@ use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
 use stiction::{Accuracy, Scheme, State, StepError};
 use stiction_journal::JournalHeader;
-use stiction_scene::{BuiltScene, Model, RecordSettings, Scene, scheme_named, scheme_names};
+use stiction_scene::{BuiltScene, Diagnostics, Model, RecordSettings, Scene, scheme_named, scheme_names};
 
 /// Settings of the command line that replace those of the scene.
 #[derive(clap::Args, Default)]
@@ -46,13 +46,19 @@ impl RunPlan {
     pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<Self, BadInput> {
         let bytes = check::bytes(path).map_err(|error| BadInput::file(path, &error))?;
         let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
-        Self::new(&bytes, &path.display().to_string(), &name, overrides)
+        Self::new(&bytes, &path.display().to_string(), &name, overrides, Scene::build)
     }
 
-    /// Reads a scene from bytes; `shown` names it in error messages.
-    fn new(bytes: &[u8], shown: &str, name: &str, overrides: &Overrides) -> Result<Self, BadInput> {
+    /// Reads a scene from bytes and builds it; `shown` names it in error messages.
+    fn new(
+        bytes: &[u8],
+        shown: &str,
+        name: &str,
+        overrides: &Overrides,
+        build: fn(&Scene) -> Result<BuiltScene, Diagnostics>,
+    ) -> Result<Self, BadInput> {
         let scene = Scene::from_bytes(bytes, shown).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
-        let built = scene.build().map_err(|e| BadInput(format!("{shown}\n{e}")))?;
+        let built = build(&scene).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
         let BuiltScene { model, state, mut scheme, mut h, mut accuracy, duration, record } = built;
         if let Some(wanted) = &overrides.scheme {
             scheme = scheme_of(wanted)?;
@@ -103,7 +109,8 @@ impl RunPlan {
     /// Plan of a recorded run, from the scene and the scheme in its journal.
     pub(crate) fn of_journal(path: &Path, header: &JournalHeader) -> Result<Self, BadInput> {
         let shown = format!("{}: scene in the journal", path.display());
-        let mut plan = Self::new(header.scene.as_bytes(), &shown, &header.name, &Overrides::default())?;
+        let bytes = header.scene.as_bytes();
+        let mut plan = Self::new(bytes, &shown, &header.name, &Overrides::default(), Scene::build_recorded)?;
         plan.scheme = serde_json::from_str(&header.scheme)
             .map_err(|e| BadInput(format!("{}: scheme in the journal: {e}", path.display())))?;
         plan.header = header.clone();

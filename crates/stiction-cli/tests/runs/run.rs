@@ -68,6 +68,33 @@ fn an_accuracy_of_the_command_line_replaces_the_scheme_of_the_scene() {
     assert_eq!((made, accuracy.map(|a| a.tolerance)), (Scheme::accurate(), Some(1e-4)));
 }
 
+/// Journals of earlier versions may hold a scene that names a scheme beside an accuracy: they can still be read.
+#[test]
+fn a_recorded_scene_with_an_ignored_scheme_is_read() {
+    let folder = Folder::new("ignored");
+    let text = boxes(0.01, 0.4);
+    let scene = folder.file("boxes.toml", &text);
+    let journal = folder.path("run.journal");
+    let output = stiction(&[&"run", &scene, &"--out", &journal, &"--accuracy", &"1e-4"]);
+    assert_eq!(code(&output), 0, "{}", printed(&output));
+    let read = Journal::open(&journal).unwrap();
+    let ignored = text.replace("step = 0.002 }", "step = 0.002, accuracy = 1e-4, scheme = \"ah04\" }");
+    let header = stiction_journal::JournalHeader { scene: ignored.clone(), ..read.header().clone() };
+    let old = folder.path("old.journal");
+    let mut writer = stiction_journal::JournalWriter::create(&old, &header, read.start()).unwrap();
+    records(&journal).iter().for_each(|record| writer.append(record).unwrap());
+    drop(writer);
+    for command in ["verify", "convert"] {
+        let more: &[&str] = if command == "convert" { &["--to", "json"] } else { &[] };
+        let output = crate::common::command(&[&command, &old]).args(more).output().unwrap();
+        assert_eq!(code(&output), 0, "{command}: {}", printed(&output));
+    }
+    // but it is not run again
+    let output = stiction(&[&"run", &folder.file("ignored.toml", &ignored)]);
+    assert_eq!(code(&output), 2);
+    assert!(printed(&output).contains("does not use the scheme `ah04`"), "{}", printed(&output));
+}
+
 #[test]
 fn a_journal_is_overwritten_only_on_request() {
     let folder = Folder::new("overwrite");

@@ -79,7 +79,7 @@ fn a_run_to_an_accuracy_takes_no_scheme_that_it_ignores() {
     for used in
         ["\"accurate\"", "\"pagt06\"", "{ name = \"accurate\", tolerance = 1e-11, restitution_speed = 0.1 }"]
     {
-        assert!(Scene::from_toml(&scene(used), "scene.toml").is_ok(), "{used}");
+        assert_eq!(located_errors(&scene(used)), [], "{used}");
     }
 }
 
