@@ -91,8 +91,10 @@ impl ModeNewton {
             let prepared = task.prepared();
             if equations.take_least_norm(step, &prepared, sharing) {
                 equations.write(step, &prepared, f64::NEG_INFINITY);
-                // what rounding left of the residual, by the least change
-                equations.descend(step, task, velocity);
+                // what rounding left of the residual, by the least change; reported impulses stay in their cones
+                if sharing != LoadSharing::LeastNorm {
+                    equations.descend(step, task, velocity);
+                }
             }
         }
         task.certify(&equations.z)
