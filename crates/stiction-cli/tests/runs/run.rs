@@ -59,7 +59,7 @@ fn an_accuracy_of_the_command_line_replaces_the_scheme_of_the_scene() {
     assert_eq!(made, Scheme { restitution_speed: Some(0.3), ..Scheme::accurate() });
     assert_eq!(accuracy, Some(Accuracy::of(1e-4)));
     // other settings of an accuracy stay
-    let table = r#"accuracy = { tolerance = 1e-3, largest_step = 0.01 }"#;
+    let table = "accuracy = { tolerance = 1e-3, largest_step = 0.01 }";
     let (_, accuracy) = scheme(table, &["--accuracy", "1e-5"]);
     assert_eq!(accuracy, Some(Accuracy { largest_step: 0.01, ..Accuracy::of(1e-5) }));
     let (made, accuracy) = scheme(table, &["--scheme", "st00"]);
