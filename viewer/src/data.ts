@@ -10,6 +10,8 @@ export interface Description {
   bodies: Body[];
   joints: Joint[];
   springs: Spring[];
+  /** Contacts have forces at the instant of a frame, not impulses over a step. */
+  forces: boolean;
 }
 
 export interface Body {

@@ -14,7 +14,10 @@ export function hideTip(): void {
 export function showTip(contact: Contact, frame: Frame, description: Description, x: number, y: number): void {
   const tip = byId('tip');
   tip.hidden = false;
-  const lines = contactLines(contact, frame.h).flatMap(([what, value]) => [make('dt', {}, what), make('dd', {}, value)]);
+  const lines = contactLines(contact, frame.h, description.forces).flatMap(([what, value]) => [
+    make('dt', {}, what),
+    make('dd', {}, value),
+  ]);
   tip.setAttribute('aria-label', contactSentence(contact, description, frame.h));
   tip.replaceChildren(
     `${pair(contact, description)} `,

@@ -39,13 +39,15 @@ export function pair(contact: Contact, description: Description): string {
   return `${a} against ${b}`;
 }
 
-/** Values of a contact: label and text of each. */
-export function contactLines(contact: Contact, h: number): [string, string][] {
+/** Values of a contact: label and text of each. With `forces`, impulses are forces at the instant times h. */
+export function contactLines(contact: Contact, h: number, forces: boolean): [string, string][] {
   const lines: [string, string][] = [];
-  const force = (impulse: number) =>
-    h > 0 ? `${number(impulse)} N s (${number(impulse / h)} N)` : `${number(impulse)} N s`;
+  const force = (impulse: number) => {
+    if (!(h > 0)) return `${number(impulse)} N s`;
+    return forces ? `${number(impulse / h)} N` : `${number(impulse)} N s (${number(impulse / h)} N)`;
+  };
   if (contact.mode !== OPEN) {
-    lines.push(['normal impulse', force(contact.impulse)]);
+    lines.push([forces ? 'normal force' : 'normal impulse', force(contact.impulse)]);
     const friction = Math.hypot(...contact.friction);
     if (contact.bound > 0) {
       const share = `${Math.round((100 * friction) / contact.bound)} % of its bound`;
@@ -62,6 +64,6 @@ export function contactLines(contact: Contact, h: number): [string, string][] {
 /** Values of a contact as one sentence. */
 export function contactSentence(contact: Contact, description: Description, h: number): string {
   const mode = contact.mode === OPEN ? 'is open' : MODE_WORDS[contact.mode];
-  const rest = contactLines(contact, h).map(([what, value]) => `${what} ${value}`);
+  const rest = contactLines(contact, h, description.forces).map(([what, value]) => `${what} ${value}`);
   return `${pair(contact, description)}: ${[mode, ...rest].join(', ')}`;
 }

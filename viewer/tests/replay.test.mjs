@@ -57,6 +57,19 @@ test('a run of ten seconds and twenty bodies is a page under 5 MB that plays and
   await page.close();
 });
 
+test('a run to an accuracy shows forces at the instant', async () => {
+  const { page, errors } = await open(browser, `file://${record('resting', '--accuracy', '1e-6')}`);
+  await page.getByRole('slider', { name: 'Time' }).fill('0.2');
+  await drawn(page);
+  const at = await page.evaluate(() => window.stiction.bearing());
+  await page.mouse.move(at.x, at.y);
+  const words = await page.locator('#tip').getAttribute('aria-label');
+  // 1000 kg/m² × 0.4 m × 0.2 m × 9.81 m/s², half of it on each corner
+  assert.match(words, /: sticks, normal force 392 N, friction .* N, 0 % of its bound, .*(gap|overlap) .* m/);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test('a planar run is followed by keys and shows in the dark and on a phone', async () => {
   const html = record('tower');
   const { page, errors } = await open(browser, `file://${html}`, { dark: true });

@@ -81,7 +81,8 @@ pub(crate) fn page(journal: &Path) -> Result<String, BadInput> {
     let mut records = Journal::open(journal).map_err(|error| BadInput(error.to_string()))?;
     let plan = RunPlan::of_journal(journal, records.header())?;
     let foreign = |error: StepError| BadInput(format!("{}: {error}", journal.display()));
-    let mut tape = Tape::new(&plan.model, &plan.title, records.start()).map_err(foreign)?;
+    let tape = Tape::new(&plan.model, &plan.title, records.start()).map_err(foreign)?;
+    let mut tape = if plan.header.accuracy.is_some() { tape.with_forces() } else { tape };
     // show all steps before a damaged record
     for record in records.by_ref().map_while(Result::ok) {
         tape.add(&plan.model, &record.state, &record.report).map_err(foreign)?;

@@ -172,7 +172,7 @@ impl Workspace {
         step: &StepProblem,
         modes: &[ContactMode],
     ) -> Result<Candidate, LcpError> {
-        self.in_modes(step, modes, LoadSharing::LeastChange)
+        self.in_modes(step, modes, LoadSharing::Nearest)
     }
 
     /// [`Workspace::solve_in_modes`] with unique impulses: redundant rows of bodies that slip take the impulses of least
@@ -183,7 +183,7 @@ impl Workspace {
         step: &StepProblem,
         modes: &[ContactMode],
     ) -> Result<Candidate, LcpError> {
-        self.in_modes(step, modes, LoadSharing::LeastNormInSlip)
+        self.in_modes(step, modes, LoadSharing::UniqueInSlip)
     }
 
     /// [`Workspace::least_norm_in_modes`] for redundant rows of all bodies, whether or not a contact slips: forces that
@@ -193,7 +193,7 @@ impl Workspace {
         step: &StepProblem,
         modes: &[ContactMode],
     ) -> Result<Candidate, LcpError> {
-        self.in_modes(step, modes, LoadSharing::LeastNorm)
+        self.in_modes(step, modes, LoadSharing::Unique)
     }
 
     fn in_modes(

@@ -6,8 +6,7 @@ use crate::scene::{BuiltScene, Scene};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use stiction::{
-    BodyId, ContactQuery, ContactRow, Forces, JointId, JointRow, Level, Model, RowKind, SearchCache, State,
-    System,
+    BodyId, ContactQuery, ContactRow, Forces, JointId, JointRow, Model, RowKind, SearchCache, State, System,
 };
 use stiction_lcp::{Body, Condensed, Contact, Joint, OffsetRow, Pointed, StepProblem};
 
@@ -66,11 +65,6 @@ impl Scene {
             let key = if run.accuracy.is_some() { "accuracy" } else { "step" };
             let message = format!("the run takes at least {:.1e} steps", run.duration / shortest);
             found.push(Finding::warning(&span(key), message));
-        }
-        if run.accuracy.is_some() && !matches!(run.scheme.level, Level::Trapezoidal(_)) {
-            let message =
-                "a run to an accuracy makes steps of second order, but this scheme is of first order";
-            found.push(Finding::warning(&span("scheme"), message).help("use \"accurate\" or \"pagt06\""));
         }
         if run.accuracy.is_some_and(|accuracy| !(1e-10..=1e-2).contains(&accuracy.tolerance)) {
             let message = "accuracy outside the sensible range 1e-10 to 1e-2; below it, round-off dominates the event functions";

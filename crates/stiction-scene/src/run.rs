@@ -1,6 +1,8 @@
 //! Run settings of a scene: scheme, step size or accuracy, duration and recording.
 
+use crate::diagnostic::Finding;
 use crate::keys::SCHEMES;
+use crate::node::Entry;
 use crate::read::Reader;
 use serde::{Deserialize, Serialize};
 use stiction::{
@@ -26,6 +28,8 @@ pub(crate) struct RunSettings {
     pub(crate) scheme: Scheme,
     pub(crate) accuracy: Option<Accuracy>,
     pub(crate) record: RecordSettings,
+    /// Settings of a scheme that the run would ignore.
+    pub(crate) ignored: Vec<Finding>,
 }
 
 /// Recording settings of a run.
@@ -72,6 +76,7 @@ impl RunSettings {
             scheme: run.map_or_else(Scheme::default, |run| scheme(&run)),
             accuracy: run.as_ref().and_then(accuracy),
             record: record(root, bodies, joints),
+            ignored: run.as_ref().map(ignored_scheme).unwrap_or_default(),
         }
     }
 }
@@ -87,8 +92,7 @@ fn record(root: &Reader, bodies: &[String], joints: &[String]) -> RecordSettings
             let found: Vec<_> = known.iter().filter(|name| *name == text || copy(name)).cloned().collect();
             if found.is_empty() {
                 let shown: String = text.chars().take(100).collect();
-                let finding =
-                    crate::diagnostic::Finding::error(&node.span, format!("there is no {noun} `{shown}`"));
+                let finding = Finding::error(&node.span, format!("there is no {noun} `{shown}`"));
                 root.context.add(finding.nearest(text, known.iter().map(String::as_str)));
             }
             kept.extend(found);
@@ -120,6 +124,36 @@ fn accuracy(run: &Reader) -> Option<Accuracy> {
         step_limit: table.count("step_limit").unwrap_or(default.step_limit),
         ..default
     })
+}
+
+/// Keys of a scheme that a run to an accuracy uses.
+const KEYS_WITH_ACCURACY: [&str; 5] = ["name", "tolerance", "loosest", "method", "restitution_speed"];
+
+/// Errors of a scheme beside an accuracy that would ignore it: another scheme than `accurate`, or other settings of it.
+fn ignored_scheme(run: &Reader) -> Vec<Finding> {
+    if !(run.has("accuracy") && run.has("scheme")) {
+        return Vec::new();
+    }
+    let table = run.table("scheme");
+    let name = table.map_or_else(|| run.text("scheme"), |table| table.text("name"));
+    let name = name.unwrap_or("default");
+    if scheme_named(name).is_some_and(|scheme| scheme != Scheme::accurate()) {
+        let message = format!(
+            "a run to an accuracy does not use the scheme `{name}`; remove `scheme`, write \"accurate\", or remove \
+             `accuracy` to make fixed steps"
+        );
+        return vec![Finding::error(&run.span("scheme"), message)];
+    }
+    let entries = table.map_or(&[][..], |table| table.node.entries()).iter();
+    let unused = entries.filter(|entry| !KEYS_WITH_ACCURACY.contains(&entry.key.as_str()));
+    let error = |entry: &Entry| {
+        let message = format!(
+            "a run to an accuracy does not use `{}` of a scheme; remove it, or remove `accuracy` to make fixed steps",
+            entry.key
+        );
+        Finding::error(&entry.span, message)
+    };
+    unused.map(error).collect()
 }
 
 fn scheme(run: &Reader) -> Scheme {

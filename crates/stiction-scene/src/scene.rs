@@ -106,8 +106,17 @@ impl Scene {
         }
     }
 
-    /// Checks the world and builds the model.
+    /// Checks the run settings and the world, and builds the model.
     pub fn build(&self) -> Result<BuiltScene, Diagnostics> {
+        if !self.run.ignored.is_empty() {
+            return Err(self.placed(self.run.ignored.clone()));
+        }
+        self.build_recorded()
+    }
+
+    /// Checks the world and builds the model, for a run that was recorded by this or an earlier version. Settings that
+    /// the run ignored are no errors then.
+    pub fn build_recorded(&self) -> Result<BuiltScene, Diagnostics> {
         let crowd = match &self.world {
             World::Planar(world) => crowd(world),
             World::Spatial(world) => crowd(world),
@@ -123,7 +132,7 @@ impl Scene {
             World::Spatial(world) => world.clone().build().map(Model::Spatial),
         };
         let model = model.map_err(|mistakes| self.mistakes(&mistakes))?;
-        let RunSettings { duration, h, scheme, accuracy, record } = self.run.clone();
+        let RunSettings { duration, h, scheme, accuracy, record, .. } = self.run.clone();
         let state = match &self.start {
             None => model.state(),
             Some(start) => {

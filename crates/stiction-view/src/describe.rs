@@ -25,6 +25,8 @@ pub struct Description {
     pub joints: Vec<Joint>,
     /// Springs between two bodies.
     pub springs: Vec<Spring>,
+    /// Contacts have forces at the instant of a frame, not impulses over a step.
+    pub forces: bool,
 }
 
 /// Body as it is drawn.
@@ -196,6 +198,7 @@ impl WorldQuery for Describe<'_> {
             gravity: world.gravity.components().to_vec(),
             joints: world.joints().filter_map(|(_, j)| joint(j)).collect(),
             springs: world.forces().filter_map(|(_, f)| spring(f)).collect(),
+            forces: false,
             bodies,
         }
     }

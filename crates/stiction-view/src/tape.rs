@@ -49,6 +49,13 @@ impl Tape {
         })
     }
 
+    /// Tape of a run to an accuracy, whose reports have forces at the instant of a frame.
+    #[must_use]
+    pub fn with_forces(mut self) -> Self {
+        self.description.forces = true;
+        self
+    }
+
     /// Adds a step and the state after it. A state of another model is an error.
     pub fn add(&mut self, model: &Model, state: &State, report: &StepReport) -> Result<(), StepError> {
         model.check_state(state)?;

@@ -68,6 +68,16 @@ pub enum StepError {
     /// Accuracy that is not positive and finite.
     #[error("accuracy {0}: it must be positive and finite")]
     Accuracy(f64),
+    /// Scheme with settings that a run to an accuracy would ignore.
+    #[error(
+        "a run to an accuracy would ignore these settings of the scheme: {}; take Scheme::accurate(), of which it uses \
+         solver and restitution_speed, or make steps of fixed size",
+        settings.join(", ")
+    )]
+    IgnoredScheme {
+        /// Names of the settings.
+        settings: Vec<&'static str>,
+    },
     /// Event limit reached: events accumulate.
     #[error(
         "step at t = {t} s: more than {limit} events; take smaller steps, more restitution or an Euler scheme"

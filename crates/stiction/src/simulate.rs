@@ -199,6 +199,9 @@ impl<S: System> Simulation<S> {
 
     /// Run to time `until` [s] with steps as large as `accuracy` allows, never across a located event. Collects the value
     /// of `pick` at each of `times`, in ascending order. Each of these costs a step, and is as accurate as one.
+    ///
+    /// `accuracy` decides the steps. Of the scheme such a run uses `solver` and `restitution_speed`; a scheme with other
+    /// settings, which it would ignore, is an error ([`Scheme::ignored_by_accuracy`]).
     pub fn run_to_accuracy<T>(
         &mut self,
         until: f64,

@@ -5,18 +5,18 @@ use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
 use stiction::{Accuracy, Scheme, State, StepError};
 use stiction_journal::JournalHeader;
-use stiction_scene::{BuiltScene, Model, RecordSettings, Scene, scheme_named, scheme_names};
+use stiction_scene::{BuiltScene, Diagnostics, Model, RecordSettings, Scene, scheme_named, scheme_names};
 
 /// Settings of the command line that replace those of the scene.
 #[derive(clap::Args, Default)]
 pub(crate) struct Overrides {
-    /// Scheme by name, instead of the scene's
+    /// Scheme of fixed steps by name, instead of the scene's scheme or accuracy
     #[arg(long)]
     scheme: Option<String>,
     /// Step size [s], instead of the scene's
     #[arg(long, value_name = "SECONDS", conflicts_with = "accuracy", allow_negative_numbers = true)]
     h: Option<f64>,
-    /// Error tolerance of a step [m, rad, m/s, rad/s], instead of a step size: adaptive steps of second order
+    /// Error tolerance of a step [m, rad, m/s, rad/s], instead of the scene's scheme: adaptive steps of second order
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true)]
     accuracy: Option<f64>,
     /// End time [s], instead of the scene's duration
@@ -46,13 +46,19 @@ impl RunPlan {
     pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<Self, BadInput> {
         let bytes = check::bytes(path).map_err(|error| BadInput::file(path, &error))?;
         let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
-        Self::new(&bytes, &path.display().to_string(), &name, overrides)
+        Self::new(&bytes, &path.display().to_string(), &name, overrides, Scene::build)
     }
 
-    /// Reads a scene from bytes; `shown` names it in error messages.
-    fn new(bytes: &[u8], shown: &str, name: &str, overrides: &Overrides) -> Result<Self, BadInput> {
+    /// Reads a scene from bytes and builds it; `shown` names it in error messages.
+    fn new(
+        bytes: &[u8],
+        shown: &str,
+        name: &str,
+        overrides: &Overrides,
+        build: fn(&Scene) -> Result<BuiltScene, Diagnostics>,
+    ) -> Result<Self, BadInput> {
         let scene = Scene::from_bytes(bytes, shown).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
-        let built = scene.build().map_err(|e| BadInput(format!("{shown}\n{e}")))?;
+        let built = build(&scene).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
         let BuiltScene { model, state, mut scheme, mut h, mut accuracy, duration, record } = built;
         if let Some(wanted) = &overrides.scheme {
             scheme = scheme_of(wanted)?;
@@ -63,11 +69,16 @@ impl RunPlan {
             accuracy = None;
         }
         if let Some(tolerance) = overrides.accuracy {
-            accuracy = Some(Accuracy::of(positive("--accuracy", tolerance)?));
-            // a scene with an accuracy and without a scheme makes the same choice
-            if overrides.scheme.is_none() && scheme == Scheme::default() {
-                scheme = Scheme::accurate();
+            if let Some(wanted) = overrides.scheme.as_ref().filter(|_| scheme != Scheme::accurate()) {
+                return Err(BadInput(format!(
+                    "--scheme {wanted} --accuracy {tolerance}: a run to an accuracy does not use this scheme; leave out \
+                     one of them"
+                )));
             }
+            let tolerance = positive("--accuracy", tolerance)?;
+            accuracy = Some(Accuracy { tolerance, ..accuracy.unwrap_or_default() });
+            // the fixed steps of the scene are replaced, and with them all that the scheme says about them
+            scheme = Scheme { restitution_speed: scheme.restitution_speed, ..Scheme::accurate() };
         }
         if state.t + h == state.t {
             return Err(BadInput(format!("{shown}: {}", StepError::Clock { t: state.t, h })));
@@ -98,7 +109,8 @@ impl RunPlan {
     /// Plan of a recorded run, from the scene and the scheme in its journal.
     pub(crate) fn of_journal(path: &Path, header: &JournalHeader) -> Result<Self, BadInput> {
         let shown = format!("{}: scene in the journal", path.display());
-        let mut plan = Self::new(header.scene.as_bytes(), &shown, &header.name, &Overrides::default())?;
+        let bytes = header.scene.as_bytes();
+        let mut plan = Self::new(bytes, &shown, &header.name, &Overrides::default(), Scene::build_recorded)?;
         plan.scheme = serde_json::from_str(&header.scheme)
             .map_err(|e| BadInput(format!("{}: scheme in the journal: {e}", path.display())))?;
         plan.header = header.clone();

@@ -3,6 +3,8 @@
 use crate::common::{Folder, boxes, code, command, json, printed, records, stiction};
 use std::fs;
 use std::path::Path;
+use stiction::{Accuracy, Scheme};
+use stiction_journal::Journal;
 
 #[test]
 fn errors_in_a_scene_are_listed_with_their_lines() {
@@ -30,11 +32,67 @@ fn wrong_arguments_are_refused() {
         (&["--until", "-1"], "--until -1: the scene starts at 0 s"),
         (&["--out", "run.txt"], ".npz"),
         (&["--h", "0.1", "--accuracy", "1e-3"], "cannot be used with"),
+        (&["--scheme", "ah04", "--accuracy", "1e-3"], "does not use this scheme; leave out one of them"),
+        (&["--scheme", "default", "--accuracy", "1e-3"], "does not use this scheme"),
     ] {
         let output = command(&[&"run", &scene]).args(arguments).output().unwrap();
         assert_eq!(code(&output), 2, "{arguments:?}");
         assert!(printed(&output).contains(word), "{arguments:?}: {}", printed(&output));
     }
+}
+
+/// `--accuracy` replaces the fixed steps of a scene; settings that such a run uses stay, and `--scheme` replaces it.
+#[test]
+fn an_accuracy_of_the_command_line_replaces_the_scheme_of_the_scene() {
+    let folder = Folder::new("replaced");
+    let scheme = |run: &str, arguments: &[&str]| {
+        let text = boxes(0.01, 0.4).replace("step = 0.002 }", &format!("step = 0.002, {run} }}"));
+        let scene = folder.file("boxes.toml", &text);
+        let journal = folder.path("run.journal");
+        let run = command(&[&"run", &scene, &"--overwrite", &"--out", &journal]).args(arguments).output();
+        assert_eq!(code(run.as_ref().unwrap()), 0, "{}", printed(&run.unwrap()));
+        let header = Journal::open(&journal).unwrap().header().clone();
+        (serde_json::from_str::<Scheme>(&header.scheme).unwrap(), header.accuracy)
+    };
+    let (made, accuracy) =
+        scheme(r#"scheme = { name = "ah04", restitution_speed = 0.3 }"#, &["--accuracy", "1e-4"]);
+    assert_eq!(made, Scheme { restitution_speed: Some(0.3), ..Scheme::accurate() });
+    assert_eq!(accuracy, Some(Accuracy::of(1e-4)));
+    // other settings of an accuracy stay
+    let table = "accuracy = { tolerance = 1e-3, largest_step = 0.01 }";
+    let (_, accuracy) = scheme(table, &["--accuracy", "1e-5"]);
+    assert_eq!(accuracy, Some(Accuracy { largest_step: 0.01, ..Accuracy::of(1e-5) }));
+    let (made, accuracy) = scheme(table, &["--scheme", "st00"]);
+    assert_eq!((made, accuracy), (Scheme::st00(), None));
+    let (made, accuracy) = scheme(table, &["--scheme", "accurate", "--accuracy", "1e-4"]);
+    assert_eq!((made, accuracy.map(|a| a.tolerance)), (Scheme::accurate(), Some(1e-4)));
+}
+
+/// Journals of earlier versions may hold a scene that names a scheme beside an accuracy: they can still be read.
+#[test]
+fn a_recorded_scene_with_an_ignored_scheme_is_read() {
+    let folder = Folder::new("ignored");
+    let text = boxes(0.01, 0.4);
+    let scene = folder.file("boxes.toml", &text);
+    let journal = folder.path("run.journal");
+    let output = stiction(&[&"run", &scene, &"--out", &journal, &"--accuracy", &"1e-4"]);
+    assert_eq!(code(&output), 0, "{}", printed(&output));
+    let read = Journal::open(&journal).unwrap();
+    let ignored = text.replace("step = 0.002 }", "step = 0.002, accuracy = 1e-4, scheme = \"ah04\" }");
+    let header = stiction_journal::JournalHeader { scene: ignored.clone(), ..read.header().clone() };
+    let old = folder.path("old.journal");
+    let mut writer = stiction_journal::JournalWriter::create(&old, &header, read.start()).unwrap();
+    records(&journal).iter().for_each(|record| writer.append(record).unwrap());
+    drop(writer);
+    for command in ["verify", "convert"] {
+        let more: &[&str] = if command == "convert" { &["--to", "json"] } else { &[] };
+        let output = crate::common::command(&[&command, &old]).args(more).output().unwrap();
+        assert_eq!(code(&output), 0, "{command}: {}", printed(&output));
+    }
+    // but it is not run again
+    let output = stiction(&[&"run", &folder.file("ignored.toml", &ignored)]);
+    assert_eq!(code(&output), 2);
+    assert!(printed(&output).contains("does not use the scheme `ah04`"), "{}", printed(&output));
 }
 
 #[test]

@@ -57,11 +57,11 @@ const MAX_VELOCITIES: usize = 600;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoadSharing {
     /// Impulses of least change.
-    LeastChange,
+    Nearest,
     /// Impulses of least norm in their cones, in groups of bodies where a contact slips: there the motion depends on them.
-    LeastNormInSlip,
+    UniqueInSlip,
     /// Impulses of least norm in their cones.
-    LeastNorm,
+    Unique,
 }
 
 /// Newton's method with its storage, reused from problem to problem.
@@ -91,8 +91,10 @@ impl ModeNewton {
             let prepared = task.prepared();
             if equations.take_least_norm(step, &prepared, sharing) {
                 equations.write(step, &prepared, f64::NEG_INFINITY);
-                // what rounding left of the residual, by the least change
-                equations.descend(step, task, velocity);
+                // what rounding left of the residual, by the least change; reported impulses stay in their cones
+                if sharing != LoadSharing::Unique {
+                    equations.descend(step, task, velocity);
+                }
             }
         }
         task.certify(&equations.z)

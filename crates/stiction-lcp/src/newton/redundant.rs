@@ -36,8 +36,8 @@ impl ModeEquations {
         sharing: LoadSharing,
     ) -> bool {
         let slips = |row: &ActiveRow| matches!(row.kind, RowKind::Normal(_, f) if f != [0.0; 2]);
-        let takes = |row: &ActiveRow| sharing == LoadSharing::LeastNorm || slips(row);
-        if sharing == LoadSharing::LeastChange || !self.rows.iter().any(takes) {
+        let takes = |row: &ActiveRow| sharing == LoadSharing::Unique || slips(row);
+        if sharing == LoadSharing::Nearest || !self.rows.iter().any(takes) {
             return false;
         }
         let mut changed = false;

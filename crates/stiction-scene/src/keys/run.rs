@@ -219,12 +219,12 @@ pub(super) const RUN: Table = table(
         optional(
             "scheme",
             ValueKind::Either(&ValueKind::Choice(SCHEMES), &ValueKind::Table(&SCHEME)),
-            "Scheme, by name or with settings. Default: default, or accurate if `accuracy` is given.",
+            "Scheme of fixed steps, by name or with settings. Default: default. Beside `accuracy` only \"accurate\" with tolerance, loosest, method and restitution_speed.",
         ),
         optional(
             "accuracy",
             ValueKind::Either(&ABOVE_0, &ValueKind::Table(&ACCURACY)),
-            "Error tolerance of a step [m, rad, m/s, rad/s]: adaptive steps, instead of `step`.",
+            "Error tolerance of a step [m, rad, m/s, rad/s]: adaptive steps, instead of fixed ones. `step` is then the time between records.",
         ),
     ],
 );

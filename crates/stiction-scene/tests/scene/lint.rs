@@ -120,8 +120,6 @@ fn unusual_run_settings() {
         "more than the size of the smallest body",
     );
     assert_warning(&run("{ duration = 1e8 }"), "run", "1.0e10 steps");
-    let first_order = "{ duration = 1.0, accuracy = 1e-6, scheme = \"ah04\" }";
-    assert_warning(&run(first_order), "run.scheme", "makes steps of second order");
     assert_warning(
         &run("{ duration = 1.0, accuracy = 1e-15 }"),
         "run.accuracy",

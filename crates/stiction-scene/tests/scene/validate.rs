@@ -54,6 +54,36 @@ at = [0.0, 0.0]
 }
 
 #[test]
+fn a_run_to_an_accuracy_takes_no_scheme_that_it_ignores() {
+    let scene = |scheme: &str| {
+        format!(
+            "format = 1\ndimension = 2\n[run]\nduration = 1.0\naccuracy = 1e-6\nscheme = {scheme}\n\
+             [[bodies]]\nname = \"a\"\nmass = 1.0\ninertia = 1.0\n"
+        )
+    };
+    for name in ["default", "ah04", "cp03", "st00"] {
+        for scheme in [format!("\"{name}\""), format!("{{ name = \"{name}\", passes = 2 }}")] {
+            let found = located_errors(&scene(&scheme));
+            assert_eq!(found.len(), 1, "{found:?}");
+            let (line, column, key, message) = &found[0];
+            assert_eq!((*line, *column, key.as_str()), (6, 10, "run.scheme"));
+            assert!(message.contains(&format!("does not use the scheme `{name}`")), "{message}");
+        }
+    }
+    let found = located_errors(&scene(
+        "{ name = \"accurate\", tolerance = 1e-11, middle = \"tangent\", passes = 1 }",
+    ));
+    let keys: Vec<&str> = found.iter().map(|f| f.2.as_str()).collect();
+    assert_eq!(keys, ["run.scheme.middle", "run.scheme.passes"]);
+    assert!(found[0].3.contains("does not use `middle` of a scheme; remove it"), "{}", found[0].3);
+    for used in
+        ["\"accurate\"", "\"pagt06\"", "{ name = \"accurate\", tolerance = 1e-11, restitution_speed = 0.1 }"]
+    {
+        assert_eq!(located_errors(&scene(used)), [], "{used}");
+    }
+}
+
+#[test]
 fn errors_of_the_world_have_their_line() {
     let text = format!(
         "{PLANE}

@@ -147,6 +147,27 @@ impl Scheme {
         Self::of(Level::Baumgarte { alpha })
     }
 
+    /// Names of the settings that a run to an accuracy would ignore. It uses `solver` and `restitution_speed` of a scheme;
+    /// all others must be those of [`Scheme::accurate`], or of the default for simulations that were given none.
+    pub fn ignored_by_accuracy(&self) -> Vec<&'static str> {
+        let own = Self { solver: Self::default().solver, restitution_speed: None, ..*self };
+        let plain = |scheme: Self| Self { solver: Self::default().solver, restitution_speed: None, ..scheme };
+        let (accurate, default) = (plain(Self::accurate()), plain(Self::default()));
+        if own == accurate || own == default {
+            return Vec::new();
+        }
+        let differs = [
+            ("level", own.level != accurate.level),
+            ("implicit_springs", own.implicit_springs != accurate.implicit_springs),
+            ("implicit_gyroscopic", own.implicit_gyroscopic != accurate.implicit_gyroscopic),
+            ("friction", own.friction != accurate.friction),
+            ("active", own.active != accurate.active),
+            ("reduction", own.reduction != accurate.reduction),
+            ("passes", own.passes != accurate.passes),
+        ];
+        differs.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect()
+    }
+
     /// Adds post-stabilization of at most this many passes. CP03
     #[must_use]
     pub fn post_stabilized(self, passes: usize) -> Self {

@@ -2,7 +2,10 @@
 
 use nalgebra::{Isometry2, Point2, Vector2};
 use stiction::planar::{Attached, Body, Joint, Mass, Model, Shape, World};
-use stiction::{Accuracy, AccurateMethod, Material, Scheme, Simulation, StepError};
+use stiction::{
+    Accuracy, AccurateMethod, Level, Material, Midpoint, Reduction, Scheme, Simulation, StepError,
+    Trapezoidal,
+};
 
 /// Double pendulum with rods of length 1 m at a wall x ≥ 0, from angles (π/3, π/5) at rest, e = 0.1.
 fn pendulum(g: f64) -> Model {
@@ -27,6 +30,37 @@ fn pendulum(g: f64) -> Model {
     let rod = Joint::distance("second rod", &world, (one, first), (two, second)).colliding();
     world.add_joint(rod);
     world.build().unwrap()
+}
+
+/// `Accuracy` decides the steps of a run to an accuracy; a scheme that would be ignored is an error.
+#[test]
+fn a_scheme_that_would_be_ignored_is_refused() {
+    let run = |scheme: Scheme| {
+        let mut simulation = Simulation::new(pendulum(9.8)).with_scheme(scheme);
+        let state = simulation.state().clone();
+        let ended = simulation.run_to_accuracy(0.1, &Accuracy::of(1e-6), &[], |_, _| ()).map(|_| ());
+        assert_eq!(ended.is_err(), *simulation.state() == state);
+        ended
+    };
+    let accurate = Scheme::accurate();
+    for used in [
+        Scheme::default(),
+        accurate,
+        Scheme { restitution_speed: Some(0.1), ..accurate },
+        Scheme { solver: Scheme::default().solver, ..accurate },
+    ] {
+        assert_eq!(run(used), Ok(()), "{used:?}");
+    }
+    let ahead = Trapezoidal { middle: Midpoint::Ahead, ..Trapezoidal::default() };
+    for (scheme, settings) in [
+        (Scheme::ah04(), vec!["level"]),
+        (Scheme::st00().post_stabilized(2), vec!["level", "passes"]),
+        (accurate.post_stabilized(1), vec!["passes"]),
+        (Scheme { reduction: Reduction::Off, ..accurate }, vec!["reduction"]),
+        (Scheme { level: Level::Trapezoidal(ahead), ..accurate }, vec!["level"]),
+    ] {
+        assert_eq!(run(scheme), Err(StepError::IgnoredScheme { settings }));
+    }
 }
 
 fn off_the_rods(q: &[f64]) -> f64 {

@@ -51,6 +51,7 @@ impl RunOutcome {
                 EventKind::Slip => 'L',
                 EventKind::Stick => 'S',
                 EventKind::Reversal => 'R',
+                EventKind::FirstOrder => 'F',
             };
             let place = match event.constraint {
                 ConstraintId::Contact(id) => id.pair.b.0 as usize,

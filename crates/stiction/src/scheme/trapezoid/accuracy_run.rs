@@ -56,6 +56,10 @@ pub(crate) fn run<S: System + ?Sized>(
     workspace: &mut SecondOrderWorkspace,
 ) -> Result<AccuracyReport, StepError> {
     let AccuracyRequest { scheme, accuracy, until, mut samples, evidence } = request;
+    let settings = scheme.ignored_by_accuracy();
+    if !settings.is_empty() {
+        return Err(StepError::IgnoredScheme { settings });
+    }
     if !(accuracy.tolerance.is_finite() && accuracy.tolerance > 0.0) {
         return Err(StepError::Accuracy(accuracy.tolerance));
     }
