@@ -105,20 +105,20 @@ fn verify_first_order<S: System + ?Sized>(
         return Err("a step of first order with other records".to_string());
     };
     let start = State { memory: Memory::default(), ..replay.state.clone() };
-    let mut solve = |from: &State, solve: &FirstOrderSolve, size: f64| {
-        if solve.q.len() != from.q.len() || solve.v.len() != from.v.len() || solve.report.h != size {
+    let mut follow = |from: &State, made: &FirstOrderSolve, size: f64| {
+        if made.q.len() != from.q.len() || made.v.len() != from.v.len() || made.report.h != size {
             return Err("a step of first order of another size".to_string());
         }
-        let mut end = State { t: from.t + size, q: solve.q.clone(), v: solve.v.clone(), ..State::default() };
+        let mut end = State { t: from.t + size, q: made.q.clone(), v: made.v.clone(), ..State::default() };
         end.memory.h = remaining_correction_time(from, size);
-        let record = RecordedStep { before: from, after: &end, report: &solve.report };
-        let scheme = replay.first_order_scheme(solve.without_restitution);
+        let record = RecordedStep { before: from, after: &end, report: &made.report };
+        let scheme = replay.first_order_scheme(made.without_restitution);
         euler::verify(system, &scheme, record, verdict);
         Ok(State { memory: Memory::default(), ..end })
     };
-    let whole = solve(&start, whole, size)?;
-    let middle = solve(&start, first, 0.5 * size)?;
-    let end = solve(&middle, second, 0.5 * size)?;
+    let whole = follow(&start, whole, size)?;
+    let middle = follow(&start, first, 0.5 * size)?;
+    let end = follow(&middle, second, 0.5 * size)?;
     let error = difference(&whole, &end);
     let cache = std::mem::take(&mut replay.state.memory.cache);
     replay.state = end;

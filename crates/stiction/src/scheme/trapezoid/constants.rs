@@ -251,9 +251,9 @@ pub(super) const ROOT_START_RELATIVE: f64 = SIMULTANEOUS_TIME_RELATIVE * 1e-3;
 /// Above: events are located late.
 pub(super) const ROOT_TOLERANCE: f64 = 2.0 * f64::EPSILON;
 
-/// Value of an event function that counts as a root, relative as above. Default 1e-14, range 1e-15 to 1e-12: far below
-/// [`EVENT_ROUND_OFF`]. Below: steps for round-off. Above: events are located late.
-pub(super) const ROOT_VALUE: f64 = 1e-14;
+/// Value of an event function that counts as a root, relative as above. Default 4e-16, range 1e-16 to 1e-12. Below:
+/// steps for round-off. Above: gaps are left that much open or closed.
+pub(super) const ROOT_VALUE: f64 = 4e-16;
 
 /// First width of the bracket around a guessed root, relative to the end of its interval. Default 1e-6, range 1e-9 to
 /// 1e-3. Below: more widenings. Above: more iterations inside.

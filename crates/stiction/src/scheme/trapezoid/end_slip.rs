@@ -34,11 +34,11 @@ struct EndSlip {
 /// Course of a slip in a substep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SlipCourse {
-    /// It goes on, and its direction may turn.
+    /// Slip that goes on; its direction may turn.
     Turns,
-    /// It ends: friction keeps its direction, and the slip comes out negative.
+    /// Slip that ends: friction keeps its direction, and the slip comes out negative.
     Ends,
-    /// It has not begun, and does not begin in this substep: the contact sticks.
+    /// Slip that has not begun, and does not begin in this substep: the contact sticks.
     Held,
 }
 

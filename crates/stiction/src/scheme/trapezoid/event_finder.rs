@@ -365,7 +365,7 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         self.least_function(functions, &at, &self.from.active.constraints)
     }
 
-    /// Its value.
+    /// Least value of some functions there.
     fn value_on_cubic(
         &mut self,
         functions: &[EventFunction],

@@ -41,7 +41,7 @@ pub(super) fn interpolate<S: System + ?Sized>(
 }
 
 /// Root of a function that is positive at `low` and negative at `high`, by Brent's method: to a value of at most
-/// `least`, or as exactly as its place can be told.
+/// `least`, or to the round-off of its place.
 pub(super) fn brent(
     f: &mut impl FnMut(f64) -> Result<f64, StepError>,
     (low, at_low): (f64, f64),
