@@ -93,6 +93,10 @@ const PROXIMAL_DECREASE: f64 = 1e-2;
 /// Outer iterations end at this residual.
 const RESIDUAL: f64 = 1e-13;
 
+/// Outer iterations that do not lower a residual above this end: there are no such forces. Smaller ends some that would
+/// have found them, larger takes longer where there are none. Sensible: 1e-5 to 1e-2.
+const LARGE_RESIDUAL: f64 = 1e-3;
+
 /// Limit on outer iterations: the last weight is reached after five, and repeated from there.
 const OUTER_LIMIT: usize = 12;
 
@@ -172,7 +176,8 @@ impl<'a> Dual<'a> {
             self.inner(weight, &centre)?;
             let residual = self.residual();
             // a smaller weight leaves a smaller residual, unless there are no such forces
-            if residual <= RESIDUAL || residual > 0.5 * before {
+            let stays = residual > 0.5 * before;
+            if residual <= RESIDUAL || stays && (weight <= LAST_PROXIMAL || residual > LARGE_RESIDUAL) {
                 break;
             }
             before = residual;

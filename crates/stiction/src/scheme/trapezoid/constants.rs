@@ -87,6 +87,10 @@ pub(super) const END_SLIP_TOLERANCE: f64 = 1e-6;
 /// Passes to find the slip at the end of an implicit substep. Default 30, range 10 to 100: most take three to five.
 pub(super) const MAX_END_SLIP_ITERATIONS: usize = 30;
 
+/// A slip that came out negative has ended if there is at most this part of it across its direction. Default 0.01, range
+/// 1e-4 to 0.1. Below: more passes to the end of a slip. Above: a slip that turns counts as ended.
+pub(super) const END_SLIP_ACROSS: f64 = 0.01;
+
 /// A slip whose pass went past zero is taken as this × as fast in the next one. Default 0.1, range 0.01 to 0.5.
 pub(super) const OVERSHOT_SLIP_FACTOR: f64 = 0.1;
 

@@ -6,8 +6,8 @@
 //! alone would multiply round-off by h ρ in each pass.
 
 use super::constants::{
-    END_SLIP_TOLERANCE, GUESSED_STICK_RELATIVE, MAX_END_SLIP_ITERATIONS, MAX_UNGUESSED_STIFFNESS,
-    MIN_END_SLIP_RELATIVE, MIN_SLIP_SPEED, OVERSHOT_SLIP_FACTOR,
+    END_SLIP_ACROSS, END_SLIP_TOLERANCE, GUESSED_STICK_RELATIVE, MAX_END_SLIP_ITERATIONS,
+    MAX_UNGUESSED_STIFFNESS, MIN_END_SLIP_RELATIVE, MIN_SLIP_SPEED, OVERSHOT_SLIP_FACTOR,
 };
 use super::context::{SolveContext, mobility};
 use super::slip_path::{slipping, start_slip};
@@ -82,9 +82,10 @@ impl EndSlip {
     fn renew(&mut self, slip: Vector2<f64>, least_speed: f64) -> f64 {
         let along = slip.dot(&self.direction);
         if along <= 0.0 {
-            // the slip ends, or the pass went too far: a stiffer damper tells
+            // the slip ends, or the pass went too far along it: a stiffer damper tells, if there is slip across
             self.speed *= OVERSHOT_SLIP_FACTOR;
-            if self.speed <= least_speed {
+            let across = (slip - along * self.direction).norm();
+            if across <= END_SLIP_ACROSS * along.abs() || self.speed <= least_speed {
                 self.course = SlipCourse::Ends;
             }
             return f64::INFINITY;
