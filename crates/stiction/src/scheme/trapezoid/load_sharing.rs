@@ -4,7 +4,7 @@
 
 use super::acceleration::AccelerationProblem;
 use super::constants::{CONE_CUT_RELATIVE, MAX_CONE_CUTS, NULL_SPACE_RELATIVE};
-use super::max_min::MaxMinProgram;
+use super::max_min::{MaxMinProgram, NoMaximum};
 use crate::state::ActiveConstraint;
 use crate::system::ConstraintId;
 use nalgebra::{DMatrix, DVector};
@@ -219,20 +219,22 @@ impl AccelerationProblem {
             let p = [0, 1].map(|j: usize| tangents[j].0 + tangents[j].1.dot(&even));
             bound.c + bound.g.dot(&even) - p[0].hypot(p[1])
         };
-        let slack = round.iter().map(rounded).fold(program.value(&even), f64::min);
-        if slack > 0.0 {
-            return slack;
+        let mut reached = round.iter().map(rounded).fold(program.value(&even), f64::min);
+        if reached > 0.0 {
+            return reached;
         }
-        let mut found = program.solve();
         for _ in 0..MAX_CONE_CUTS {
-            let Some((slack, z)) = &found else { return f64::INFINITY };
-            let (slack, z) = (*slack, z.clone());
-            let mut worst = slack;
+            let (greatest, z) = match program.solve() {
+                Ok(found) => found,
+                Err(NoMaximum::Unbounded) => return f64::INFINITY,
+                Err(NoMaximum::NotFound) => return reached,
+            };
+            let mut worst = greatest;
             for (bound, tangents) in &round {
                 let p = [0, 1].map(|j: usize| tangents[j].0 + tangents[j].1.dot(&z));
                 let size = p[0].hypot(p[1]);
                 let left = bound.c + bound.g.dot(&z) - size;
-                if left < slack - CONE_CUT_RELATIVE * size {
+                if left < greatest - CONE_CUT_RELATIVE * size {
                     worst = worst.min(left);
                     let d = p.map(|p| p / size);
                     let c = bound.c - d[0] * tangents[0].0 - d[1] * tangents[1].0;
@@ -240,16 +242,16 @@ impl AccelerationProblem {
                     program.add(c, &g);
                 }
             }
-            if worst >= slack {
-                return slack;
+            if worst >= greatest {
+                return greatest;
             }
-            found = program.solve();
+            reached = reached.max(worst);
         }
-        found.map_or(f64::INFINITY, |f| f.0)
+        reached
     }
 }
 
-/// Null space of a matrix, as columns; `None` if it is empty. By QR with pivoting: A P = Q [R₁ R₂], so that
+/// Orthonormal basis of the null space of a matrix, as columns; `None` if it is empty. By QR with pivoting: A P = Q [R₁ R₂], so that
 /// P (−R₁⁻¹R₂, I) spans it.
 fn null_space(mut matrix: DMatrix<f64>) -> Option<DMatrix<f64>> {
     let n = matrix.ncols();
@@ -281,5 +283,6 @@ fn null_space(mut matrix: DMatrix<f64>) -> Option<DMatrix<f64>> {
         }
         free[(order[rank + k], k)] = 1.0 / norms[order[rank + k]];
     }
-    Some(free)
+    // scaled alike in all directions, as the simplex method needs
+    Some(free.qr().q())
 }

@@ -25,6 +25,15 @@ pub(super) struct MaxMinProgram {
     age: usize,
 }
 
+/// Reason why a program has no greatest minimum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoMaximum {
+    /// The minimum is unbounded.
+    Unbounded,
+    /// The simplex method failed by round-off or by its limit of pivots.
+    NotFound,
+}
+
 /// Index of the first artificial column, beyond all others.
 const FIRST_ARTIFICIAL: usize = usize::MAX / 2;
 
@@ -49,14 +58,14 @@ impl MaxMinProgram {
         self.costs.iter().zip(self.columns.chunks_exact(self.n)).map(value).fold(f64::INFINITY, f64::min)
     }
 
-    /// Greatest minimum and a z that attains it; `None` if it is unbounded.
-    pub(super) fn solve(&mut self) -> Option<(f64, DVector<f64>)> {
+    /// Greatest minimum and a z that attains it.
+    pub(super) fn solve(&mut self) -> Result<(f64, DVector<f64>), NoMaximum> {
         let largest = self.costs.iter().fold(f64::MIN_POSITIVE, |m: f64, c| m.max(c.abs()));
         let cost =
             |j: usize, costs: &[f64]| if j < FIRST_ARTIFICIAL { costs[j] } else { ARTIFICIAL_COST * largest };
         for pivot in 0..MAX_SIMPLEX_PIVOTS {
             if self.age >= INVERSE_MAX_AGE {
-                self.invert()?;
+                self.invert().ok_or(NoMaximum::NotFound)?;
             }
             let basic_costs =
                 DVector::from_iterator(self.n, self.basis.iter().map(|&j| cost(j, &self.costs)));
@@ -64,7 +73,7 @@ impl MaxMinProgram {
             let Some(enters) = self.entering(&prices, largest, pivot > BLAND_AFTER) else {
                 // confirm with an inverse computed from the columns
                 if self.age > 0 {
-                    self.invert()?;
+                    self.invert().ok_or(NoMaximum::NotFound)?;
                     continue;
                 }
                 let y = self.inverse.column(self.n - 1);
@@ -72,12 +81,14 @@ impl MaxMinProgram {
                 let artificial: f64 = basic().filter(|(j, _)| **j >= FIRST_ARTIFICIAL).map(|(_, y)| *y).sum();
                 let slack =
                     basic().filter(|(j, _)| **j < FIRST_ARTIFICIAL).map(|(&j, y)| self.costs[j] * y).sum();
-                return (artificial < ARTIFICIAL_ZERO)
-                    .then(|| (slack, -prices.rows(0, self.n - 1).into_owned()));
+                if artificial >= ARTIFICIAL_ZERO {
+                    return Err(NoMaximum::Unbounded);
+                }
+                return Ok((slack, -prices.rows(0, self.n - 1).into_owned()));
             };
-            self.pivot(enters)?;
+            self.pivot(enters).ok_or(NoMaximum::NotFound)?;
         }
-        None
+        Err(NoMaximum::NotFound)
     }
 
     fn column(&self, j: usize) -> &[f64] {
@@ -151,7 +162,7 @@ mod tests {
         let diagonal = 0.5_f64.sqrt();
         program.add(0.0, &DVector::from_vec(vec![1.0, 0.0]));
         program.add(0.0, &DVector::from_vec(vec![0.0, 1.0]));
-        assert!(program.solve().is_none(), "a quadrant is unbounded");
+        assert_eq!(program.solve().unwrap_err(), NoMaximum::Unbounded, "a quadrant is unbounded");
         program.add(diagonal, &DVector::from_vec(vec![-diagonal, -diagonal]));
         let (radius, centre) = program.solve().unwrap();
         let expected = 1.0 / (2.0 + 2.0_f64.sqrt());
