@@ -17,6 +17,7 @@
 
 mod error;
 mod format2;
+mod format3;
 mod frame;
 mod reader;
 mod record;

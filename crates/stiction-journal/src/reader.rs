@@ -1,7 +1,8 @@
-//! Reader of journals: header, start state and steps, record by record, in format 3 or 2.
+//! Reader of journals: header, start state and steps, record by record, in format 4, 3 or 2.
 
 use crate::error::JournalError;
 use crate::format2;
+use crate::format3;
 use crate::frame::{self, Damage, DamageKind, FORMAT, FRAME_BYTES, MAGIC, OLDEST_FORMAT, PREAMBLE_BYTES};
 use crate::record::{JournalHeader, StepRecord};
 use serde::de::DeserializeOwned;
@@ -28,11 +29,13 @@ impl Journal {
         let mut file = BufReader::new(File::open(path).map_err(|e| JournalError::file(path, e))?);
         let format = read_format(path, &mut file)?;
         let mut records = RecordReader { file, next: 0, offset: PREAMBLE_BYTES };
-        let (header, start) = if format == FORMAT {
-            (records.expect(path)?, records.expect(path)?)
-        } else {
-            let header = records.expect::<format2::HeaderV2>(path)?;
-            (header.into(), records.expect::<format2::StateV2>(path)?.into())
+        let (header, start) = match format {
+            2 => {
+                let header = records.expect::<format2::HeaderV2>(path)?;
+                (header.into(), records.expect::<format2::StateV2>(path)?.into())
+            }
+            3 => (records.expect(path)?, records.expect::<format3::StateV3>(path)?.into()),
+            _ => (records.expect(path)?, records.expect(path)?),
         };
         Ok(Self { path: path.to_path_buf(), format, header, start, records, damage: None, ended: false })
     }
@@ -68,14 +71,11 @@ impl Journal {
     }
 
     fn next_step(&mut self) -> io::Result<ReadRecord<StepRecord>> {
-        if self.format == FORMAT {
-            return self.records.read();
-        }
         let accuracy = self.header.accuracy;
-        Ok(match self.records.read::<format2::StepV2>()? {
-            ReadRecord::Complete(step) => ReadRecord::Complete(step.into_record(accuracy.as_ref())),
-            ReadRecord::Damaged(damage) => ReadRecord::Damaged(damage),
-            ReadRecord::EndOfFile => ReadRecord::EndOfFile,
+        Ok(match self.format {
+            2 => self.records.read::<format2::StepV2>()?.map(|step| step.into_record(accuracy.as_ref())),
+            3 => self.records.read::<format3::RecordV3>()?.map(Into::into),
+            _ => self.records.read()?,
         })
     }
 }
@@ -135,6 +135,16 @@ enum ReadRecord<T> {
     Complete(T),
     Damaged(Damage),
     EndOfFile,
+}
+
+impl<T> ReadRecord<T> {
+    fn map<U>(self, convert: impl FnOnce(T) -> U) -> ReadRecord<U> {
+        match self {
+            Self::Complete(record) => ReadRecord::Complete(convert(record)),
+            Self::Damaged(damage) => ReadRecord::Damaged(damage),
+            Self::EndOfFile => ReadRecord::EndOfFile,
+        }
+    }
 }
 
 impl<F: Read> RecordReader<F> {

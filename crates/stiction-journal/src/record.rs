@@ -1,9 +1,10 @@
-//! Records of format 3: the header, and each step as the state after it with the simulator's own reports.
+//! Records of format 4: the header, and each step as the state after it with the simulator's own reports.
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use stiction::{
-    Accuracy, AccuracyReport, ContactMemory, ContactReport, JointReport, Memory, State, StepReport,
+    Accuracy, AccuracyReport, ContactMemory, ContactReport, JointReport, Memory, SolverMemory, State,
+    StepReport,
 };
 
 /// Description of a run: scene, scheme and settings.
@@ -45,6 +46,8 @@ struct EncodedRecord<'a> {
     accuracy: Option<Cow<'a, AccuracyReport>>,
     /// The impulses that the state remembers are those of the report, and left out of the state.
     impulses_in_report: bool,
+    /// The impulses of the solver that the state remembers are those of the evidence, and left out of the state.
+    solver_in_evidence: bool,
     /// The events and impacts of the accuracy report are those of the report, and left out of the former.
     events_in_report: bool,
 }
@@ -63,11 +66,18 @@ impl<'a> From<&'a StepRecord> for EncodedRecord<'a> {
             && memory.joints == joint_impulses(&report.joints);
         let events_in_report =
             accuracy.as_ref().is_some_and(|a| a.events == report.events && a.impacts == report.impacts);
-        let state = if impulses_in_report {
-            let (contacts, joints) = (Vec::new(), Vec::new());
+        let evidence = report.evidence.as_ref();
+        let solver_in_evidence = evidence.is_some_and(|e| e.solver == memory.solver);
+        let state = if impulses_in_report || solver_in_evidence {
+            let (contacts, joints) = if impulses_in_report {
+                (Vec::new(), Vec::new())
+            } else {
+                (memory.contacts.clone(), memory.joints.clone())
+            };
+            let solver = if solver_in_evidence { SolverMemory::default() } else { memory.solver.clone() };
             let (h, after_impact) = (memory.h, memory.after_impact);
             let (cache, active) = (memory.cache.clone(), memory.active.clone());
-            let memory = Memory { h, cache, contacts, joints, active, after_impact };
+            let memory = Memory { h, cache, contacts, joints, active, after_impact, solver };
             Cow::Owned(State { t: state.t, q: state.q.clone(), v: state.v.clone(), memory })
         } else {
             Cow::Borrowed(state)
@@ -82,23 +92,48 @@ impl<'a> From<&'a StepRecord> for EncodedRecord<'a> {
                 Cow::Borrowed(accuracy)
             }
         });
-        Self { state, report: Cow::Borrowed(report), accuracy, impulses_in_report, events_in_report }
+        let report = Cow::Borrowed(report);
+        Self { state, report, accuracy, impulses_in_report, solver_in_evidence, events_in_report }
     }
 }
 
 impl From<EncodedRecord<'_>> for StepRecord {
     fn from(encoded: EncodedRecord) -> Self {
-        let (mut state, report) = (encoded.state.into_owned(), encoded.report.into_owned());
-        if encoded.impulses_in_report {
+        let EncodedRecord { impulses_in_report, solver_in_evidence, events_in_report, .. } = encoded;
+        let EncodedRecord { state, report, accuracy, .. } = encoded;
+        let (mut state, report) = (state.into_owned(), report.into_owned());
+        if let Some(evidence) = report.evidence.as_ref().filter(|_| solver_in_evidence) {
+            state.memory.solver.clone_from(&evidence.solver);
+        }
+        let shared = SharedLists { impulses_in_report, events_in_report };
+        shared.restore(state, report, accuracy.map(Cow::into_owned))
+    }
+}
+
+/// Lists of a record that are left out because they repeat a list of the step report.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SharedLists {
+    pub(crate) impulses_in_report: bool,
+    pub(crate) events_in_report: bool,
+}
+
+impl SharedLists {
+    /// Record with its lists put back.
+    pub(crate) fn restore(
+        self,
+        mut state: State,
+        report: StepReport,
+        mut accuracy: Option<AccuracyReport>,
+    ) -> StepRecord {
+        if self.impulses_in_report {
             state.memory.contacts = contact_memories(&report.contacts);
             state.memory.joints = joint_impulses(&report.joints);
         }
-        let mut accuracy = encoded.accuracy.map(Cow::into_owned);
-        if let Some(accuracy) = accuracy.as_mut().filter(|_| encoded.events_in_report) {
+        if let Some(accuracy) = accuracy.as_mut().filter(|_| self.events_in_report) {
             accuracy.events.clone_from(&report.events);
             accuracy.impacts.clone_from(&report.impacts);
         }
-        Self { state, report, accuracy }
+        StepRecord { state, report, accuracy }
     }
 }
 

@@ -15,6 +15,9 @@ use stiction::State;
 /// program loses none of them, a power failure those of this interval.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Older format whose states continue bit by bit: its journals are copied into the format of today when they are resumed.
+const RENEWABLE_FORMAT: u32 = 3;
+
 /// Journal open for appending.
 #[derive(Debug)]
 pub struct JournalWriter {
@@ -52,11 +55,15 @@ impl JournalWriter {
     }
 
     /// Opens a journal for appending: hands every recorded step to `each` and cuts off an incomplete last record.
-    /// Damage anywhere else is an error, and nothing is cut off. A journal of an older format is an error.
+    /// Damage anywhere else is an error, and nothing is cut off. A journal of format 3 is first copied into the format of
+    /// today, beside the file, and the copy takes its place. Format 2 is an error.
     pub fn resume(path: &Path, mut each: impl FnMut(StepRecord)) -> Result<Self, JournalError> {
         // opened for writing before hours of records are read
         let mut file = OpenOptions::new().write(true).open(path).map_err(|e| JournalError::file(path, e))?;
         let mut journal = Journal::open(path)?;
+        if journal.format() == RENEWABLE_FORMAT {
+            return Self::renew(path, journal, each);
+        }
         if journal.format() != FORMAT {
             return Err(JournalError::NotResumable { path: path.to_path_buf(), found: journal.format() });
         }
@@ -74,6 +81,30 @@ impl JournalWriter {
         file.seek(SeekFrom::Start(end)).map_err(|e| JournalError::file(path, e))?;
         let path = path.to_path_buf();
         Ok(Self { path, file, records, end, last_sync: Instant::now(), buffer: Vec::new() })
+    }
+
+    /// Copies a journal of format 3 into the format of today, and opens it for appending.
+    fn renew(
+        path: &Path,
+        mut journal: Journal,
+        mut each: impl FnMut(StepRecord),
+    ) -> Result<Self, JournalError> {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".new");
+        let mut writer = Self::replace(Path::new(&beside), journal.header(), journal.start())?;
+        for record in &mut journal {
+            let record = record?;
+            writer.write(&record)?;
+            each(record);
+        }
+        if let Some(damage) = journal.damage().filter(|damage| !damage.is_torn()) {
+            let _ = std::fs::remove_file(&beside);
+            return Err(JournalError::Damaged { path: path.to_path_buf(), damage });
+        }
+        writer.sync()?;
+        std::fs::rename(&beside, path).map_err(|e| JournalError::file(path, e))?;
+        writer.path = path.to_path_buf();
+        Ok(writer)
     }
 
     /// Appends a step. On an error the journal ends with the last step that was appended.

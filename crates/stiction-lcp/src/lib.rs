@@ -105,4 +105,4 @@ pub use problem::{
 pub use profile::{Phase, Profile};
 pub use proof::{Farkas, number_or_infinity};
 pub use solution::{Fallback, LcpError, Solution, Stage, WarmStart, Work};
-pub use solve::{Method, Solver, Workspace, solve};
+pub use solve::{Method, Solver, Unique, Workspace, solve};

@@ -112,6 +112,8 @@ impl From<&Solution> for WarmStart {
 pub struct Work {
     /// Method that found the solution.
     pub stage: Stage,
+    /// `true` if the impulses of the warm start were accepted as they are.
+    pub held: bool,
     /// Number of pivots of Lemke's method.
     pub pivots: usize,
     /// Number of refactorizations of a basis.

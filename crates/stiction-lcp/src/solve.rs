@@ -14,7 +14,7 @@ use crate::newton::{LoadSharing, ModeNewton};
 use crate::problem::{LocalProblem, Problem, StepProblem};
 use crate::profile::Profile;
 use crate::solution::{LcpError, Solution, WarmStart};
-use crate::structured::StructuredWorkspace;
+use crate::structured::{Determined, StructuredWorkspace};
 use crate::task::{TaskStorage, Tolerances};
 use dispatch::Dispatch;
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,18 @@ pub struct Workspace {
     methods: MethodStorage,
 }
 
+/// Request for unique impulses.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unique<'a> {
+    /// Weight of the impulses of each contact in the norm; 1 beyond the end. Moments are divided by a length so.
+    pub weights: &'a [f64],
+    /// Unique impulses of a similar step, from which the search starts; or empty.
+    pub guess: &'a [f64],
+    /// Whether the caller knows the unique impulses of a solution that holds the impulses of its warm start: then only
+    /// [`Workspace::determined`] is found for it.
+    pub is_known: bool,
+}
+
 /// Storage of each method.
 #[derive(Debug, Clone, Default)]
 struct MethodStorage {
@@ -110,6 +122,8 @@ struct MethodStorage {
     newton: ModeNewton,
     structured: StructuredWorkspace,
     z: Vec<f64>,
+    /// Unique impulses of the last solution, where they differ.
+    unique: Option<Candidate>,
 }
 
 impl Workspace {
@@ -120,25 +134,73 @@ impl Workspace {
         solver: &Solver,
         warm_start: Option<&WarmStart>,
     ) -> Result<Solution, LcpError> {
-        let problem = problem.into();
+        self.solve_with(problem.into(), solver, warm_start, None)
+    }
+
+    /// [`solve()`], and then the unique impulses of the solution's motion: those of least norm among all impulses that
+    /// cause it. [`Workspace::unique`] and [`Workspace::determined`] show them. The convex relaxation and friction
+    /// polygons in space have none.
+    pub fn solve_unique(
+        &mut self,
+        step: &StepProblem,
+        solver: &Solver,
+        warm_start: Option<&WarmStart>,
+        unique: &Unique,
+    ) -> Result<Solution, LcpError> {
+        self.solve_with(Problem::Step(step), solver, warm_start, Some(unique))
+    }
+
+    /// Unique impulses of the motion that the impulses `z` cause: [`Workspace::solve_unique`] without a solve. Returns
+    /// `z` with its certificate. An error if `z` is no solution within `tolerance`.
+    pub fn unique_from(
+        &mut self,
+        step: &StepProblem,
+        tolerance: f64,
+        z: &[f64],
+        unique: &Unique,
+    ) -> Result<Solution, LcpError> {
+        let solver = Solver { tolerance, ..Solver::default() };
+        self.with_dispatch(Problem::Step(step), &solver, |d| d.unique_from(z, unique))?
+    }
+
+    /// Unique impulses of the last step that were asked for, with their certificate; `None` where the impulses of the
+    /// solution are the only ones, or where none were found.
+    pub fn unique(&self) -> Option<&Candidate> {
+        self.methods.unique.as_ref()
+    }
+
+    /// Whether the impulse of each contact and each joint row is the same for all impulses that cause the motion, after
+    /// unique impulses were asked for. `false` means that it is not known to be.
+    pub fn determined(&self) -> (&[bool], &[bool]) {
+        let Determined { contacts, joints, .. } = self.methods.structured.determined();
+        (contacts, joints)
+    }
+
+    fn solve_with(
+        &mut self,
+        problem: Problem,
+        solver: &Solver,
+        warm_start: Option<&WarmStart>,
+        unique: Option<&Unique>,
+    ) -> Result<Solution, LcpError> {
         match (solver.method, problem) {
             (_, Problem::Local(local)) => self.solve_local(local, solver, warm_start),
             (Method::Convex(lemke), Problem::Step(step)) => {
                 let relaxed = step.relaxed(&[]);
-                self.run(Problem::Step(&relaxed), solver, warm_start, |d| d.lemke(&lemke, warm_start))
+                self.run(Problem::Step(&relaxed), solver, warm_start, unique, |d| d.lemke(&lemke, warm_start))
             }
             (Method::FixedPoint(rounds), Problem::Step(step)) => {
-                self.run(problem, solver, warm_start, |d| d.fixed_point(step, None, rounds))
+                self.run(problem, solver, warm_start, unique, |d| d.fixed_point(step, None, rounds))
             }
             (Method::Convex(_) | Method::FixedPoint(_), problem) => {
                 problem.check()?;
                 Err(solver.method.unsupported("a problem without bodies"))
             }
             (Method::Chain(chain), problem) => {
-                self.run(problem, solver, warm_start, |d| d.chain(&chain, warm_start))
+                self.run(problem, solver, warm_start, unique, |d| d.chain(&chain, warm_start))
             }
             (Method::Lemke(lemke), problem) => {
-                self.run(problem, solver, warm_start, |d| d.pivot(&lemke, warm_start))
+                self.run(problem, solver, warm_start, unique, |d| d.pivot(&lemke, warm_start))
             }
             // the solutions are asked for, not the cheapest one: no warm start
             (Method::Enumerate(enumerate), problem) => {
@@ -231,17 +293,24 @@ impl Workspace {
         self.task.recycle(candidate);
     }
 
-    /// Checks the problem, tries warm start and zero, then `method`.
+    /// Checks the problem, tries warm start and zero, then `method`; then makes the impulses unique if asked to.
     fn run(
         &mut self,
         problem: Problem,
         solver: &Solver,
         warm_start: Option<&WarmStart>,
+        unique: Option<&Unique>,
         method: impl FnOnce(&mut Dispatch) -> Result<Solution, LcpError>,
     ) -> Result<Solution, LcpError> {
-        self.with_dispatch(problem, solver, |dispatch| match dispatch.cheap(warm_start) {
-            Some(solution) => Ok(solution),
-            None => method(dispatch),
+        self.with_dispatch(problem, solver, |dispatch| {
+            let solution = match dispatch.cheap(warm_start) {
+                Some(solution) => solution,
+                None => method(dispatch)?,
+            };
+            if let Some(unique) = unique {
+                dispatch.find_unique(&solution, unique);
+            }
+            Ok(solution)
         })?
     }
 

@@ -137,6 +137,13 @@ impl<'a> Task<'a, '_> {
         self.storage.recycle(candidate);
     }
 
+    /// Keeps storage for one more candidate of the size of this one.
+    pub(crate) fn keep_spare(&mut self, candidate: &Candidate) {
+        if self.storage.spare.is_empty() {
+            self.storage.spare.push(candidate.clone());
+        }
+    }
+
     /// Velocity of a step with the impulses `z`, computed as its certificate computes it.
     pub(crate) fn velocity(&mut self, z: &[f64], out: &mut Vec<f64>) {
         let caller = self.storage.profile.enter(Phase::Certificate);

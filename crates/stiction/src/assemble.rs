@@ -4,7 +4,8 @@
 mod impulses;
 mod reports;
 
-pub(crate) use impulses::remember;
+pub(crate) use impulses::{ImpliedContacts, remember};
+use reports::ContactImpulse;
 pub(crate) use reports::{RowSolution, turning_axes};
 
 use crate::system::{ContactRow, JointRow, RowKind};
@@ -35,6 +36,16 @@ pub(crate) struct RowMap {
 }
 
 impl RowMap {
+    /// Weights of the contacts of the step problem in the norm of unique impulses: the moments of rolling friction are
+    /// divided by `size` [m] instead of the rolling length. Empty where all are 1.
+    pub(crate) fn weights(&self, contacts: &[ContactRow], size: f64, out: &mut Vec<f64>) {
+        out.clear();
+        for &(k, block) in &self.rolling {
+            out.resize(block, 1.0);
+            out.push(contacts[k].moments.rolling / size);
+        }
+    }
+
     /// Index of the block with the rolling friction of contact `k` of the model.
     pub(crate) fn rolling(&self, k: usize) -> Option<usize> {
         self.rolling.binary_search_by_key(&k, |r| r.0).ok().map(|at| self.rolling[at].1)
@@ -63,7 +74,7 @@ pub(crate) struct AssembledProblem<'a> {
 
 impl AssembledProblem<'_> {
     /// Range of the unknowns of contact `i` of the step problem.
-    fn unknowns(&self, i: usize) -> std::ops::Range<usize> {
+    pub(crate) fn unknowns(&self, i: usize) -> std::ops::Range<usize> {
         self.layout.contact[i]..self.layout.contact[i + 1]
     }
 }

@@ -98,8 +98,8 @@ pub use scheme::{
     RowForms, Scheme, Trapezoidal,
 };
 pub use simulate::{AccuracyRun, InitialState, RunError, Simulation, Trajectory};
-pub use state::{ActiveConstraint, ContactMemory, Memory, State};
-pub use stiction_lcp::{Phase, Profile};
+pub use state::{ActiveConstraint, ContactMemory, Memory, SolverMemory, State};
+pub use stiction_lcp::{Certificate, Phase, Profile};
 pub use system::{
     ConstraintId, ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId,
     RowKind, SearchCache, Spring, System,

@@ -21,9 +21,11 @@ pub struct StepReport {
     pub t: f64,
     /// Step size [s].
     pub h: f64,
-    /// Contacts with rows in the step problem. In a run to an accuracy, the active contacts at the end.
+    /// Contacts with their impulses: of least norm among all impulses that cause the same motion. Contacts that were
+    /// redundant with a proof are among them, contacts beyond a limit are not. In a run to an accuracy, the
+    /// active contacts at the end.
     pub contacts: Vec<ContactReport>,
-    /// Contacts without rows: redundant with a proof, or beyond a limit.
+    /// Contacts without rows in the problem that was solved: redundant with a proof, or beyond a limit.
     pub dropped: Vec<Dropped>,
     /// Impulse of every joint row.
     pub joints: Vec<JointReport>,
@@ -269,6 +271,10 @@ pub struct ContactReport {
     pub mode: Mode,
     /// Torsional and rolling friction; `None` without either.
     pub moment: Option<MomentReport>,
+    /// Whether all impulses that cause the same motion have the same impulse at this contact; `false` where that is not
+    /// proven, `None` where the scheme does not examine it.
+    #[serde(default)]
+    pub determined: Option<bool>,
 }
 
 /// Forces of a contact on its second body: averaged over a step, or in a run to an accuracy those at the end of it.
@@ -322,6 +328,9 @@ pub struct JointReport {
     pub joint: JointId,
     /// Impulse over the step [N s]. In a run to an accuracy, the force at the end times the duration.
     pub impulse: f64,
+    /// Whether all impulses that cause the same motion have the same one in this row, as in a contact.
+    #[serde(default)]
+    pub determined: Option<bool>,
 }
 
 impl JointReport {

@@ -26,8 +26,8 @@ pub struct Memory {
     /// Facets at which contact searches start.
     #[serde(default)]
     pub cache: SearchCache,
-    /// Impulses of the contacts of the last step: the warm start. A body at rest needs the same ones again, so they are
-    /// tried before a solve.
+    /// Impulses of the contacts of the last step, as reported. A body at rest needs the same ones again, so impulses of
+    /// the last step are tried before a solve: those of `solver`, or these where there are none.
     pub contacts: Vec<ContactMemory>,
     /// Impulses of the joint rows of the last step [N s].
     pub joints: Vec<f64>,
@@ -35,6 +35,42 @@ pub struct Memory {
     pub active: Option<Vec<ActiveConstraint>>,
     /// An impact occurred in the last second-order step: the next one is damped where forces are stiff.
     pub after_impact: bool,
+    /// Impulses that the solver found, where the reported ones differ; else empty. The motion is theirs, and the next
+    /// solve starts from them: impulses of least norm lie on the boundary of many cones, from where Newton's method makes
+    /// little progress.
+    #[serde(default)]
+    pub solver: SolverMemory,
+}
+
+/// Impulses that a solver found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SolverMemory {
+    /// Impulses of contacts, sorted by contact.
+    pub contacts: Vec<ContactMemory>,
+    /// Impulses of joint rows [N s].
+    pub joints: Vec<f64>,
+}
+
+impl SolverMemory {
+    /// Forgets all impulses. Storage for this many contacts and joint rows is kept ready: a body at rest may need it only
+    /// after thousands of steps.
+    pub(crate) fn clear(&mut self, contacts: usize, joints: usize) {
+        self.contacts.clear();
+        self.contacts.reserve(contacts);
+        self.joints.clear();
+        self.joints.reserve(joints);
+    }
+
+    /// Copies into the existing storage.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.contacts.clone_from(&other.contacts);
+        self.joints.clone_from(&other.joints);
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.contacts.is_empty() && self.joints.is_empty()
+    }
 }
 
 impl Clone for State {
@@ -63,7 +99,8 @@ impl Clone for Memory {
 
     /// Copies into the existing storage.
     fn clone_from(&mut self, source: &Self) {
-        let Self { h, cache, contacts, joints, active, after_impact } = source;
+        let Self { h, cache, contacts, joints, active, after_impact, solver } = source;
+        self.solver.copy_from(solver);
         (self.h, self.after_impact) = (*h, *after_impact);
         self.cache.clone_from(cache);
         self.contacts.clone_from(contacts);

@@ -416,6 +416,12 @@ impl ContactRow {
         self.id.name_with(self.bodies.map(|body| system.body_name(body)))
     }
 
+    /// Vector with these components along the tangents.
+    pub(crate) fn along_tangents(&self, [x, y]: [f64; 2]) -> [f64; 3] {
+        let [a, b] = &self.tangent_directions;
+        std::array::from_fn(|c| x * a[c] + y * b[c])
+    }
+
     /// Rotates the two tangents by the angle with this cosine and sine.
     pub(crate) fn turn(&mut self, cos: f64, sin: f64) {
         let (first, second) = (self.tangents[0].clone(), self.tangents[1].clone());

@@ -96,6 +96,14 @@ pub(super) struct RunArrays {
 
 const SPACE: [&str; 3] = ["x", "y", "z"];
 
+/// Unit of a flag that says whether a force is determined.
+const DETERMINED: &str = "1 if no other impulse causes the same motion, 0 if one may; NaN if not examined";
+
+/// Flag as a number.
+fn flag(determined: Option<bool>) -> f64 {
+    determined.map_or(f64::NAN, |determined| f64::from(u8::from(determined)))
+}
+
 /// Names and units of the residuals of a certificate.
 const RESIDUALS: [(&str, &str); 7] = [
     ("certificate_speed", "m/s, the speed by which the others are scaled"),
@@ -179,11 +187,13 @@ impl RunArrays {
             Quantity::vector(loads.friction, loads.unit, &SPACE),
             Quantity::vector("contact_slip", "m/s, of the second body against the first", &SPACE),
             Quantity::scalar("contact_mode", "0 open, 1 stick, 2 slip").of(words(&["open", "stick", "slip"])),
+            Quantity::scalar("contact_determined", DETERMINED),
         ];
         let rows = vec![
             Quantity::scalar("joint_row_sample", "number of the sample, from 0").of(ColumnType::Whole),
             Quantity::scalar("joint_row_joint", "number of the joint").of(words(&model.joint_names())),
             Quantity::scalar(loads.joint, loads.joint_unit),
+            Quantity::scalar("joint_row_determined", DETERMINED),
         ];
         let mut arrays = Self {
             bodies: bodies.iter().map(|name| model.find_body(name)).collect(),
@@ -243,7 +253,7 @@ impl RunArrays {
         let per_load = if self.forces { report.h } else { 1.0 };
         if self.record.contacts {
             for c in &report.contacts {
-                let values: [&[f64]; 12] = [
+                let values: [&[f64]; 13] = [
                     &[sample],
                     &[f64::from(c.id.pair.a.0), f64::from(c.id.pair.b.0)],
                     &[f64::from(c.id.feature)],
@@ -256,12 +266,13 @@ impl RunArrays {
                     &c.friction_impulse.map(|p| p / per_load),
                     &c.slip,
                     &[mode_number(c)],
+                    &[flag(c.determined)],
                 ];
                 self.contacts.iter_mut().zip(values).for_each(|(array, x)| array.data.extend(x));
             }
         }
         for joint in &report.joints {
-            let values = [sample, f64::from(joint.joint.0), joint.impulse / per_load];
+            let values = [sample, f64::from(joint.joint.0), joint.impulse / per_load, flag(joint.determined)];
             self.rows.iter_mut().zip(values).for_each(|(array, x)| array.data.push(x));
         }
         self.samples += 1;

@@ -54,7 +54,8 @@ fn old_journals_convert_to_the_same_arrays() {
         let output = stiction(&[&"convert", &path(old.name), &"--to", &"npz", &"--out", &out]);
         assert_eq!(code(&output), 0, "{}: {}", old.name, printed(&output));
         let mut checksum = crc32fast::Hasher::new();
-        for (name, (_, data)) in npz(&out).0 {
+        // the flags of determined forces came after format 2
+        for (name, (_, data)) in npz(&out).0.into_iter().filter(|(name, _)| !name.ends_with("_determined")) {
             checksum.update(name.as_bytes());
             data.iter().for_each(|x| checksum.update(&x.to_bits().to_le_bytes()));
         }

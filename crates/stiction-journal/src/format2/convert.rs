@@ -10,8 +10,8 @@ use crate::record::{JournalHeader, StepRecord, contact_memories, joint_impulses}
 use stiction::{
     Accuracy, AccuracyReport, AccurateMethod, ActiveConstraint, BodyId, ConstraintId, ContactId,
     ContactMemory, ContactReport, Dropped, Event, EventKind, Evidence, ImpactReport, IntegrationMethod,
-    JointId, JointReport, Memory, Mode, MomentReport, PairId, SecondOrderReport, ShapeId, StabilizationPass,
-    StabilizationReport, State, StepReport, StepWork, SubstepRecord,
+    JointId, JointReport, Memory, Mode, MomentReport, PairId, SecondOrderReport, ShapeId, SolverMemory,
+    StabilizationPass, StabilizationReport, State, StepReport, StepWork, SubstepRecord,
 };
 
 /// Converts every entry of a list.
@@ -49,7 +49,8 @@ impl From<MemoryV2> for Memory {
     fn from(memory: MemoryV2) -> Self {
         let MemoryV2 { h, cache, contacts, joints, active, after_impact } = memory;
         let (contacts, active) = (all(contacts), active.map(all));
-        Self { h, cache: cache.into(), contacts, joints, active, after_impact }
+        let solver = SolverMemory::default();
+        Self { h, cache: cache.into(), contacts, joints, active, after_impact, solver }
     }
 }
 
@@ -69,6 +70,7 @@ impl StepV2 {
             joints: joint_memory,
             active: remembered.active.map(all),
             after_impact: remembered.after_impact,
+            solver: SolverMemory::default(),
         };
         let mut report = StepReport {
             t: self.t,
@@ -162,6 +164,7 @@ impl From<ContactReportV2> for ContactReport {
             slip,
             mode,
             moment,
+            determined: None,
         }
     }
 }
@@ -191,7 +194,7 @@ impl From<DroppedV2> for Dropped {
 
 impl From<JointReportV2> for JointReport {
     fn from(JointReportV2 { joint, impulse }: JointReportV2) -> Self {
-        Self { joint: JointId(joint), impulse }
+        Self { joint: JointId(joint), impulse, determined: None }
     }
 }
 
@@ -251,7 +254,7 @@ impl From<SecondOrderReportV2> for SecondOrderReport {
 
 impl From<EvidenceV2> for Evidence {
     fn from(EvidenceV2 { about, passes, parts }: EvidenceV2) -> Self {
-        Self { about, passes: all(passes), substeps: all(parts) }
+        Self { about, passes: all(passes), substeps: all(parts), solver: SolverMemory::default() }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{Folder, read};
 use std::fs;
 use std::path::PathBuf;
-use stiction_journal::{Journal, JournalError, JournalWriter};
+use stiction_journal::{FORMAT, Journal, JournalError, JournalWriter};
 
 /// Journal, number of samples with the start, and CRC-32 of all times, coordinates and velocities. Both numbers were
 /// computed from arrays that the program of format 2 exported.
@@ -62,7 +62,7 @@ fn reports_are_read_as_far_as_they_were_recorded() {
 }
 
 #[test]
-fn a_copy_in_format_3_has_the_same_records() {
+fn a_copy_in_the_format_of_today_has_the_same_records() {
     let folder = Folder::new("copied");
     for (name, ..) in JOURNALS {
         let old = Journal::open(&path(name)).unwrap();
@@ -70,7 +70,7 @@ fn a_copy_in_format_3_has_the_same_records() {
         let copy = folder.file(name);
         let mut writer = JournalWriter::create(&copy, old.header(), old.start()).unwrap();
         records.iter().for_each(|record| writer.append(record).unwrap());
-        assert_eq!(Journal::open(&copy).unwrap().format(), 3);
+        assert_eq!(Journal::open(&copy).unwrap().format(), FORMAT);
         assert_eq!(read(&copy).0, records, "{name}");
     }
 }

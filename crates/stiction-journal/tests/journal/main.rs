@@ -2,6 +2,7 @@
 
 mod common;
 mod format2;
+mod format3;
 mod reader;
 mod record;
 mod writer;

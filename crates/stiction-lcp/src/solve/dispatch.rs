@@ -1,7 +1,7 @@
 //! Order of the methods in one solve: warm start and zero, structured methods or Lemke's method, and fallbacks if the
 //! certificate refuses a candidate.
 
-use super::{Method, MethodStorage, Solver, solve};
+use super::{Method, MethodStorage, Solver, Unique, solve};
 use crate::certificate::Candidate;
 use crate::chain::Chain;
 use crate::convex;
@@ -10,7 +10,7 @@ use crate::mode::ContactMode;
 use crate::newton::{LoadSharing, ROUNDING_RESIDUAL};
 use crate::problem::{Contact, FrictionLaw, FrictionSet, Problem, StepProblem};
 use crate::solution::{Fallback, LcpError, Solution, Stage, WarmStart, Work};
-use crate::structured;
+use crate::structured::{self, SolvedStep};
 use crate::task::{AS_GIVEN_FRACTION, Task};
 
 // Constants of the dispatcher.
@@ -38,6 +38,10 @@ const DENSE_JOINTS_ALONE: usize = 20;
 /// Number of joint rows beside contacts, limits and drives up to which they are eliminated densely: there exact pivots
 /// are worth more.
 const DENSE_JOINTS_WITH_CONTACTS: usize = 40;
+
+/// Speed up to which a contact counts as closed and sticking when impulses are made unique, in units of the residual of
+/// the solution [-]. Sensible range 1 to 10: lower opens contacts by round-off, higher closes open ones.
+const CLOSED_RESIDUALS: f64 = 2.0;
 
 /// One solve: the task, the solver that was asked for, and the storage of all methods.
 pub(super) struct Dispatch<'t, 'a, 'w> {
@@ -86,7 +90,7 @@ impl Dispatch<'_, '_, '_> {
         warm_start: Option<&WarmStart>,
     ) -> Option<Solution> {
         let tolerance = AS_GIVEN_FRACTION * self.task.tolerance();
-        let work = Work { stage, ..Work::default() };
+        let work = Work { stage, held: stage == Stage::WarmStart, ..Work::default() };
         let basis = warm_start.and_then(|w| w.basis.clone());
         let accepted = Solution::accept(candidate, tolerance, self.task.law(), work, basis);
         accepted.map_err(|candidate| self.task.recycle(candidate)).ok()
@@ -95,6 +99,55 @@ impl Dispatch<'_, '_, '_> {
     /// Newton's method from near a solution.
     fn polish(&mut self, step: &StepProblem, start: &[f64]) -> Option<Solution> {
         self.methods.newton.polish(step, self.task, start, &Work::default())
+    }
+
+    /// Finds the impulses of least norm that cause the motion of a solution, and which impulses are determined. The
+    /// certificate decides: impulses that it refuses are not taken. A solution that holds the impulses of the last step
+    /// needs none if the caller knows them.
+    pub(super) fn find_unique(&mut self, solution: &Solution, unique: &Unique) {
+        if let Some(old) = self.methods.unique.take() {
+            self.task.recycle(old);
+        }
+        let Problem::Step(step) = self.task.problem() else { return };
+        if structured::unsupported_feature(step).is_some() {
+            self.methods.structured.determine_nothing(step);
+            return;
+        }
+        let worst = solution.certificate().worst();
+        let residual = (AS_GIVEN_FRACTION * solution.tolerance()).max(CLOSED_RESIDUALS * worst);
+        let solved = SolvedStep {
+            step,
+            z: solution.z(),
+            v: solution.velocity(),
+            w: solution.w(),
+            closed: residual * solution.certificate().speed,
+            guess: unique.guess,
+            weights: unique.weights,
+        };
+        if unique.is_known && solution.work().held {
+            self.methods.structured.determine(&solved, self.task);
+            return;
+        }
+        let Some(z) = self.methods.structured.unique(&solved, self.task) else { return };
+        let candidate = self.task.certify(z);
+        if candidate.certificate.worst() <= residual.min(solution.tolerance()) {
+            // it stays beside the solution while the next step is solved
+            self.task.keep_spare(&candidate);
+            self.methods.unique = Some(candidate);
+        } else {
+            self.task.recycle(candidate);
+        }
+    }
+
+    /// Finds the unique impulses of the motion that impulses `z` cause. Returns the certified impulses `z`.
+    pub(super) fn unique_from(&mut self, z: &[f64], unique: &Unique) -> Result<Solution, LcpError> {
+        let candidate = self.task.certify(z);
+        let work = Work { stage: Stage::WarmStart, held: true, ..Work::default() };
+        let tolerance = self.task.tolerance();
+        let solution = self.task.accept(candidate, work);
+        let solution = solution.map_err(|best| LcpError::Uncertified { tolerance, best: Box::new(best) })?;
+        self.find_unique(&solution, unique);
+        Ok(solution)
     }
 
     /// Newton's method in prescribed modes.

@@ -112,15 +112,39 @@ impl Equations {
         stiffness: &[ContactStiffness<T>],
     ) -> bool {
         let begun = self.timed.then(Instant::now);
+        wide(
+            #[inline(always)]
+            || self.respond(island, stiffness),
+        );
+        self.assemble_and_factor(island, begun)
+    }
+
+    /// Assembles and factors with any response of the contacts: `respond` adds S J of contact i for one of its bodies,
+    /// normal row first, to a list.
+    pub(super) fn factor_with<const T: usize>(
+        &mut self,
+        island: &Island<T>,
+        respond: impl Fn(usize, usize, &mut Vec<Lane>),
+    ) -> bool {
+        let begun = self.timed.then(Instant::now);
+        self.pushes.clear();
+        let mut i = 0;
+        for group in island.contacts.chunk_by(|a, b| a.bodies == b.bodies) {
+            for side in 0..sides(group[0].bodies) {
+                (i..i + group.len()).for_each(|contact| respond(contact, side, &mut self.pushes));
+            }
+            i += group.len();
+        }
+        self.assemble_and_factor(island, begun)
+    }
+
+    /// Assembles the matrix from masses, joints and the responses of the contacts, and factors it.
+    fn assemble_and_factor<const T: usize>(&mut self, island: &Island<T>, begun: Option<Instant>) -> bool {
         self.matrix.clear();
         for (slot, (_, _, block)) in self.mass.iter().zip(&island.mass) {
             let lanes = if slot.is_transposed() { *block } else { transposed(block) };
             self.matrix.add_lanes(*slot, &lanes);
         }
-        wide(
-            #[inline(always)]
-            || self.respond(island, stiffness),
-        );
         self.matrix.add_products(&self.products, &self.rows, &self.pushes);
         for (joint, slots) in island.joint_blocks.iter().zip(&self.joint_blocks) {
             let mut own = [[0.0; 8]; 6];

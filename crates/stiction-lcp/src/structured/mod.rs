@@ -12,9 +12,11 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod trials;
+mod unique;
 
 use crate::certificate::Candidate;
 use crate::chain::{Chain, Trial};
+use crate::mode::Mode;
 use crate::problem::StepProblem;
 use crate::profile::Phase;
 use crate::solution::{LcpError, Solution, WarmStart, Work};
@@ -23,6 +25,7 @@ pub(crate) use island::unsupported_feature;
 use partition::Partition;
 use rayon::prelude::*;
 use trials::{IslandOutcome, IslandSolver, IslandTolerance};
+pub(crate) use unique::{Determined, SolvedStep};
 
 /// Number of contacts and joint rows of all islands up to which they are solved on one thread: below, starting threads
 /// costs more than it saves.
@@ -49,6 +52,11 @@ pub(crate) struct StructuredWorkspace {
     v: Vec<f64>,
     /// Time of factorizations, if it is measured [s].
     factoring: f64,
+    /// Modes of the contacts of a solution, and what they determine.
+    modes: Vec<Mode>,
+    determined: Determined,
+    /// Whether `determined` is that of the last step.
+    known: bool,
 }
 
 /// One attempt at all islands.
@@ -103,6 +111,11 @@ impl StructuredWorkspace {
             None => self.z.resize(task.prepared().layout.impulses, 0.0),
         }
         task.velocity(&self.z, &mut self.v);
+        self.split(step);
+    }
+
+    /// Splits the problem into islands.
+    fn split(&mut self, step: &StepProblem) {
         self.local.resize(step.bodies.len(), 0);
         self.partition.split(step);
         // each body is in one island

@@ -90,7 +90,7 @@ impl Partition {
 }
 
 /// Bodies of a row.
-fn ends(row: &Row) -> [Option<usize>; 2] {
+pub(super) fn ends(row: &Row) -> [Option<usize>; 2] {
     match row {
         Row::Bodies(terms) => std::array::from_fn(|k| terms.get(k).map(|t| t.body)),
         Row::Sparse(_) => [None; 2],

@@ -7,6 +7,7 @@ use super::iterate::Iterate;
 use super::path::{CentralPath, PathWorkspace};
 use super::semismooth::{NewtonLimits, NewtonStep, SemismoothNewton};
 use super::sweep::GaussSeidel;
+use super::unique::UniqueIsland;
 use crate::chain::{Chain, Trial};
 use crate::solution::Stage;
 use crate::task::AS_GIVEN_FRACTION;
@@ -67,6 +68,7 @@ pub(super) struct IslandSolver<const T: usize> {
     /// Velocities by which Newton's method chooses its first modes.
     modes_from: Vec<Lane>,
     pub(super) outcome: IslandOutcome,
+    pub(super) unique: UniqueIsland<T>,
 }
 
 /// Result of an island and the work it took.

@@ -1,8 +1,8 @@
 //! Recorded impulses as unknowns of a step problem: the warm start of a step, and the record that `verify` checks.
 
-use super::{AssembledProblem, RowLocation, dot, turning_axes};
+use super::{AssembledProblem, ContactImpulse, RowLocation, dot, turning_axes};
 use crate::report::{ContactReport, JointReport};
-use crate::state::{ContactMemory, Memory};
+use crate::state::{ContactMemory, Memory, SolverMemory};
 use crate::system::ContactRow;
 use stiction_lcp::Contact;
 
@@ -21,35 +21,102 @@ pub(crate) fn remember(contacts: &[ContactReport], joints: &[JointReport], memor
     memory.contacts.sort_unstable_by_key(|c| c.id);
     memory.joints.clear();
     memory.joints.extend(joints.iter().map(|j| j.impulse));
+    memory.solver.clear(contacts.len(), joints.len());
+}
+
+/// Contacts without rows that kept contacts imply.
+pub(crate) struct ImpliedContacts<'a> {
+    /// Contacts with their places among all contacts, sorted by pair.
+    pub(crate) rows: &'a [(usize, ContactRow)],
+    /// Kept contacts that imply one of them, with their shares α.
+    pub(crate) proof: &'a dyn Fn(usize) -> &'a [(usize, f64)],
+}
+
+impl ContactMemory {
+    /// Part of the impulse: `normal` times the normal one, `friction` times friction and moment.
+    fn share(&self, normal: f64, friction: f64) -> Self {
+        Self {
+            normal: normal * self.normal,
+            friction: self.friction.map(|x| friction * x),
+            moment: self.moment.map(|x| friction * x),
+            ..*self
+        }
+    }
 }
 
 impl AssembledProblem<'_> {
     /// Warm start: impulses of the last step as unknowns of this one; zero for new rows.
     pub(crate) fn warm_start(&self, contacts: &[ContactRow], memory: &Memory, z: &mut Vec<f64>) {
+        let remembered = (&memory.contacts[..], &memory.joints[..]);
+        self.reduced_warm_start(contacts, &ImpliedContacts { rows: &[], proof: &|_| &[] }, remembered, z);
+    }
+
+    /// Warm start of a problem without its `implied` contacts: their impulses go to the contacts that imply them, and
+    /// cause the same motion there.
+    pub(crate) fn reduced_warm_start(
+        &self,
+        contacts: &[ContactRow],
+        implied: &ImpliedContacts,
+        (old_contacts, old_joints): (&[ContactMemory], &[f64]),
+        z: &mut Vec<f64>,
+    ) {
         z.clear();
         z.resize(self.layout.impulses, 0.0);
-        if memory.joints.len() == self.rows.joints.len() {
-            for (location, &impulse) in self.rows.joints.iter().zip(&memory.joints) {
+        if old_joints.len() == self.rows.joints.len() {
+            for (location, &impulse) in self.rows.joints.iter().zip(old_joints) {
                 self.set_joint_impulse(*location, impulse, z);
             }
         }
         // features of flat faces change from step to step, points do not: each remembered impulse is given to the
         // nearest contact of the same pair
         let mut from = 0;
+        let mut next = 0;
         while from < contacts.len() {
             let pair = contacts[from].id.pair;
             let count = contacts[from..].iter().take_while(|r| r.id.pair == pair).count();
             let own = &contacts[from..from + count];
-            let first = memory.contacts.partition_point(|c| c.id.pair < pair);
-            for old in memory.contacts[first..].iter().take_while(|c| c.id.pair == pair) {
+            let rows = implied.rows;
+            next += rows[next..].partition_point(|(_, row)| row.id.pair < pair);
+            let dropped = next..next + rows[next..].partition_point(|(_, row)| row.id.pair == pair);
+            next = dropped.end;
+            let first = old_contacts.partition_point(|c| c.id.pair < pair);
+            for old in old_contacts[first..].iter().take_while(|c| c.id.pair == pair) {
                 let distance =
                     |row: &ContactRow| (0..3).map(|c| (row.point[c] - old.point[c]).powi(2)).sum::<f64>();
                 let nearest = (1..count)
                     .fold(0, |best, k| if distance(&own[k]) < distance(&own[best]) { k } else { best });
-                self.add_contact_impulse(from + nearest, &own[nearest], old, z);
+                let least = distance(&own[nearest]);
+                let nearer = dropped.clone().filter(|&i| distance(&rows[i].1) < least);
+                match nearer.min_by(|&a, &b| distance(&rows[a].1).total_cmp(&distance(&rows[b].1))) {
+                    None => self.add_contact_impulse(from + nearest, &own[nearest], old, z),
+                    Some(i) => {
+                        for &(k, alpha) in (implied.proof)(i) {
+                            let same = contacts[k].bodies == rows[i].1.bodies;
+                            let share = old.share(alpha, if same { alpha } else { -alpha });
+                            self.add_contact_impulse(k, &contacts[k], &share, z);
+                        }
+                    }
+                }
             }
             from += count;
         }
+    }
+
+    /// Stores the impulses `z` that a solver found.
+    pub(crate) fn remember_solver(&self, contacts: &[ContactRow], z: &[f64], memory: &mut SolverMemory) {
+        memory.clear(contacts.len(), self.rows.joints.len());
+        memory.contacts.extend(contacts.iter().enumerate().map(|(k, row)| {
+            let ContactImpulse { normal, friction, spin, rolling } = self.contact_impulse(k, z);
+            let friction = row.along_tangents(friction);
+            let mut moment = [0.0; 3];
+            let rows = row.moments.spin.iter().map(|_| spin).chain(rolling.into_iter().flatten());
+            for (p, (axis, length)) in rows.zip(turning_axes(row)) {
+                (0..3).for_each(|c| moment[c] += length * p * axis[c]);
+            }
+            ContactMemory { id: row.id, point: row.point, normal, friction, moment }
+        }));
+        memory.contacts.sort_unstable_by_key(|c| c.id);
+        memory.joints.extend(self.rows.joints.iter().map(|location| self.joint_impulse(*location, z)));
     }
 
     /// Sets the unknowns of a joint row, which are zero before.

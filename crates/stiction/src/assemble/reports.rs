@@ -16,6 +16,20 @@ pub(crate) struct RowSolution<'a> {
     pub(crate) v: &'a [f64],
     /// Slip speed up to which a closed contact sticks [m/s].
     pub(crate) stick_speed: f64,
+    /// Determined impulses of the contacts and joint rows of the problem, if they were examined.
+    pub(crate) determined: Option<(&'a [bool], &'a [bool])>,
+}
+
+/// Impulses of a contact along its rows [N s].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ContactImpulse {
+    pub(super) normal: f64,
+    /// Along both tangents.
+    pub(super) friction: [f64; 2],
+    /// Of the spin row; 0 without one.
+    pub(super) spin: f64,
+    /// Of the rolling rows.
+    pub(super) rolling: Option<[f64; 3]>,
 }
 
 impl RowSolution<'_> {
@@ -45,21 +59,13 @@ impl AssembledProblem<'_> {
 
     /// Report of contact `k` of the model.
     fn contact_report(&self, k: usize, row: &ContactRow, solution: &RowSolution) -> ContactReport {
-        let i = self.rows.first_contact + k;
-        let own = &solution.z[self.unknowns(i)];
-        let p = self.problem.contacts[i].tangent_impulse(&own[1..]);
+        let impulse = self.contact_impulse(k, solution.z);
         let Moments { spin, rolls, .. } = &row.moments;
         let slip = self.speeds(row.tangents.iter().chain(spin.as_deref()), solution.v);
-        let along = |x: [f64; 3]| -> [f64; 3] {
-            std::array::from_fn(|c| x[0] * row.tangent_directions[0][c] + x[1] * row.tangent_directions[1][c])
-        };
         let moment = (!row.moments.is_none()).then(|| {
-            let rolling = self.rows.rolling(k).map(|block| {
-                let impulse = self.problem.contacts[block].tangent_impulse(&solution.z[self.unknowns(block)]);
-                (impulse, self.speeds(rolls.iter(), solution.v))
-            });
-            let mode = rolling.map(|(_, speeds)| solution.mode(own[0], speeds));
-            moment_report(row, (p[2], slip[2]), rolling, mode)
+            let rolling = impulse.rolling.map(|p| (p, self.speeds(rolls.iter(), solution.v)));
+            let mode = rolling.map(|(_, speeds)| solution.mode(impulse.normal, speeds));
+            moment_report(row, (impulse.spin, slip[2]), rolling, mode)
         });
         ContactReport {
             id: row.id,
@@ -68,11 +74,38 @@ impl AssembledProblem<'_> {
             normal: row.direction,
             gap: row.gap,
             mu: row.mu,
-            normal_impulse: own[0],
-            friction_impulse: along(p),
-            slip: along(slip),
-            mode: solution.mode(own[0], slip),
+            normal_impulse: impulse.normal,
+            friction_impulse: row.along_tangents(impulse.friction),
+            slip: row.along_tangents([slip[0], slip[1]]),
+            mode: solution.mode(impulse.normal, slip),
             moment,
+            determined: solution.determined.map(|(contacts, _)| {
+                let own = self.rows.first_contact + k;
+                [Some(own), self.rows.rolling(k)].into_iter().flatten().all(|block| contacts[block])
+            }),
+        }
+    }
+
+    /// Impulses of contact `k` of the model.
+    pub(super) fn contact_impulse(&self, k: usize, z: &[f64]) -> ContactImpulse {
+        let i = self.rows.first_contact + k;
+        let own = &z[self.unknowns(i)];
+        let [x, y, spin] = self.problem.contacts[i].tangent_impulse(&own[1..]);
+        let rolling = |block: usize| self.problem.contacts[block].tangent_impulse(&z[self.unknowns(block)]);
+        ContactImpulse { normal: own[0], friction: [x, y], spin, rolling: self.rows.rolling(k).map(rolling) }
+    }
+
+    /// Impulse of a joint row.
+    pub(super) fn joint_impulse(&self, location: RowLocation, z: &[f64]) -> f64 {
+        match location {
+            RowLocation::Joint(i) => z[i],
+            RowLocation::Contact(i) => {
+                let own = &z[self.unknowns(i)];
+                match self.problem.contacts[i].normal {
+                    Some(_) => own[0],
+                    None => self.problem.contacts[i].tangent_impulse(own)[0],
+                }
+            }
         }
     }
 
@@ -86,20 +119,25 @@ impl AssembledProblem<'_> {
     }
 
     /// Replaces `out` by the impulse of each joint row.
-    pub(crate) fn joint_reports(&self, joints: &[JointRow], z: &[f64], out: &mut Vec<JointReport>) {
-        let impulse = |location: RowLocation| match location {
-            RowLocation::Joint(i) => z[i],
-            RowLocation::Contact(i) => {
-                let own = &z[self.unknowns(i)];
-                match self.problem.contacts[i].normal {
-                    Some(_) => own[0],
-                    None => self.problem.contacts[i].tangent_impulse(own)[0],
-                }
-            }
+    pub(crate) fn joint_reports(
+        &self,
+        joints: &[JointRow],
+        solution: &RowSolution,
+        out: &mut Vec<JointReport>,
+    ) {
+        let determined = |location: RowLocation| {
+            solution.determined.map(|(contacts, joints)| match location {
+                RowLocation::Joint(i) => joints[i],
+                RowLocation::Contact(i) => contacts[i],
+            })
         };
         out.clear();
         let rows = joints.iter().zip(&self.rows.joints);
-        out.extend(rows.map(|(row, at)| JointReport { joint: row.joint, impulse: impulse(*at) }));
+        out.extend(rows.map(|(row, at)| JointReport {
+            joint: row.joint,
+            impulse: self.joint_impulse(*at, solution.z),
+            determined: determined(*at),
+        }));
     }
 }
 

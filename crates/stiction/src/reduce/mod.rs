@@ -56,7 +56,8 @@ pub enum Reduction {
 pub struct Dropped {
     /// Contact.
     pub contact: ContactId,
-    /// Proof: kept contacts by their index in the step, each with its share α; empty for a contact dropped by the limit.
+    /// Proof: kept contacts by their index in the report, each with its share α; empty for a contact dropped by the
+    /// limit.
     #[serde(serialize_with = "serialize_list", deserialize_with = "deserialize_list")]
     pub combination: ArrayVec<(usize, f64), 3>,
 }
@@ -110,6 +111,11 @@ enum Decision {
 pub(crate) struct Reducer {
     /// Dropped contacts with their proofs.
     pub(crate) dropped: Vec<Dropped>,
+    /// Rows of the contacts that were dropped with a proof, in the order of `dropped`, with their places among all
+    /// contacts.
+    pub(crate) implied: Vec<(usize, ContactRow)>,
+    /// Indices of `implied` in `dropped`.
+    proofs: Vec<usize>,
     kept: Vec<ContactRow>,
     decisions: Vec<Decision>,
     /// Indices of the contacts, sorted by pair of bodies.
@@ -141,6 +147,8 @@ impl Reducer {
         offset: &dyn Fn(&ContactRow) -> f64,
     ) {
         self.dropped.clear();
+        self.implied.clear();
+        self.proofs.clear();
         if reduction == Reduction::Off {
             return;
         }
@@ -265,14 +273,19 @@ impl Reducer {
 
     /// Moves the dropped contacts out of `contacts`.
     fn split(&mut self, contacts: &mut Vec<ContactRow>) {
-        let Self { dropped, kept, decisions, new_index, .. } = self;
+        let Self { dropped, implied, proofs, kept, decisions, new_index, .. } = self;
         kept.clear();
         new_index.clear();
         for (contact, decision) in contacts.drain(..).zip(decisions.iter_mut()) {
             new_index.push(kept.len());
             match std::mem::replace(decision, Decision::Kept) {
                 Decision::Kept => kept.push(contact),
-                Decision::Proven(combination) => dropped.push(Dropped { contact: contact.id, combination }),
+                Decision::Proven(combination) => {
+                    proofs.push(dropped.len());
+                    dropped.push(Dropped { contact: contact.id, combination });
+                    // contacts beyond a limit have no place in the report
+                    implied.push((kept.len() + implied.len(), contact));
+                }
                 Decision::Limited => {
                     dropped.push(Dropped { contact: contact.id, combination: ArrayVec::new() });
                 }
@@ -282,6 +295,33 @@ impl Reducer {
             *k = new_index[*k];
         }
         std::mem::swap(contacts, kept);
+    }
+
+    /// Kept contacts that imply contact `i` of `implied`, with their shares.
+    pub(crate) fn proof(&self, i: usize) -> &[(usize, f64)] {
+        &self.dropped[self.proofs[i]].combination
+    }
+
+    /// Puts the contacts that were dropped with a proof back among the others, and lets proofs name contacts by their
+    /// new indices. Returns the new index of each kept contact.
+    pub(crate) fn restore(&mut self, contacts: &mut Vec<ContactRow>) -> &[usize] {
+        let Self { dropped, implied, kept, new_index, .. } = self;
+        kept.clear();
+        new_index.clear();
+        let mut implied = implied.drain(..).peekable();
+        for contact in contacts.drain(..) {
+            while let Some((_, row)) = implied.next_if(|(place, _)| *place == kept.len()) {
+                kept.push(row);
+            }
+            new_index.push(kept.len());
+            kept.push(contact);
+        }
+        kept.extend(implied.map(|(_, row)| row));
+        for (k, _) in dropped.iter_mut().flat_map(|d| &mut d.combination) {
+            *k = new_index[*k];
+        }
+        std::mem::swap(contacts, kept);
+        new_index
     }
 }
 

@@ -1,7 +1,7 @@
 //! Evidence of a step: the data beyond its report with which a verifier checks it without solving.
 
 use super::StepReport;
-use crate::state::ActiveConstraint;
+use crate::state::{ActiveConstraint, SolverMemory};
 use crate::system::{ConstraintId, ContactId};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,9 @@ pub struct Evidence {
     pub passes: Vec<StabilizationPass>,
     /// Solves of a second-order step, in the order of time.
     pub substeps: Vec<SubstepRecord>,
+    /// Impulses that the solver found in a step of first order, where the reported ones differ; else empty.
+    #[serde(default)]
+    pub solver: SolverMemory,
 }
 
 /// Pass of post-stabilization.
@@ -170,6 +173,7 @@ impl Evidence {
         self.about.clear();
         self.passes.clear();
         self.substeps.clear();
+        self.solver.clear(0, 0);
     }
 
     /// Adds a pass to be filled in.

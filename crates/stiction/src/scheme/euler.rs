@@ -2,6 +2,7 @@
 //! For `Simulation`, and for the coarse remainder of a second-order step.
 
 use super::post_stabilize::Stabilizer;
+use super::reported_impulses::ReportedImpulses;
 use super::step_problem::{
     StepInput, StepProblemBuilder, distance, largest, looks_ahead, remaining_correction_time,
 };
@@ -21,7 +22,9 @@ pub(crate) struct EulerWorkspace {
     pub(crate) builder: StepProblemBuilder,
     pub(crate) lcp: stiction_lcp::Workspace,
     /// Impulses of the last step.
-    warm_start: WarmStart,
+    pub(super) warm_start: WarmStart,
+    /// Impulses that are reported.
+    pub(super) reported: ReportedImpulses,
     /// Displacement of a pass of post-stabilization.
     pub(crate) displacement: Vec<f64>,
     next: State,
@@ -52,6 +55,9 @@ pub(crate) fn step<S: System + ?Sized>(
     if scheme.level == (Level::Position { nonlinear: true }) {
         solution = iterate(&input, solution, &mut work, workspace)?;
     }
+
+    // impulses to report
+    workspace.choose_impulses(&input, &solution);
 
     // state at the end
     workspace.lcp.profile().enter(Phase::Report);
@@ -119,14 +125,19 @@ fn solve_step<S: System + ?Sized>(
 ) -> Result<Solution, StepError> {
     let StepInput { system, scheme, state, .. } = *input;
     loop {
-        let EulerWorkspace { builder, lcp, warm_start, monitor, .. } = &mut *workspace;
+        let EulerWorkspace { builder, lcp, warm_start, reported, monitor, .. } = &mut *workspace;
         monitor.check(state.t)?;
         builder.read_rows(input, lcp.profile());
         builder.assemble(input, scheme.reduction, lcp.profile());
-        builder.assembled().warm_start(&builder.contacts, &state.memory, &mut warm_start.z);
-        let solution = lcp
-            .solve(&builder.problem, &scheme.solver, Some(warm_start))
-            .map_err(|error| builder.unsolved(system, state.t, error))?;
+        builder.warm_start(&state.memory, &mut warm_start.z);
+        let solution = if builder.reducer.implied.is_empty() {
+            let unique = reported.request(builder, &state.memory, &warm_start.z);
+            lcp.solve_unique(&builder.problem, &scheme.solver, Some(warm_start), &unique)
+        } else {
+            // redundant contacts share impulses with the others later
+            lcp.solve(&builder.problem, &scheme.solver, Some(warm_start))
+        };
+        let solution = solution.map_err(|error| builder.unsolved(system, state.t, error))?;
         work.add(solution.work());
         lcp.profile().enter(Phase::Detection);
         if !(looks_ahead(scheme) && builder.add_missed_pairs(input, solution.velocity())) {
@@ -169,22 +180,25 @@ fn finish<S: System + ?Sized>(
     report: &mut StepReport,
 ) -> Result<(), StepError> {
     // impulses, modes and certificate
-    let builder = &mut workspace.builder;
+    let EulerWorkspace { builder, reported, .. } = workspace;
     let stick_speed = solution.tolerance().max(STICK_SPEED) * solution.certificate().speed;
-    let answer = RowSolution { z: solution.z(), v: solution.velocity(), stick_speed };
+    let determined = Some(workspace.lcp.determined());
+    let answer = RowSolution { z: &reported.z, v: solution.velocity(), stick_speed, determined };
     let assembled = builder.assembled();
     assembled.contact_reports(&builder.contacts, &answer, &mut report.contacts);
-    assembled.joint_reports(&builder.joints, solution.z(), &mut report.joints);
+    assembled.joint_reports(&builder.joints, &answer, &mut report.joints);
     assemble::remember(&report.contacts, &report.joints, &mut next.memory);
+    next.memory.solver.copy_from(&reported.solver);
     report.dropped.clone_from(&builder.reducer.dropped);
     (report.work.proven, report.work.limited) = builder.reducer.counts();
-    report.certificate.copy_from(solution.certificate());
+    report.certificate.copy_from(&reported.certificate);
     report.stabilization = None;
     report.events.clear();
     report.impacts.clear();
     report.second_order = None;
     if let Some(evidence) = &mut report.evidence {
         evidence.clear();
+        evidence.solver.copy_from(&reported.solver);
         if scheme.level == (Level::Position { nonlinear: true }) {
             evidence.about.extend_from_slice(&builder.expansion.v);
         }

@@ -3,6 +3,7 @@
 
 pub(crate) mod euler;
 pub(crate) mod post_stabilize;
+mod reported_impulses;
 mod second_order;
 pub(crate) mod step_problem;
 pub(crate) mod tolerances;

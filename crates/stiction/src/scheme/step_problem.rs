@@ -11,10 +11,10 @@ pub(crate) use offsets::remaining_correction_time;
 
 use super::tolerances::{POSITION_ROUND_OFF, REDUCTION_LENGTH, SPEED_FLOOR, TOUCHING_GAP};
 use super::{Active, Level, Scheme};
-use crate::assemble::{self, AssembledProblem, Offsets, RowMap};
+use crate::assemble::{self, AssembledProblem, ImpliedContacts, Offsets, RowMap};
 use crate::error::StepError;
 use crate::reduce::{Reducer, Reduction};
-use crate::state::State;
+use crate::state::{Memory, State};
 use crate::system::{
     ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId, RowKind,
     SearchCache, System,
@@ -52,6 +52,10 @@ pub(crate) struct StepProblemBuilder {
     pub(crate) reducer: Reducer,
     /// Rows of the model in `problem`.
     pub(crate) rows: RowMap,
+    /// Weights of the contacts of `problem` in the norm of unique impulses.
+    pub(crate) weights: Vec<f64>,
+    /// Storage of the reduced problem while contacts are restored.
+    reduced: ReducedStorage,
     /// Search cache of the state, updated by every search of the step.
     pub(crate) cache: SearchCache,
     /// Maximum gap of a touching contact [m].
@@ -71,6 +75,18 @@ pub(crate) struct StepProblemBuilder {
     end: Vec<f64>,
     /// Pairs with contacts that may close beyond the end of a face.
     passing: Vec<PairId>,
+}
+
+/// Impulses and layout of a reduced problem.
+#[derive(Debug, Clone, Default)]
+struct ReducedStorage {
+    z: Vec<f64>,
+    /// First unknown of each contact.
+    contact: Vec<usize>,
+    /// Contacts with rolling friction, each with the index of its friction block.
+    rolling: Vec<(usize, usize)>,
+    /// Index of each contact among all contacts.
+    places: Vec<usize>,
 }
 
 /// Expansion point (t̂, q̂, v̂) at which rows are taken.
@@ -186,7 +202,7 @@ impl StepProblemBuilder {
         profile: &mut Profile,
     ) {
         let StepInput { system, scheme, h, .. } = *input;
-        let Self { problem, layout, joints, contacts, reducer, rows, free_velocity, expansion, .. } = self;
+        let Self { layout, contacts, reducer, free_velocity, expansion, .. } = self;
         let starts = &layout.velocity;
         let own = RowOffsets::new(input, starts, free_velocity, &expansion.v);
         let contact = |c: &ContactRow| own.contact(c);
@@ -194,17 +210,67 @@ impl StepProblemBuilder {
         // to the convex relaxation every facet is a constraint of its own
         profile.enter(Phase::Reduction);
         if scheme.friction == FrictionLaw::Convex {
-            align(contacts, starts, free_velocity);
+            align(contacts.iter_mut(), starts, free_velocity);
         }
         reducer.reduce(reduction, contacts, REDUCTION_LENGTH * system.size() / h, &contact);
         if scheme.friction == FrictionLaw::Coulomb {
-            align(contacts, starts, free_velocity);
+            let implied = reducer.implied.iter_mut().map(|(_, row)| row);
+            align(contacts.iter_mut().chain(implied), starts, free_velocity);
         }
         profile.enter(Phase::Assembly);
+        self.assemble_rows(input);
+    }
+
+    /// Assembles the rows of all joints and of `contacts`.
+    fn assemble_rows<S: System + ?Sized>(&mut self, input: &StepInput<S>) {
+        let Self { problem, layout, joints, contacts, rows, free_velocity, expansion, weights, .. } = self;
+        let own = RowOffsets::new(input, &layout.velocity, free_velocity, &expansion.v);
+        let contact = |c: &ContactRow| own.contact(c);
         let (joint, limit) = (|j: &JointRow| own.joint(j), |j: &JointRow| own.limit(j));
         let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
-        assemble::rows(problem, rows, h, joints, contacts, &offsets);
+        assemble::rows(problem, rows, input.h, joints, contacts, &offsets);
+        rows.weights(contacts, input.system.size(), weights);
         problem.lay_out(layout);
+    }
+
+    /// Warm start of the assembled problem: the impulses that the solver found in the last step.
+    pub(crate) fn warm_start(&self, memory: &Memory, z: &mut Vec<f64>) {
+        let Memory { contacts, joints, solver, .. } = memory;
+        let found = if solver.is_empty() { (contacts, joints) } else { (&solver.contacts, &solver.joints) };
+        let proof = |i: usize| self.reducer.proof(i);
+        let implied = ImpliedContacts { rows: &self.reducer.implied, proof: &proof };
+        self.assembled().reduced_warm_start(&self.contacts, &implied, (found.0, found.1), z);
+    }
+
+    /// Assembles the problem again with the contacts that were dropped with a proof. `z` becomes its impulses: zero for
+    /// these contacts.
+    pub(crate) fn restore_implied<S: System + ?Sized>(&mut self, input: &StepInput<S>, z: &mut Vec<f64>) {
+        let mut reduced = std::mem::take(&mut self.reduced);
+        reduced.z.clone_from(z);
+        reduced.contact.clone_from(&self.layout.contact);
+        reduced.rolling.clone_from(&self.rows.rolling);
+        reduced.places.clear();
+        reduced.places.extend_from_slice(self.reducer.restore(&mut self.contacts));
+        self.assemble_rows(input);
+        let ReducedStorage { contact, rolling, places, .. } = &reduced;
+        // joints, limits and drives keep their places
+        let first = self.rows.first_contact;
+        z.truncate(contact[first]);
+        z.resize(self.layout.impulses, 0.0);
+        let mut copy = |from: usize, to: usize| {
+            let own = contact[from]..contact[from + 1];
+            let start = self.layout.contact[to];
+            z[start..start + own.len()].copy_from_slice(&reduced.z[own]);
+        };
+        for (k, &place) in places.iter().enumerate() {
+            copy(first + k, first + place);
+        }
+        for &(k, from) in rolling {
+            if let Some(to) = self.rows.rolling(places[k]) {
+                copy(from, to);
+            }
+        }
+        self.reduced = reduced;
     }
 
     /// Assembled problem with its layout and row map.
@@ -240,8 +306,8 @@ pub(crate) fn looks_ahead(scheme: &Scheme) -> bool {
 
 /// Aligns the tangents of contacts that ask for it with the slip of the free velocity, so that a facet's edge lies
 /// where the circle would be touched.
-fn align(contacts: &mut [ContactRow], starts: &[usize], free_velocity: &[f64]) {
-    for contact in contacts.iter_mut().filter(|c| c.aligned && c.tangents.len() == 2) {
+fn align<'a>(contacts: impl Iterator<Item = &'a mut ContactRow>, starts: &[usize], free_velocity: &[f64]) {
+    for contact in contacts.filter(|c| c.aligned && c.tangents.len() == 2) {
         let slip = |k: usize| contact.tangents[k].row.dot(starts, free_velocity) + contact.tangents[k].offset;
         let (x, y) = (slip(0), slip(1));
         let length = x.hypot(y);

@@ -1,7 +1,10 @@
 //! Verification of an Euler step: the step problem at the recorded impulses and velocity, then the passes of
 //! post-stabilization.
 
-use super::rows::{RecordScales, UnlistedContact, closing_speed, compare, impulses, split};
+use super::rows::{
+    RecordScales, RecordedImpulses, UnlistedContact, closing_speed, compare, compare_transfer, impulses,
+    split, transferred,
+};
 use super::tolerances::{CONFIGURATION_TOLERANCE, FIGURE_TOLERANCE, MOMENTUM_TOLERANCE, RESIDUAL_FACTOR};
 use super::{Check, RecordedStep, Verdict};
 use crate::assemble::{RowLocation, RowSolution};
@@ -14,7 +17,7 @@ use crate::scheme::tolerances::{
     PENETRATION_ROUND_OFF, POSITION_ITERATION_TOLERANCE, STABILIZATION_TOLERANCE,
 };
 use crate::scheme::{Level, Scheme, post_stabilize};
-use crate::state::State;
+use crate::state::{ContactMemory, State};
 use crate::system::{ContactId, System};
 use std::collections::{BTreeMap, BTreeSet};
 use stiction_lcp::{Candidate, Farkas, FrictionLaw, Method, Profile, certify, certify_motion};
@@ -154,25 +157,44 @@ impl<'a, S: System + ?Sized> EulerCheck<'a, S> {
         self.recorded.keys().filter(|id| !found.contains(id)).copied().collect()
     }
 
-    /// Verifies the recorded impulses and velocity, and that contacts without rows do not close.
+    /// Verifies the recorded impulses and velocity, and that contacts without rows do not close. The motion follows from
+    /// the impulses of the solver; where others are reported, they have to solve the step too, with the same motion.
     fn verify_velocity(&mut self, verdict: &mut Verdict) {
         let input = self.input();
-        let Self { system, record, recorded, builder, .. } = self;
-        let RecordedStep { before, after, report } = *record;
-        builder.assemble(&input, Reduction::Off, &mut Profile::default());
-        let unlisted = split(builder, |id| recorded.contains_key(&id));
-        let z = impulses(builder, &report.joints, recorded);
-        let mut own = Vec::new();
-        // modes follow from slip speeds, which are compared
-        let solution = RowSolution { z: &z, v: &after.v, stick_speed: 0.0 };
-        builder.assembled().contact_reports(&builder.contacts, &solution, &mut own);
-        let prescribed = system.prescribed_speed(before.t);
-        let scales = RecordScales {
-            length: system.size().max(largest(&before.q)),
-            speed: largest(&after.v).max(prescribed).max(builder.problem.speed_scale),
-        };
-        compare(builder, recorded, &own, scales, verdict);
-        let candidate = match certify_motion(&builder.problem, &z, &after.v) {
+        let Self { record, recorded, .. } = self;
+        let (report, solver) = (record.report, &self.evidence.solver);
+        let reported: RecordedImpulses =
+            recorded.iter().map(|(id, report)| (*id, ContactMemory::from(*report))).collect();
+        let reported_joints: Vec<f64> = report.joints.iter().map(|j| j.impulse).collect();
+        if solver.is_empty() {
+            self.builder.assemble(&input, Reduction::Off, &mut Profile::default());
+            self.verify_motion(&reported, &reported_joints, verdict);
+            return;
+        }
+        self.builder.assemble(&input, Reduction::Off, &mut Profile::default());
+        let found: RecordedImpulses = solver.contacts.iter().map(|c| (c.id, *c)).collect();
+        if !found.keys().all(|id| reported.contains_key(id)) || solver.joints.len() != reported_joints.len() {
+            verdict.fail(Check::Record, "impulses of the solver at contacts that are not reported");
+            return;
+        }
+        self.verify_motion(&found, &solver.joints, verdict);
+        let z = impulses(&self.builder, &solver.joints, &found);
+        let momentum = transferred(&self.builder, &z);
+        self.builder.read_rows(&input, &mut Profile::default());
+        self.builder.assemble(&input, Reduction::Off, &mut Profile::default());
+        self.verify_reported(&reported, &reported_joints, &momentum, verdict);
+    }
+
+    /// Verifies that impulses cause the recorded velocity and solve the step, and that contacts without rows do not close.
+    fn verify_motion(&mut self, found: &RecordedImpulses, joints: &[f64], verdict: &mut Verdict) {
+        let Self { record, builder, .. } = self;
+        let RecordedStep { after, report, .. } = *record;
+        let unlisted = split(builder, |id| found.contains_key(&id));
+        let z = impulses(builder, joints, found);
+        if self.evidence.solver.is_empty() {
+            self.compare_contacts(&z, verdict);
+        }
+        let candidate = match certify_motion(&self.builder.problem, &z, &after.v) {
             Ok(candidate) => candidate,
             Err(error) => {
                 verdict.fail(Check::Record, error.to_string());
@@ -192,6 +214,45 @@ impl<'a, S: System + ?Sized> EulerCheck<'a, S> {
             verdict.bound(Check::Open, closing / speed, limit, || contact.id.to_string());
         }
         verdict.certificate = candidate.certificate;
+    }
+
+    /// Verifies that the reported impulses solve the step, and that they transfer the momentum that the solver's do.
+    fn verify_reported(
+        &mut self,
+        reported: &RecordedImpulses,
+        joints: &[f64],
+        found: &[[f64; 2]],
+        verdict: &mut Verdict,
+    ) {
+        split(&mut self.builder, |id| reported.contains_key(&id));
+        let z = impulses(&self.builder, joints, reported);
+        self.compare_contacts(&z, verdict);
+        let candidate = match certify(&self.builder.problem, &z) {
+            Ok(candidate) => candidate,
+            Err(error) => {
+                verdict.fail(Check::Record, error.to_string());
+                return;
+            }
+        };
+        self.verify_residuals(&candidate, verdict);
+        let own = transferred(&self.builder, &z);
+        compare_transfer([&own, found], verdict);
+    }
+
+    /// Compares recorded quantities of contacts that enter no equation.
+    fn compare_contacts(&self, z: &[f64], verdict: &mut Verdict) {
+        let Self { system, record, recorded, builder, .. } = self;
+        let RecordedStep { before, after, .. } = *record;
+        let mut own = Vec::new();
+        // modes follow from slip speeds, which are compared
+        let solution = RowSolution { z, v: &after.v, stick_speed: 0.0, determined: None };
+        builder.assembled().contact_reports(&builder.contacts, &solution, &mut own);
+        let prescribed = system.prescribed_speed(before.t);
+        let scales = RecordScales {
+            length: system.size().max(largest(&before.q)),
+            speed: largest(&after.v).max(prescribed).max(builder.problem.speed_scale),
+        };
+        compare(builder, recorded, &own, scales, verdict);
     }
 
     /// Verifies the residuals of joints, contacts and cones.

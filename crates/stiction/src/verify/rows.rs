@@ -1,6 +1,8 @@
 //! Rows of a rebuilt step problem: recorded contacts with their impulses, and contacts without rows.
 
-use super::tolerances::{FIGURE_TOLERANCE, FRICTION_COEFFICIENT_FLOOR};
+use super::tolerances::{
+    FIGURE_TOLERANCE, FRICTION_COEFFICIENT_FLOOR, MOMENTUM_TOLERANCE, TRANSFER_TOLERANCE,
+};
 use super::{Check, Verdict};
 use crate::assemble::{dot, turning_axes};
 use crate::report::{ContactReport, JointReport, StepReport};
@@ -8,7 +10,7 @@ use crate::scheme::step_problem::{StepProblemBuilder, distance, largest};
 use crate::state::ContactMemory;
 use crate::system::{ContactId, ContactRow};
 use std::collections::BTreeMap;
-use stiction_lcp::{Contact, FrictionLaw};
+use stiction_lcp::{Contact, FrictionLaw, OffsetRow};
 
 /// Contact without rows in the recorded step.
 pub(super) struct UnlistedContact {
@@ -58,22 +60,56 @@ pub(super) fn split(
     unlisted
 }
 
+/// Impulses of contacts in a record.
+pub(super) type RecordedImpulses = BTreeMap<ContactId, ContactMemory>;
+
 /// Recorded impulses as unknowns of a problem that has the recorded contacts alone.
 pub(super) fn impulses(
     builder: &StepProblemBuilder,
-    joints: &[JointReport],
-    recorded: &BTreeMap<ContactId, &ContactReport>,
+    joints: &[f64],
+    recorded: &RecordedImpulses,
 ) -> Vec<f64> {
     let assembled = builder.assembled();
     let mut z = vec![0.0; builder.layout.impulses];
     for (location, joint) in builder.rows.joints.iter().zip(joints) {
-        assembled.set_joint_impulse(*location, joint.impulse, &mut z);
+        assembled.set_joint_impulse(*location, *joint, &mut z);
     }
     for (k, row) in builder.contacts.iter().enumerate() {
-        let Some(report) = recorded.get(&row.id) else { continue };
-        assembled.add_contact_impulse(k, row, &ContactMemory::from(*report), &mut z);
+        let Some(impulse) = recorded.get(&row.id) else { continue };
+        assembled.add_contact_impulse(k, row, impulse, &mut z);
     }
     z
+}
+
+/// Momentum Jᵀ p that impulses transfer to each velocity, with the sum of the sizes of its terms.
+pub(super) fn transferred(builder: &StepProblemBuilder, z: &[f64]) -> Vec<[f64; 2]> {
+    let assembled = builder.assembled();
+    let starts = &builder.layout.velocity;
+    let mut momentum = vec![[0.0; 2]; builder.layout.velocities()];
+    let mut add = |row: &OffsetRow, p: f64| {
+        row.row.for_each(starts, |i, x| {
+            momentum[i][0] += p * x;
+            momentum[i][1] += (p * x).abs();
+        });
+    };
+    builder.problem.joints.iter().zip(z).for_each(|(joint, &p)| add(&joint.row, p));
+    for (i, contact) in builder.problem.contacts.iter().enumerate() {
+        let own = &z[assembled.unknowns(i)];
+        let (normal, friction) = own.split_at(usize::from(contact.normal.is_some()));
+        contact.normal.iter().zip(normal).for_each(|(row, &p)| add(row, p));
+        contact.tangents.iter().zip(contact.tangent_impulse(friction)).for_each(|(row, p)| add(row, p));
+    }
+    momentum
+}
+
+/// Compares the momentum that reported impulses transfer with that of the solver's.
+pub(super) fn compare_transfer([reported, found]: [&[[f64; 2]]; 2], verdict: &mut Verdict) {
+    let scale = reported.iter().fold(0.0, |m: f64, p| m.max(p[1]));
+    for (i, ([own, terms], [other, _])) in reported.iter().zip(found).enumerate() {
+        let limit = (MOMENTUM_TOLERANCE * terms).max(TRANSFER_TOLERANCE * scale);
+        let place = || format!("momentum {i} that the reported impulses transfer");
+        verdict.bound(Check::Momentum, (own - other).abs(), limit, place);
+    }
 }
 
 /// Projection of a vector onto these orthogonal unit axes.

@@ -4,6 +4,7 @@
 // |---|---|---|---|---|
 // | `RESIDUAL_FACTOR` | residual ≤ this × tolerance of the solver | solver tolerance | 2 | 1.5 to 10 |
 // | `MOMENTUM_TOLERANCE` | M̃ v⁺ − b − Jᵀp | its terms | 1e-12 | 1e-13 to 1e-10 |
+// | `TRANSFER_TOLERANCE` | momentum of reported impulses − of the solver's | largest terms | 2e-13 | 1e-13 to 1e-12 |
 // | `CONFIGURATION_TOLERANCE` | recorded q⁺ − recomputed q⁺ | largest coordinate, size | 1e-13 | 1e-15 to 1e-11 |
 // | `FIGURE_TOLERANCE` | recorded energy, gap, … − recomputed one | its own scale | 1e-12 | 1e-14 to 1e-9 |
 // | `FRICTION_COEFFICIENT_FLOOR` | recorded μ − μ of the model | max(μ, this) | 1e-3 | 1e-6 to 1e-1 |
@@ -20,6 +21,10 @@ pub(super) const RESIDUAL_FACTOR: f64 = 2.0;
 
 /// Tolerance on the momentum balance, relative to its terms: a hundred times the round-off of sums of some twenty terms.
 pub(super) const MOMENTUM_TOLERANCE: f64 = 1e-12;
+
+/// Tolerance on the momentum that reported impulses transfer, relative to the largest terms of the problem: impulses of
+/// least norm are solved for all bodies of an island together.
+pub(super) const TRANSFER_TOLERANCE: f64 = 2e-13;
 
 /// Tolerance on positions, relative to the largest coordinate or the size. Positions agree bit by bit on the machine of
 /// the run, but sines of another machine differ in the last bit.

@@ -96,6 +96,11 @@ pub(crate) fn dense<S: System>(system: &S, row: &Row) -> Vec<f64> {
     out
 }
 
+/// Number of contacts with rows in the problem that was solved.
+pub(crate) fn kept(report: &StepReport) -> usize {
+    report.contacts.len() - report.work.proven
+}
+
 /// Asserts every proof of a report of level `Stabilized`, against the contacts before the step: α ≥ 0,
 /// n_j = Σ α_i n_i, Φ_j ≥ Σ α_i Φ_i, T_j = Σ α_i T_i with τ, and the same friction in the same frame.
 pub(crate) fn assert_proofs<S: System>(system: &S, rows: &[ContactRow], report: &StepReport) {
@@ -104,7 +109,10 @@ pub(crate) fn assert_proofs<S: System>(system: &S, rows: &[ContactRow], report: 
     assert_eq!(proven.clone().count(), report.work.proven);
     assert_eq!(report.dropped.len(), report.work.proven + report.work.limited);
     for dropped in proven {
-        assert!(report.contacts.iter().all(|c| c.id != dropped.contact), "{dropped:?} is kept");
+        assert!(report.contacts.iter().any(|c| c.id == dropped.contact), "{dropped:?} is not reported");
+        let is_dropped = |id| report.dropped.iter().any(|d| d.contact == id);
+        let proof = dropped.combination.iter();
+        assert!(proof.clone().all(|(k, _)| !is_dropped(report.contacts[*k].id)), "{dropped:?}");
         let own = find(dropped.contact);
         let parts: Vec<(f64, &ContactRow)> =
             dropped.combination.iter().map(|&(k, a)| (a, find(report.contacts[k].id))).collect();

@@ -154,8 +154,7 @@ fn a_solution_of_the_reduced_problem_solves_the_full_one() {
         // kept contacts first
         let mut rows = all_contacts(&before);
         rows.retain(|c| c.gap < 0.1);
-        let place = |c: &ContactRow| report.contacts.iter().position(|k| k.id == c.id).unwrap_or(4);
-        rows.sort_by_key(place);
+        rows.sort_by_key(|c| report.dropped.iter().any(|d| d.contact == c.id));
         assert_eq!(rows.len(), 100);
         let reduced = solve(&problem(&before, &rows[..4]), &Solver::default(), None);
         let reduced = reduced.unwrap_or_else(|error| panic!("{error}"));

@@ -236,11 +236,8 @@ fn dropped_contacts_leave_their_moments_to_the_others() {
     run.system().contacts(t, &q, &ContactQuery::within(1e-6), &mut SearchCache::default(), &mut rows);
     let report = step(&mut run, H);
     assert_eq!((rows.len(), report.dropped.len(), report.work.proven), (8, 4, 4));
-    let kept: Vec<_> = rows
-        .iter()
-        .filter(|row| report.dropped.iter().all(|d| d.contact != row.id))
-        .map(|row| (row.clone(), 0.0))
-        .collect();
+    let row = |id| rows.iter().find(|row| row.id == id).unwrap();
+    let kept: Vec<_> = report.contacts.iter().map(|c| (row(c.id).clone(), 0.0)).collect();
     for dropped in &report.dropped {
         let row = rows.iter().find(|row| row.id == dropped.contact).unwrap();
         let defect = |spoil: &dyn Fn(&mut ContactRow)| {

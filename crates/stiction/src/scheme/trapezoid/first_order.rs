@@ -40,7 +40,7 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
         }
         solve.cache.clone_from(&state.memory.cache);
         if let (Some(evidence), Some(made)) = (&mut recorder.evidence, report.evidence.take()) {
-            evidence.passes = made.passes;
+            (evidence.passes, evidence.solver) = (made.passes, made.solver);
             let (q, v) = (state.q.clone(), state.v.clone());
             evidence.substeps.push(SubstepRecord::FirstOrder { size: left, without_restitution, q, v });
         }

@@ -282,10 +282,10 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
         let SecondOrderWorkspace { solve, substep, .. } = &mut *self.motion.dynamics.workspace;
         let SubstepProblem { problem, layout, places, middle, .. } = &*substep;
         let stick_speed = REPORTED_SLIP_RELATIVE * last.certificate.speed;
-        let solution = RowSolution { z: &last.z, v: &last.velocity, stick_speed };
+        let solution = RowSolution { z: &last.z, v: &last.velocity, stick_speed, determined: None };
         let assembled = AssembledProblem { problem, layout, rows: places };
         assembled.contact_reports(&middle.contacts, &solution, &mut reported.contacts);
-        assembled.joint_reports(&middle.joints, &last.z, &mut reported.joints);
+        assembled.joint_reports(&middle.joints, &solution, &mut reported.joints);
         solve.lcp.recycle_candidate(last);
     }
 }

@@ -250,8 +250,9 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         let (mut contacts, mut joints) = (Vec::new(), Vec::new());
         // modes depend on the speed that counts as slip; they are not compared
         let assembled = AssembledProblem { problem, layout, rows: places };
-        assembled.contact_reports(&middle.contacts, &RowSolution { z, v, stick_speed: 0.0 }, &mut contacts);
-        assembled.joint_reports(&middle.joints, z, &mut joints);
+        let solution = RowSolution { z, v, stick_speed: 0.0, determined: None };
+        assembled.contact_reports(&middle.contacts, &solution, &mut contacts);
+        assembled.joint_reports(&middle.joints, &solution, &mut joints);
         (contacts, joints)
     }
 

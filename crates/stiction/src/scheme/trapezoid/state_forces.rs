@@ -7,7 +7,7 @@ use super::acceleration::AccelerationProblem;
 use super::constants::MIN_SLIP_SPEED;
 use super::context::dot;
 use super::workspace::SecondOrderWorkspace;
-use crate::assemble::AssembledProblem;
+use crate::assemble::{AssembledProblem, RowSolution};
 use crate::error::StepError;
 use crate::report::{ContactReport, JointReport, Mode};
 use crate::state::{ActiveConstraint, State};
@@ -58,9 +58,10 @@ impl AccelerationProblem {
         let mut all: Vec<JointRow> = Vec::new();
         system.joints(state.t, &state.q, &mut all);
         let mut joints: Vec<JointReport> =
-            all.iter().map(|row| JointReport { joint: row.joint, impulse: 0.0 }).collect();
+            all.iter().map(|row| JointReport { joint: row.joint, impulse: 0.0, determined: None }).collect();
         let mut active_rows = Vec::new();
-        self.assembled().joint_reports(&self.rows.joints, z, &mut active_rows);
+        let solution = RowSolution { z, v: &state.v, stick_speed: 0.0, determined: None };
+        self.assembled().joint_reports(&self.rows.joints, &solution, &mut active_rows);
         for (own, &row) in active_rows.iter().zip(&self.rows.joint_indices) {
             joints[row].impulse = duration * own.impulse;
         }
@@ -96,6 +97,7 @@ impl AccelerationProblem {
             slip: load.slip,
             mode: if moves { Mode::Slip } else { active.mode },
             moment: None,
+            determined: None,
         }
     }
 }
