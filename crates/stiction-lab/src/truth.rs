@@ -46,6 +46,7 @@ pub(crate) struct TruthArguments {
 struct Counts {
     refused: usize,
     chaotic: usize,
+    bounces: usize,
     clean: usize,
     wrong: usize,
     failed: usize,
@@ -116,6 +117,7 @@ fn report(judged: &[(String, Verdict)]) -> Result<Outcome, BadInput> {
         (counts.slow, "with a run above the time limit"),
         (counts.unverified, "with a run that verify does not accept"),
         (counts.chaotic, "too sensitive to be compared with fixed steps"),
+        (counts.bounces, "with restitution, which the default treats by another law: not compared with it"),
     ] {
         let _ = writeln!(text, "{count:6} {what}");
     }
@@ -133,6 +135,7 @@ impl Counts {
             |kind: FindingKind| usize::from(verdict.findings.iter().any(|finding| finding.kind == kind));
         self.refused += usize::from(verdict.refused);
         self.chaotic += usize::from(verdict.chaotic);
+        self.bounces += usize::from(verdict.bounces);
         self.clean += usize::from(!verdict.refused && verdict.findings.is_empty());
         self.wrong += has(FindingKind::Wrong);
         self.failed += has(FindingKind::Failed);

@@ -46,6 +46,8 @@ pub(crate) struct RunSummary {
     /// Largest number of contacts in a step.
     contacts: usize,
     events: usize,
+    /// Steps of first order among them, where events could not be located.
+    first_order_steps: usize,
     /// Wall time [s].
     wall_time: f64,
     /// Simulated time over wall time.
@@ -107,6 +109,7 @@ impl RunSummary {
             problems: 0,
             contacts: 0,
             events: 0,
+            first_order_steps: 0,
             wall_time: 0.0,
             real_time_factor: 0.0,
             journal: String::new(),
@@ -135,7 +138,10 @@ impl RunSummary {
         self.problems += step.work.problems + record.accuracy.as_ref().map_or(0, |a| a.solves);
         self.problems += step.second_order.map_or(0, |s| s.solves.saturating_sub(step.work.problems));
         self.contacts = self.contacts.max(step.contacts.len());
-        self.events += step.events.len();
+        let is_first_order = |e: &&stiction::Event| e.kind == stiction::EventKind::FirstOrder;
+        let first_order = step.events.iter().filter(is_first_order).count();
+        self.first_order_steps += first_order;
+        self.events += step.events.len() - first_order;
     }
 
     /// Sets the wall time of the steps since time `from` [s].
@@ -201,6 +207,10 @@ impl RunSummary {
             String::new()
         };
         line("solved", format!("{problems}{contacts}{events}"));
+        if self.first_order_steps > 0 {
+            let steps = count(self.first_order_steps, "step", "steps");
+            line("coarse", format!("{steps} of first order, where events could not be located"));
+        }
         line("took", format!("{:.3} s, {:.2} times real time", self.wall_time, self.real_time_factor));
         line("journal", self.journal.clone());
         for file in &self.files {

@@ -46,6 +46,8 @@ pub(super) struct Verdict {
     pub(super) refused: bool,
     /// Too sensitive to be compared with fixed steps.
     pub(super) chaotic: bool,
+    /// With restitution: not compared with the default, which has another law of it.
+    pub(super) bounces: bool,
     pub(super) findings: Vec<Finding>,
     /// Growth κ of a perturbation.
     pub(super) sensitivity: f64,
@@ -115,6 +117,7 @@ impl Judge {
             verdict.findings.append(&mut failures);
         }
         verdict.sensitivity = self.sensitivity(text, accurate[2].as_ref());
+        verdict.bounces = has_restitution(text);
         Self::compare(&accurate, [("accurate", &second), ("default", &first)], &mut verdict);
         verdict.findings.sort_by_key(|finding| finding.kind);
         verdict
@@ -139,6 +142,11 @@ impl Judge {
             return;
         }
         for (scheme, runs) in fixed {
+            // Newton's law in a step against Poisson's at a located impact: with friction, and where several contacts
+            // close at once, they bounce differently at any step size
+            if scheme == "default" && verdict.bounces {
+                continue;
+            }
             let [Some(coarse), Some(middle), Some(fine)] = runs else { continue };
             let change = difference(middle, fine).max(0.5 * difference(coarse, middle));
             let allowed = HALVING_FACTOR * change + ALLOWED_FACTOR * ACCURACIES[2] * growth;
@@ -297,9 +305,23 @@ fn difference(a: &Samples, b: &Samples) -> f64 {
     pairs.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())) / SMALLEST_BODY
 }
 
+/// Whether a scene has a material with restitution.
+fn has_restitution(text: &str) -> bool {
+    let values = text.lines().filter_map(|line| line.trim().strip_prefix("restitution"));
+    let number = |rest: &str| rest.trim_start_matches([' ', '=']).trim().parse::<f64>().ok();
+    values.filter_map(number).any(|e| e > 0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn restitution_is_read_from_materials() {
+        assert!(has_restitution("[materials.default]\nfriction = 0.5\nrestitution = 0.3\n"));
+        assert!(!has_restitution("[materials.default]\nfriction = 0.5\nrestitution = 0\n"));
+        assert!(!has_restitution("[materials.default]\nfriction = 0.5\n"));
+    }
 
     #[test]
     fn friction_and_gravity_are_changed_and_nothing_else() {

@@ -174,8 +174,8 @@ impl Accuracy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccurateMethod {
-    /// Explicit method of order eight if the tolerance is at most 1e-4 and forces are not stiff, else the trapezoidal
-    /// method.
+    /// Explicit method of order eight if the tolerance is at most 1e-7 and forces are not stiff, of order five if it is
+    /// at most 1e-4, else the trapezoidal method.
     Automatic,
     /// Trapezoidal method, one step against two of half the size, extrapolated: third order, for stiff forces.
     Trapezoidal,
