@@ -107,9 +107,9 @@ pub(super) const MAX_EVENTS_AT_ONCE: usize = 15;
 pub(super) const INSTANT_RELATIVE: f64 = 0.01;
 
 /// Trial steps in sequence that are a chatter of step sizes, if they are shorter in the mean than
-/// [`SHORT_STEP_RELATIVE`] × the time of [`CHATTER_TIME_RELATIVE`]. Default 60, range 20 to 1000. Below: steps that are
+/// [`SHORT_STEP_RELATIVE`] × the time of [`CHATTER_TIME_RELATIVE`]. Default 25, range 20 to 1000. Below: steps that are
 /// short after an event count. Above: a run takes longer where no step is accurate, as at slips that come and go.
-pub(super) const MAX_SHORT_STEPS: usize = 60;
+pub(super) const MAX_SHORT_STEPS: usize = 25;
 
 /// See [`MAX_SHORT_STEPS`]. Default 0.1, range 1e-3 to 1.
 pub(super) const SHORT_STEP_RELATIVE: f64 = 0.1;
