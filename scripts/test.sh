@@ -61,6 +61,13 @@ tests() {
     fi
 }
 
+# 60 random scenes in seven or more runs each; benches/results/truth.txt has the findings of the three seeds left out
+truth() {
+    cargo build --locked --release -p stiction-cli -p stiction-lab
+    local target=${CARGO_TARGET_DIR:-target}
+    "$target/release/stiction-lab" truth --count 63 --except 26,28,32 --seconds 60 --whole --out out/truth
+}
+
 # the last words of the runner: nextest's summary, or the sum of cargo's result lines
 counts() {
     grep -E '^ *Summary \[' "$1" && return
@@ -79,6 +86,7 @@ part "clippy" cargo clippy --locked --workspace --all-targets --release -- -D wa
 part "documentation" documentation
 part "tests" tests
 tests_log=$log
+part "truth" truth
 part "doc tests" cargo test --locked --doc --workspace --release --no-fail-fast
 doc_tests_log=$log
 part "browser" env STICTION_BUILT=1 bash scripts/browser.sh

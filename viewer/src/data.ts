@@ -28,13 +28,15 @@ export type Shape = { pose: number[]; sensor: boolean } & ShapeKind;
 export type ShapeKind =
   | { kind: 'disk'; radius: number }
   | { kind: 'ellipse'; semi_axes: number[] }
-  | { kind: 'polygon'; vertices: number[][] }
+  | { kind: 'polygon'; vertices: number[][]; rounding: number }
   | { kind: 'half_plane' }
   | { kind: 'capsule'; half_length: number; radius: number }
   | { kind: 'sphere'; radius: number }
   | { kind: 'ellipsoid'; semi_axes: number[] }
-  | { kind: 'box'; half_extents: number[] }
-  | { kind: 'polyhedron'; vertices: number[][]; facets: number[][] }
+  | { kind: 'box'; half_extents: number[]; rounding: number }
+  | { kind: 'cylinder'; half_length: number; radius: number; rounding: number }
+  | { kind: 'cone'; half_length: number; radius: number; rounding: number }
+  | { kind: 'polyhedron'; vertices: number[][]; facets: number[][]; rounding: number }
   | { kind: 'half_space' };
 
 export interface Joint {

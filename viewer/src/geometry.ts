@@ -4,12 +4,13 @@
 
 import { BufferGeometry, Float32BufferAttribute } from 'three';
 import type { ShapeKind } from './data';
+import { boxFacets, profile, revolved, roundedOutline, roundedSolid } from './rounded';
 
 /** Drawn extent of half-planes and half-spaces, relative to the size of the scene. */
 export const FAR = 200;
 
 /** Segments of a full circle. */
-const SEGMENTS = 48;
+export const SEGMENTS = 48;
 /** Brightness of the marked quarters of round shapes. */
 const MARK = 0.84;
 
@@ -22,7 +23,7 @@ export interface Form {
   radius: number | null;
 }
 
-class Triangles {
+export class Triangles {
   private readonly position: number[] = [];
   private readonly normal: number[] = [];
   private readonly edge: number[] = [];
@@ -55,7 +56,7 @@ class Triangles {
   }
 }
 
-const quarter = (turn: number) => (Math.floor(4 * turn + 1e-9) % 2 === 0 ? 1 : MARK);
+export const quarter = (turn: number) => (Math.floor(4 * turn + 1e-9) % 2 === 0 ? 1 : MARK);
 const mean = (points: number[][]) =>
   [0, 1, 2].map((i) => points.reduce((sum, p) => sum + (p[i] ?? 0), 0) / points.length);
 
@@ -179,13 +180,15 @@ export function form(shape: ShapeKind, size: number, dimension: 2 | 3): Form {
       const [a, b] = shape.semi_axes;
       return { key: 'disk', build: circle, scale: [a, b, 1], radius: Math.max(a, b) };
     }
-    case 'polygon':
+    case 'polygon': {
+      const { vertices, rounding } = shape;
       return {
-        key: `polygon ${JSON.stringify(shape.vertices)}`,
-        build: () => flat(shape.vertices.map(([x, y]) => [x, y, 0])),
+        key: `polygon ${JSON.stringify(vertices)} ${rounding}`,
+        build: () => flat(rounding > 0 ? roundedOutline(vertices, rounding) : vertices.map(([x, y]) => [x, y, 0])),
         scale: [1, 1, 1],
-        radius: farthest(shape.vertices),
+        radius: farthest(vertices) + rounding,
       };
+    }
     case 'half_plane':
       return { key: 'below', build: below, scale: [FAR * size, FAR * size, 1], radius: null };
     case 'half_space':
@@ -200,9 +203,21 @@ export function form(shape: ShapeKind, size: number, dimension: 2 | 3): Form {
     }
     case 'box': {
       const [a, b, c] = shape.half_extents;
+      if (shape.rounding > 0) return rounded(boxFacets(a, b, c), shape.rounding);
       return { key: 'box', build: cube, scale: [a, b, c], radius: Math.hypot(a, b, c) };
     }
+    case 'cylinder':
+    case 'cone': {
+      const { kind, half_length, radius, rounding } = shape;
+      return {
+        key: `${kind} ${half_length} ${radius} ${rounding}`,
+        build: () => revolved(profile(half_length, radius, kind === 'cone' ? 0 : radius, rounding)),
+        scale: [1, 1, 1],
+        radius: Math.hypot(half_length, radius) + rounding,
+      };
+    }
     case 'polyhedron':
+      if (shape.rounding > 0) return rounded(shape, shape.rounding);
       return {
         key: `polyhedron ${JSON.stringify(shape.vertices)}`,
         build: () => solid(shape.vertices, shape.facets),
@@ -212,6 +227,16 @@ export function form(shape: ShapeKind, size: number, dimension: 2 | 3): Form {
     case 'capsule':
       return capsule(shape.half_length, shape.radius, dimension, size);
   }
+}
+
+/** The form of a rounded box or polyhedron. */
+function rounded(core: { vertices: number[][]; facets: number[][] }, radius: number): Form {
+  return {
+    key: `rounded ${JSON.stringify(core.vertices)} ${radius}`,
+    build: () => roundedSolid(core.vertices, core.facets, radius),
+    scale: [1, 1, 1],
+    radius: Math.max(...core.vertices.map((p) => Math.hypot(...p))) + radius,
+  };
 }
 
 /** The form of a capsule: along x in the plane, along z in space. */

@@ -53,7 +53,7 @@ export class Live {
   }
 
   private connect(): void {
-    const socket = new WebSocket(`ws://${location.host}/live`);
+    const socket = new WebSocket(`ws://${location.host}/live${location.search}`);
     socket.binaryType = 'arraybuffer';
     this.socket = socket;
     socket.onopen = () => this.listener.connected(true);

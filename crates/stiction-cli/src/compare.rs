@@ -1,10 +1,12 @@
 //! `stiction compare`: runs schemes and step sizes on one scene and tabulates work against error.
 
+mod advice;
 mod reference;
 
 use crate::residual;
 use crate::run::plan::{Overrides, RunPlan, scheme_of};
 use crate::{BadInput, Outcome, plot, print, write_file};
+use advice::Advice;
 use cpu_time::ProcessTime;
 use reference::ReferenceMotion;
 use serde::Serialize;
@@ -15,11 +17,21 @@ use stiction_papers::{Axis, Curve, Figure, FigureContent};
 
 const EXAMPLES: &str = "\
 Examples:
+  stiction compare scenes/falling-rod.toml
   stiction compare scenes/falling-rod.toml --schemes default,st00,accurate --h 0.01,0.005,0.0025
   stiction compare scenes/two-carts.toml --schemes ah04,accurate --h 0.02,0.01 --plot two-carts.svg --json
 
 The error of a run is the largest error of any moving body at up to forty times: the distance of its centre from the
-reference, or its angle from the reference times the size of the smallest body.";
+reference, or its angle from the reference times the size of the smallest body.
+
+The second table has the cheapest scheme and step for each size of error: a measured run, or the step that follows from
+the observed order of the smallest measured ones.";
+
+/// Schemes that are compared unless others are asked for.
+const DEFAULT_SCHEMES: [&str; 2] = ["default", "accurate"];
+
+/// Step sizes that are compared unless others are asked for, relative to that of the scene.
+const DEFAULT_SIZES: [f64; 4] = [2.0, 1.0, 0.5, 0.25];
 
 /// Largest number of times at which runs are compared.
 const MAX_SAMPLES: u32 = 40;
@@ -30,11 +42,11 @@ const MAX_SAMPLES: u32 = 40;
 pub(crate) struct CompareArguments {
     /// Scene file
     scene: PathBuf,
-    /// Names of schemes
-    #[arg(long, value_delimiter = ',', required = true)]
+    /// Names of schemes; by default `default` and `accurate`
+    #[arg(long, value_delimiter = ',')]
     schemes: Vec<String>,
-    /// Step sizes [s]
-    #[arg(long, value_delimiter = ',', required = true, value_name = "SECONDS")]
+    /// Step sizes [s]; by default 2, 1, 1/2 and 1/4 times that of the scene
+    #[arg(long, value_delimiter = ',', value_name = "SECONDS")]
     h: Vec<f64>,
     /// End time [s], instead of the scene's duration
     #[arg(long, value_name = "SECONDS")]
@@ -57,10 +69,12 @@ struct ComparisonReport {
     /// Distance between the reference and a less accurate one [m]: smaller errors are not significant.
     reference_error: f64,
     runs: Vec<ComparisonRow>,
+    /// Cheapest scheme and step for each size of error.
+    advice: Vec<Advice>,
 }
 
 /// Run of one scheme at one step size.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct ComparisonRow {
     scheme: String,
     h: f64,
@@ -125,9 +139,16 @@ impl MotionSample {
 /// Runs the command.
 pub(crate) fn run(arguments: &CompareArguments) -> Result<Outcome, BadInput> {
     let plan = RunPlan::read(&arguments.scene, &Overrides::until(arguments.until))?;
+    let mut names = arguments.schemes.clone();
+    if names.is_empty() {
+        names.extend(DEFAULT_SCHEMES.map(String::from));
+    }
     let schemes: Vec<(&String, Scheme)> =
-        arguments.schemes.iter().map(|name| Ok((name, scheme_of(name)?))).collect::<Result<_, BadInput>>()?;
+        names.iter().map(|name| Ok((name, scheme_of(name)?))).collect::<Result<_, BadInput>>()?;
     let mut sizes = arguments.h.clone();
+    if sizes.is_empty() {
+        sizes.extend(DEFAULT_SIZES.map(|part| part * plan.header.h));
+    }
     if let Some(h) = sizes.iter().find(|h| !(h.is_finite() && **h > 0.0)) {
         return Err(BadInput(format!("--h {h}: must be positive and finite")));
     }
@@ -156,12 +177,14 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<Outcome, BadInput> {
         }
     }
     let failed = rows.iter().all(|row| row.failed.is_some());
+    let advice = advice::advice(&rows, until - start, reference.error);
     let report = ComparisonReport {
         scene: plan.title.clone(),
         until,
         reference: reference.name.clone(),
         reference_error: reference.error,
         runs: rows,
+        advice,
     };
     if let Some(path) = &arguments.plot {
         write_file(path, &report.draw().map_err(BadInput)?)?;
@@ -262,7 +285,7 @@ impl ComparisonReport {
                 residual(row.certificate)
             );
         }
-        text
+        text + &advice::text(&self.advice)
     }
 
     /// Draws error over work and over step size.

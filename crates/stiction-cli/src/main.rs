@@ -34,6 +34,8 @@ Exit codes:
   2    bad input: a file that cannot be read or written, a scene or problem with mistakes, an unknown argument,
        or a feature that this program was built without
   3    verify: no step fails, but some steps cannot be verified
+  4    verify: every step holds, but some only by a tolerance that --tolerance loosened
+  5    verify: every step holds, but the journal ends before the run did
   130  run: interrupted by Ctrl-C or SIGTERM; it ends within a second, and all steps made until then are in the
        journal, which --resume continues. Other commands end at once by the signal itself, which a shell shows as
        130 for Ctrl-C and 143 for SIGTERM";

@@ -38,6 +38,9 @@ pub(crate) fn report(file: &ProblemFile, answer: &Answer) -> String {
     if answer.law == Some(FrictionLaw::Convex) {
         line("law", "the convex relaxation, not Coulomb's: sliding contacts separate");
     }
+    if let Some(repair) = &answer.repair {
+        line("matrix", &repair.to_string());
+    }
     if let Some(pointed) = &answer.pointed {
         line("cone", &pointed.message);
     }
@@ -148,6 +151,8 @@ fn fallback_words(fallback: Fallback) -> &'static str {
         Fallback::OtherTolerances => "stalled; repeated with other pivot and tie tolerances",
         Fallback::OtherScaling => "no solution found; repeated with the other scaling",
         Fallback::Newton => "not accurate enough; improved by Newton's method",
+        Fallback::Proximal => "no solution found; repeated with a proximal term that vanished",
+        Fallback::Enumeration => "no solution found; all bases enumerated",
         Fallback::FixedPoint => "not accurate enough; improved by convex relaxations",
     }
 }
@@ -181,7 +186,9 @@ pub(crate) fn certificate_lines(certificate: &Certificate, kind: CertificateKind
             scale("scale [m/s]", "V₀: largest error speed of joints and closing contacts before any impulse");
         }
         CertificateKind::Local => scale("scale [m/s]", "V₀: largest speed of q at a closing contact"),
-        CertificateKind::Dense => scale("scale", "largest entry of q, the scale of the residuals"),
+        CertificateKind::Dense => {
+            scale("scale", "largest entry of q; each row is measured by its own largest term");
+        }
     }
     let mut line = |label: &str, value: f64, words: &str| {
         let _ = writeln!(text, "  {label:<22}{:>9}  {words}", residual(value));

@@ -84,10 +84,11 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
         .with_monitor(monitor.clone());
     let observed = simulation.observe().map_err(|error| BadInput(error.to_string()))?;
     let mut summary = RunSummary::new(&plan, &observed);
-    let mut writer = open_journal(&plan, &output.journal, arguments, &mut simulation, &mut summary)?;
-    let from = simulation.state().t;
-    let recorded = RecordedTime::new(from);
+    let recorded = RecordedTime::new(plan.start.t);
     interruption::install(&monitor, &recorded, &output.journal)?;
+    let begun = (&mut simulation, &mut summary, &recorded);
+    let mut writer = open_journal(&plan, &output.journal, arguments, begun)?;
+    let from = simulation.state().t;
     let times = RunTimes { start: plan.start.t, from, until: plan.header.until };
     let mut progress = RunProgress::new(times, monitor, !arguments.json);
     let began = Instant::now();
@@ -104,10 +105,15 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
         (end, _) => end,
     };
     summarize_end(&end, &output.journal, &mut summary)?;
-    if !matches!(end, RunEnd::Interrupted) {
-        write_outputs(&plan, &output, arguments, &mut summary)?;
-    }
+    let written = match end {
+        RunEnd::Interrupted | RunEnd::NotWritten(_) => Ok(()),
+        _ => write_outputs(&plan, &output, arguments, &mut summary),
+    };
     print(&if arguments.json { crate::to_json(&summary)? } else { summary.text() })?;
+    written.map_err(|BadInput(error)| {
+        let (journal, t) = (output.journal.display(), summary.end());
+        BadInput(format!("{error}; {journal} has the run up to {t} s and can be converted again"))
+    })?;
     match end {
         RunEnd::Finished => Ok(Outcome::Solved),
         RunEnd::Interrupted => Ok(Outcome::Interrupted),
@@ -146,8 +152,7 @@ fn open_journal(
     plan: &RunPlan,
     path: &Path,
     arguments: &RunArguments,
-    simulation: &mut Simulation<Model>,
-    summary: &mut RunSummary,
+    (simulation, summary, recorded): (&mut Simulation<Model>, &mut RunSummary, &RecordedTime),
 ) -> Result<JournalWriter, BadInput> {
     let bad = |error: JournalError| BadInput(error.to_string());
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
@@ -158,8 +163,9 @@ fn open_journal(
             Ok(journal) => {
                 check_resumable(plan, &journal)?;
                 let mut last = None;
-                let writer = JournalWriter::resume(path, |record| {
+                let writer = JournalWriter::resume(path, plan.header.until, |record| {
                     summary.add(&record, true);
+                    recorded.set(record.state.t);
                     last = Some(record);
                 });
                 let writer = writer.map_err(bad)?;
@@ -214,19 +220,15 @@ pub(crate) fn step_to_end(
 ) -> RunEnd {
     let (h, until) = (plan.header.h, plan.header.until);
     let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
-    while until - simulation.state().t > MIN_STEP_RELATIVE * h {
-        let rest = until - simulation.state().t;
-        let size = if rest < (1.0 + MIN_STEP_RELATIVE) * h { rest } else { h };
+    let mut clock = StepClock::new(plan.start.t, h, simulation.state().t);
+    while let Some((to, size)) = clock.next_step(simulation.state().t, until) {
         let t = simulation.state().t;
         if t + size == t {
             return RunEnd::Failed(Box::new(StepError::Clock { t, h: size }));
         }
         let made = match &plan.header.accuracy {
-            None => simulation.step_into(size, &mut report).map(|()| None),
-            Some(accuracy) => {
-                let to = if size < h { until } else { t + h };
-                simulation.run_to_accuracy_into(to, accuracy, &mut report).map(Some)
-            }
+            None => simulation.step_to(to, size, &mut report).map(|()| None),
+            Some(accuracy) => simulation.run_to_accuracy_into(to, accuracy, &mut report).map(Some),
         };
         let accuracy = match made {
             Ok(accuracy) => accuracy,
@@ -240,6 +242,37 @@ pub(crate) fn step_to_end(
         each(&record);
     }
     RunEnd::Finished
+}
+
+/// Clock of the steps of a run: they end at t₀ + k h, multiplied and not summed, so that it does not drift and a resumed
+/// run has the same times.
+struct StepClock {
+    start: f64,
+    h: f64,
+    /// Steps made since the start.
+    steps: f64,
+}
+
+impl StepClock {
+    /// Clock of a run that starts at `start`, is at time `t` and has steps of size `h` [s].
+    fn new(start: f64, h: f64, t: f64) -> Self {
+        let steps = ((t - start) / h).round();
+        // journals of earlier versions may go on after a shorter step
+        let is_whole = (start + steps * h - t).abs() <= MIN_STEP_RELATIVE * h;
+        if is_whole { Self { start, h, steps } } else { Self { start: t, h, steps: 0.0 } }
+    }
+
+    /// End and size of the next step from time `t` [s]: a whole one, or a shorter one that ends at `until`. `None` at the
+    /// end.
+    fn next_step(&mut self, t: f64, until: f64) -> Option<(f64, f64)> {
+        let margin = MIN_STEP_RELATIVE * self.h;
+        let end = self.start + (self.steps + 1.0) * self.h;
+        if end <= until + margin {
+            self.steps += 1.0;
+            return Some((end, self.h));
+        }
+        (until - t > margin).then_some((until, until - t))
+    }
 }
 
 /// Writes the end of a run into its summary, and the problem of a failed step into a file.

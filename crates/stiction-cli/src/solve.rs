@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use stiction_lcp::problem::{AnyProblem, ProblemFile};
+use stiction_lcp::problem::{AnyProblem, LocalRepair, ProblemFile};
 use stiction_lcp::{
     Certificate, Chain, Enumerate, Farkas, FrictionLaw, LcpError, Lemke, Malformed, Method, Pointed,
     Solution, Solver, StepProblem, Work,
@@ -18,6 +18,7 @@ use stiction_lcp::{
 /// The file is JSON: {"m": [[…]], "q": […]} for w = M z + q with 0 ≤ z ⊥ w ≥ 0, the same with "free": [rows]
 /// for rows where w = 0 and z has any sign, or {"step": …} for one time step of rigid bodies.
 #[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct SolveArguments {
     /// Problem file; "-" reads standard input
     file: PathBuf,
@@ -33,6 +34,10 @@ pub(crate) struct SolveArguments {
     /// Iteration limit of the fixed point
     #[arg(long, default_value_t = 100, value_name = "N")]
     rounds: usize,
+    /// Accept a matrix W of a problem in local form that is symmetric and positive semidefinite only to 1e-8, as published
+    /// data are: it is made so, and the report says by how much
+    #[arg(long)]
+    symmetrize: bool,
     /// Check whether the friction cone of a step problem is pointed, so that impulses cannot cancel
     #[arg(long)]
     pointed: bool,
@@ -81,10 +86,17 @@ impl SolveArguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &SolveArguments) -> Result<Outcome, BadInput> {
     let solver = arguments.solver();
-    let read = read(&arguments.file)
-        .and_then(|text| ProblemFile::from_json(&text).map_err(|e| bad_problem(&arguments.file, &e)));
-    let file = match read {
-        Ok(file) => file,
+    let parse = |text: String| {
+        if arguments.symmetrize {
+            ProblemFile::from_json_repaired(&text)
+        } else {
+            ProblemFile::from_json(&text).map(|file| (file, None))
+        }
+    };
+    let read =
+        read(&arguments.file).and_then(|text| parse(text).map_err(|e| bad_problem(&arguments.file, &e)));
+    let (file, repair) = match read {
+        Ok(read) => read,
         Err(error) => {
             if arguments.json {
                 print(&json(&Answer::rejected(&error, &solver)))?;
@@ -104,7 +116,7 @@ pub(crate) fn run(arguments: &SolveArguments) -> Result<Outcome, BadInput> {
         AnyProblem::Step(step) if arguments.pointed => Some(step.pointed()),
         _ => None,
     };
-    let answer = Answer::new(&file.problem, &solver, &result, pointed.as_ref());
+    let answer = Answer { repair, ..Answer::new(&file.problem, &solver, &result, pointed.as_ref()) };
     let outcome = if result.is_ok() { Outcome::Solved } else { Outcome::NotSolved };
     if arguments.json {
         print(&json(&answer))?;
@@ -162,6 +174,9 @@ pub(crate) struct Answer<'a> {
     pub(crate) ray: Option<&'a [f64]>,
     pub(crate) proof: Option<&'a Farkas>,
     pub(crate) pointed: Option<PointedAnswer<'a>>,
+    /// Change of W that `--symmetrize` made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) repair: Option<LocalRepair>,
 }
 
 /// Answer to whether the friction cone is pointed, as `--json` prints it.
@@ -194,6 +209,7 @@ impl<'a> Answer<'a> {
             ray: None,
             proof: None,
             pointed: None,
+            repair: None,
         }
     }
 
@@ -243,6 +259,7 @@ impl<'a> Answer<'a> {
             ray,
             proof,
             pointed: pointed.map(pointed_answer),
+            repair: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Terminal of a command: outcomes and their exit codes, reports on standard output, files, and numbers in words.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,6 +18,10 @@ pub enum Outcome {
     NotSolved,
     /// Exit code 3.
     NotVerifiable,
+    /// Exit code 4.
+    HoldsLoosely,
+    /// Exit code 5.
+    Unfinished,
     /// Exit code 130.
     Interrupted,
 }
@@ -44,19 +49,42 @@ pub fn exit_code(program: &str, outcome: Result<Outcome, BadInput>) -> ExitCode 
         Ok(Outcome::Solved) => ExitCode::SUCCESS,
         Ok(Outcome::NotSolved) => ExitCode::from(1),
         Ok(Outcome::NotVerifiable) => ExitCode::from(3),
+        Ok(Outcome::HoldsLoosely) => ExitCode::from(4),
+        Ok(Outcome::Unfinished) => ExitCode::from(5),
         Ok(Outcome::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(error) => {
             // a closed standard error is no reason to panic
-            let _ = writeln!(io::stderr(), "{program}: {error}");
+            let _ = writeln!(io::stderr(), "{program}: {}", printable(&error.0));
             ExitCode::from(2)
         }
     }
 }
 
-/// Prints a report. A pipe that its reader closed early is not an error.
+/// Text without control characters, which a title or a name of a file may have: a terminal would obey them. They are
+/// written as in JSON, except for line ends and tabs; so are marks that reverse the direction of text.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if obeyed(c) {
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Prints a report without control characters. A pipe that its reader closed early is not an error.
 pub fn print(report: &str) -> Result<(), BadInput> {
     let mut out = io::stdout().lock();
-    match out.write_all(report.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable(report).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(BadInput(format!("standard output: {error}")))
         }
@@ -90,4 +118,17 @@ pub fn count(n: usize, one: &str, many: &str) -> String {
 /// Residual to two digits; exact zero is `0`.
 pub fn residual(x: f64) -> String {
     if x == 0.0 { "0".into() } else { format!("{x:.1e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn a_terminal_obeys_nothing_in_a_text() {
+        assert_eq!(printable("a title, é\n\tand a line\n"), "a title, é\n\tand a line\n");
+        assert_eq!(printable("\u{1b}[31mred\u{7}\r"), "\\u001b[31mred\\u0007\\u000d");
+        // the one-byte form of the same escape, and text from right to left
+        assert_eq!(printable("\u{9b}2J\u{202e}txt"), "\\u009b2J\\u202etxt");
+    }
 }

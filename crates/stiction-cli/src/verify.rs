@@ -1,13 +1,16 @@
 //! `stiction verify`: checks every step of a journal against its scene, without a solver.
 
+mod clock;
+
 use crate::residual;
 use crate::run::plan::RunPlan;
 use crate::{BadInput, Outcome, count, print};
+use clock::{RunClock, StepTime};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction::{Check, Finding, State, Verdict, verify, verify_accuracy_run};
+use stiction::{Check, Finding, Level, NOT_CHECKED, Scheme, State, Verdict, verify, verify_accuracy_run};
 use stiction_journal::{Damage, Journal, JournalError, StepRecord};
 
 const EXAMPLES: &str = "\
@@ -16,7 +19,17 @@ Examples:
   stiction verify run.journal --json | jq .findings
 
 Constraint rows, gaps and right-hand sides are rebuilt from the scene in the journal and the recorded states, and the
-recorded impulses are checked against them. Nothing is solved.";
+recorded impulses are checked against them. Nothing is solved. Residuals are judged by tolerances of this program, not by
+those of the journal: 1e-8, and 1e-10 for schemes of second order and runs to an accuracy.";
+
+/// Largest residual of steps of first order: the tolerance of the default scheme.
+const TOLERANCE: f64 = 1e-8;
+
+/// Largest residual of schemes of second order and of runs to an accuracy.
+const SECOND_ORDER_TOLERANCE: f64 = 1e-10;
+
+/// Largest value of `--tolerance`. A residual of 1 is that of no contact force at all.
+const MAX_TOLERANCE: f64 = 1e-2;
 
 /// Number of findings that the text lists; the JSON lists all.
 const LISTED_FINDINGS: usize = 20;
@@ -27,6 +40,10 @@ const LISTED_FINDINGS: usize = 20;
 pub(crate) struct VerifyArguments {
     /// Journal
     journal: PathBuf,
+    /// Largest residual that still counts as holding, instead of 1e-8, or of 1e-10 for second order; a journal that holds
+    /// only by this gives exit code 4
+    #[arg(long, value_name = "RESIDUAL", allow_negative_numbers = true)]
+    tolerance: Option<f64>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
@@ -45,9 +62,27 @@ struct VerifyReport {
     failed: usize,
     /// Steps for which no check fails, but some cannot be made.
     not_verifiable: usize,
+    /// Steps that hold only by the loosened tolerance.
+    loosened: usize,
+    /// Largest residual of steps that hold.
+    tolerance: f64,
+    /// Loosened tolerance, where one is given.
+    loosened_tolerance: Option<f64>,
+    /// Time of the last state [s].
+    end: f64,
+    /// End time that the header asks for [s].
+    until: f64,
+    /// End time of the scene [s].
+    scene_end: f64,
+    /// `true` where the journal reaches its end time.
+    finished: bool,
+    /// Settings of the header that neither the scene nor the command line gives.
+    foreign_settings: Option<&'static str>,
+    /// Parts of the records that no check covers.
+    not_checked: [&'static str; NOT_CHECKED.len()],
     /// Reasons why checks could not be made, with the number of steps.
     reasons: BTreeMap<String, usize>,
-    /// Steps recorded as above the tolerance and within the loosest one.
+    /// Steps recorded as above the tolerance of the run.
     loose: usize,
     /// Contacts that the scheme left out without proof.
     limited: usize,
@@ -84,33 +119,100 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<Outcome, BadInput> {
         }
         Err(error) => return Err(bad(error)),
     };
-    let plan = RunPlan::of_journal(&arguments.journal, journal.header())?;
-    let mut report = VerifyReport::new(arguments.journal.display().to_string(), &plan);
+    let mut plan = RunPlan::of_journal(&arguments.journal, journal.header())?;
+    let format = journal.format();
+    let scheme = plan.scheme_name();
+    let mut judge = Judge::new(&mut plan, arguments.tolerance)?;
+    let mut report = VerifyReport::new(arguments.journal.display().to_string(), scheme, &plan, &judge);
+    let mut clock = RunClock::new(&plan, format);
     let mut before = journal.start().clone();
     report.check_start(&plan, &before);
     for record in &mut journal {
         let record = record.map_err(bad)?;
-        report.add(&record, verify_record(&plan, &before, &record));
+        let (mut verdict, loosened) = judge.verdict(&plan, &before, &record, format);
+        match clock.pass(record.state.t, record.report.h) {
+            StepTime::Fits => {}
+            StepTime::Wrong(what) => verdict.findings.push(record_finding(&what)),
+            StepTime::NotKnown(why) => verdict.unverifiable.push(why.to_string()),
+        }
+        report.add(&record, verdict, loosened);
         before = record.state;
     }
     report.damage = journal.damage();
+    report.end = clock.end;
+    report.finished = clock.is_finished() && report.damage.is_none();
     print(&if arguments.json { crate::to_json(&report)? } else { report.text() })?;
-    let damaged = report.damage.is_some_and(|d| !d.is_torn());
-    Ok(match report {
-        VerifyReport { failed: 0, not_verifiable: 0, .. } if !damaged => Outcome::Solved,
-        VerifyReport { failed: 0, .. } if !damaged => Outcome::NotVerifiable,
-        _ => Outcome::NotSolved,
-    })
+    Ok(report.outcome())
 }
 
+/// Judge of a journal: its own tolerance, and a loosened one.
+struct Judge {
+    tolerance: f64,
+    loosened: Option<f64>,
+}
+
+impl Judge {
+    /// Judge of a run. The tolerances of its header are replaced.
+    fn new(plan: &mut RunPlan, wanted: Option<f64>) -> Result<Self, BadInput> {
+        let second_order =
+            plan.header.accuracy.is_some() || matches!(plan.scheme.level, Level::Trapezoidal(_));
+        let own = if second_order { SECOND_ORDER_TOLERANCE } else { TOLERANCE };
+        if let Some(wanted) = wanted {
+            let [least, _] = Scheme::TOLERANCES;
+            if !(wanted >= least && wanted <= MAX_TOLERANCE) {
+                return Err(BadInput(format!(
+                    "--tolerance {wanted}: write a residual from {least:e} to {MAX_TOLERANCE:e}"
+                )));
+            }
+        }
+        let tolerance = wanted.unwrap_or(own).min(own);
+        (plan.scheme.solver.tolerance, plan.scheme.solver.loosest) = (tolerance, 0.0);
+        Ok(Self { tolerance, loosened: wanted.filter(|wanted| *wanted > own) })
+    }
+
+    /// Verdict on a recorded step that starts at `before`, and whether it holds only by the loosened tolerance.
+    fn verdict(
+        &mut self,
+        plan: &RunPlan,
+        before: &State,
+        record: &StepRecord,
+        format: u32,
+    ) -> (Verdict, bool) {
+        let judged = |tolerance: f64| {
+            let mut scheme = plan.scheme;
+            scheme.solver.tolerance = tolerance;
+            let mut verdict = verify_record(plan, &scheme, before, record);
+            if verdict.without_forces {
+                verdict.unverifiable.push("no forces of contacts and joints are recorded".to_string());
+            }
+            if format < SUMMARY_FORMAT {
+                // its records have no such figures
+                verdict.findings.retain(|finding| finding.check != Check::Summary);
+            }
+            verdict
+        };
+        let verdict = judged(self.tolerance);
+        match self.loosened {
+            Some(tolerance) if !verdict.findings.is_empty() => {
+                let other = judged(tolerance);
+                if other.findings.is_empty() { (other, true) } else { (verdict, false) }
+            }
+            _ => (verdict, false),
+        }
+    }
+}
+
+/// First format whose records have all the figures of a summary.
+const SUMMARY_FORMAT: u32 = 3;
+
 /// Verifies a recorded step that starts at `before`.
-fn verify_record(plan: &RunPlan, before: &State, record: &StepRecord) -> Verdict {
+fn verify_record(plan: &RunPlan, scheme: &Scheme, before: &State, record: &StepRecord) -> Verdict {
     let StepRecord { state: after, report, accuracy: recorded } = record;
     match (&plan.header.accuracy, recorded) {
         (Some(accuracy), Some(recorded)) => {
-            verify_accuracy_run(&plan.model, &plan.scheme, accuracy, before, after, report, recorded)
+            verify_accuracy_run(&plan.model, scheme, accuracy, before, after, report, recorded)
         }
-        (None, None) => verify(&plan.model, &plan.scheme, before, after, report),
+        (None, None) => verify(&plan.model, scheme, before, after, report),
         (Some(_), None) => {
             mismatch("the header asks for an accuracy, but the record is a step of fixed size")
         }
@@ -131,15 +233,24 @@ fn record_finding(place: &str) -> Finding {
 }
 
 impl VerifyReport {
-    fn new(journal: String, plan: &RunPlan) -> Self {
+    fn new(journal: String, scheme: String, plan: &RunPlan, judge: &Judge) -> Self {
         Self {
             journal,
             scene: plan.header.name.clone(),
-            scheme: plan.scheme_name(),
+            scheme,
             steps: 0,
             verified: 0,
             failed: 0,
             not_verifiable: 0,
+            loosened: 0,
+            tolerance: judge.tolerance,
+            loosened_tolerance: judge.loosened,
+            end: plan.start.t,
+            until: plan.header.until,
+            scene_end: plan.scene_end,
+            finished: false,
+            foreign_settings: plan.foreign,
+            not_checked: NOT_CHECKED,
             reasons: BTreeMap::new(),
             loose: 0,
             limited: 0,
@@ -161,8 +272,25 @@ impl VerifyReport {
         }
     }
 
-    fn add(&mut self, record: &StepRecord, verdict: Verdict) {
+    /// Outcome: findings first, then what cannot be judged, then what holds loosely, then a run that goes on.
+    fn outcome(&self) -> Outcome {
+        let damaged = self.damage.is_some_and(|d| !d.is_torn());
+        if self.failed > 0 || damaged {
+            Outcome::NotSolved
+        } else if self.not_verifiable > 0 || self.foreign_settings.is_some() {
+            Outcome::NotVerifiable
+        } else if self.loosened > 0 {
+            Outcome::HoldsLoosely
+        } else if self.finished {
+            Outcome::Solved
+        } else {
+            Outcome::Unfinished
+        }
+    }
+
+    fn add(&mut self, record: &StepRecord, verdict: Verdict, loosened: bool) {
         self.steps += 1;
+        self.loosened += usize::from(loosened);
         self.worst = self.worst.max(verdict.certificate.worst());
         self.loose += usize::from(verdict.loose);
         self.limited += verdict.limited;
@@ -202,14 +330,27 @@ impl VerifyReport {
             let Self { verified, failed, not_verifiable, .. } = self;
             line(format!("{steps}: {verified} verified, {failed} failed, {not_verifiable} not verifiable"));
         }
+        let Self { tolerance, end, until, scene_end, .. } = self;
+        line(format!("judged by the tolerance {tolerance:e} of this program, whatever the journal says"));
+        if let Some(loosened) = self.loosened_tolerance {
+            let held = count(self.loosened, "step holds", "steps hold");
+            line(format!("{held} only by the loosened tolerance {loosened:e}"));
+        }
+        if let Some(settings) = self.foreign_settings {
+            line(format!("not verifiable: the header has {settings}"));
+        }
+        if !self.finished {
+            line(format!("unfinished: it ends at {end} s, the run was to end at {until} s"));
+        }
+        if until != scene_end {
+            line(format!("the run was to end at {until} s, the scene asks for {scene_end} s"));
+        }
         for (reason, n) in &self.reasons {
             line(format!("not verifiable: {reason} ({})", count(*n, noun[0], noun[1])));
         }
         if self.loose > 0 {
             let steps = count(self.loose, "step is", "steps are");
-            line(format!(
-                "{steps} above the tolerance, as recorded, and within the loosest one of the scheme"
-            ));
+            line(format!("{steps} recorded as above the tolerance of the run"));
         }
         if self.limited > 0 {
             let contacts = count(self.limited, "contact was", "contacts were");
@@ -232,6 +373,9 @@ impl VerifyReport {
         }
         if self.findings.len() > LISTED_FINDINGS {
             line(format!("and {} more findings; --json lists all", self.findings.len() - LISTED_FINDINGS));
+        }
+        for part in self.not_checked {
+            line(format!("not checked: {part}"));
         }
         text
     }

@@ -17,6 +17,14 @@ pub enum ShapeError {
         /// Rule for the value, besides being finite.
         rule: &'static str,
     },
+    /// Rounded shape with a core that cannot be rounded.
+    #[error("rounded: the core is a {core}, but it must be {rule}")]
+    Core {
+        /// Kind of the core found.
+        core: &'static str,
+        /// Kinds allowed.
+        rule: &'static str,
+    },
     /// Vertex that is not finite.
     #[error("polygon: vertices[{index}] = [{}, {}], but it must be finite", vertex[0], vertex[1])]
     VertexNotFinite {

@@ -45,6 +45,9 @@
 //! has its own gap. If the bodies are apart, such a gap may be less than their distance, never more than the distance
 //! along its normal.
 //!
+//! Ellipses, ellipsoids, cylinders, cones and rounded shapes meet each other and all others along common normals: one
+//! for each pair of features that face each other. If the bodies are apart, the least gap is their distance.
+//!
 //! ```
 //! use nalgebra::Isometry2;
 //! use stiction_geometry::planar::{Shape, gaps};
@@ -67,6 +70,7 @@
 mod aabb;
 pub mod broad;
 mod climb;
+mod convex;
 mod error;
 mod events;
 mod gap;

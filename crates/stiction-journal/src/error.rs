@@ -55,6 +55,14 @@ pub enum JournalError {
         /// Record, and how it is damaged.
         damage: Damage,
     },
+    /// Journal that another program writes.
+    #[error("{}: another run writes this journal: {holder}; wait for its end, stop it, or write another file", path.display())]
+    Locked {
+        /// File.
+        path: PathBuf,
+        /// Process, host and start of the other run.
+        holder: String,
+    },
     /// File without a complete header and start state.
     #[error("{}: the journal is empty: the program ended before the start state was written", .0.display())]
     Empty(PathBuf),

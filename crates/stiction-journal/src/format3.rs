@@ -3,13 +3,13 @@
 //! Postcard writes fields by their order alone. Types that are used here as they are today have not changed since; one
 //! that changes gets a frozen copy here first.
 
+use crate::format4::{StabilizationPassV4, SubstepRecordV4};
 use crate::record::{SharedLists, StepRecord};
 use serde::Deserialize;
 use stiction::{
     AccuracyReport, ActiveConstraint, BodyId, Certificate, ContactId, ContactMemory, ContactReport, Dropped,
-    Event, Evidence, ImpactReport, JointId, JointReport, Memory, Mode, MomentReport, SearchCache,
-    SecondOrderReport, SolverMemory, StabilizationPass, StabilizationReport, State, StepReport, StepWork,
-    SubstepRecord,
+    Event, Evidence, ImpactReport, JointId, JointReport, Memory, Mode, MomentReport, QuietImpulses,
+    SearchCache, SecondOrderReport, SolverMemory, StabilizationReport, State, StepReport, StepWork,
 };
 
 /// State of a run.
@@ -65,8 +65,8 @@ struct StepReportV3 {
 #[derive(Deserialize)]
 struct EvidenceV3 {
     about: Vec<f64>,
-    passes: Vec<StabilizationPass>,
-    substeps: Vec<SubstepRecord>,
+    passes: Vec<StabilizationPassV4>,
+    substeps: Vec<SubstepRecordV4>,
 }
 
 #[derive(Deserialize)]
@@ -93,15 +93,15 @@ struct JointReportV3 {
 impl From<StateV3> for State {
     fn from(StateV3 { t, q, v, memory }: StateV3) -> Self {
         let MemoryV3 { h, cache, contacts, joints, active, after_impact } = memory;
-        let solver = SolverMemory::default();
-        Self { t, q, v, memory: Memory { h, cache, contacts, joints, active, after_impact, solver } }
+        let (solver, quiet) = (SolverMemory::default(), QuietImpulses::default());
+        Self { t, q, v, memory: Memory { h, cache, contacts, joints, active, after_impact, solver, quiet } }
     }
 }
 
 impl From<RecordV3> for StepRecord {
     fn from(record: RecordV3) -> Self {
         let RecordV3 { state, report, accuracy, impulses_in_report, events_in_report } = record;
-        let shared = SharedLists { impulses_in_report, events_in_report };
+        let shared = SharedLists { impulses_in_report, solver_in_evidence: false, events_in_report };
         shared.restore(state.into(), report.into(), accuracy)
     }
 }
@@ -125,10 +125,11 @@ impl From<StepReportV3> for StepReport {
             events: old.events,
             impacts: old.impacts,
             second_order: old.second_order,
+            ledger: None,
             evidence: old.evidence.map(|EvidenceV3 { about, passes, substeps }| Evidence {
                 about,
-                passes,
-                substeps,
+                passes: passes.into_iter().map(Into::into).collect(),
+                substeps: substeps.into_iter().map(Into::into).collect(),
                 solver: SolverMemory::default(),
             }),
         }

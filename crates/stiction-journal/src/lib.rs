@@ -13,12 +13,16 @@
 //! | n | payload in postcard's wire format |
 //!
 //! Records are only ever appended. When a run is resumed, an incomplete last record is cut off. Damage anywhere else is
-//! reported with the number of its record, and nothing is cut off.
+//! reported with the number of its record, and nothing is cut off. A run that is resumed to another end time gets a new
+//! header, and without its last step if that was a shorter one: a copy with both takes the place of the file at once.
+//! While a journal is written, a file beside it, with the ending `.lock`, names the writer and keeps others out.
 
 mod error;
 mod format2;
 mod format3;
+mod format4;
 mod frame;
+mod lock;
 mod reader;
 mod record;
 mod writer;

@@ -1,8 +1,9 @@
-//! Reader of journals: header, start state and steps, record by record, in format 4, 3 or 2.
+//! Reader of journals: header, start state and steps, record by record, in format 5, 4, 3 or 2.
 
 use crate::error::JournalError;
 use crate::format2;
 use crate::format3;
+use crate::format4;
 use crate::frame::{self, Damage, DamageKind, FORMAT, FRAME_BYTES, MAGIC, OLDEST_FORMAT, PREAMBLE_BYTES};
 use crate::record::{JournalHeader, StepRecord};
 use serde::de::DeserializeOwned;
@@ -19,6 +20,8 @@ pub struct Journal {
     header: JournalHeader,
     start: State,
     records: RecordReader<BufReader<File>>,
+    /// End of the header in the file [bytes].
+    header_end: u64,
     damage: Option<Damage>,
     ended: bool,
 }
@@ -29,15 +32,19 @@ impl Journal {
         let mut file = BufReader::new(File::open(path).map_err(|e| JournalError::file(path, e))?);
         let format = read_format(path, &mut file)?;
         let mut records = RecordReader { file, next: 0, offset: PREAMBLE_BYTES };
-        let (header, start) = match format {
-            2 => {
-                let header = records.expect::<format2::HeaderV2>(path)?;
-                (header.into(), records.expect::<format2::StateV2>(path)?.into())
-            }
-            3 => (records.expect(path)?, records.expect::<format3::StateV3>(path)?.into()),
-            _ => (records.expect(path)?, records.expect(path)?),
+        let header = match format {
+            2 => records.expect::<format2::HeaderV2>(path)?.into(),
+            _ => records.expect(path)?,
         };
-        Ok(Self { path: path.to_path_buf(), format, header, start, records, damage: None, ended: false })
+        let header_end = records.offset;
+        let start = match format {
+            2 => records.expect::<format2::StateV2>(path)?.into(),
+            3 => records.expect::<format3::StateV3>(path)?.into(),
+            4 => records.expect::<format4::StateV4>(path)?.into(),
+            _ => records.expect(path)?,
+        };
+        let (path, damage, ended) = (path.to_path_buf(), None, false);
+        Ok(Self { path, format, header, start, records, header_end, damage, ended })
     }
 
     /// Format of the file.
@@ -70,11 +77,17 @@ impl Journal {
         (self.records.next, self.records.offset)
     }
 
+    /// End of the header in the file [bytes].
+    pub(crate) fn header_end(&self) -> u64 {
+        self.header_end
+    }
+
     fn next_step(&mut self) -> io::Result<ReadRecord<StepRecord>> {
         let accuracy = self.header.accuracy;
         Ok(match self.format {
             2 => self.records.read::<format2::StepV2>()?.map(|step| step.into_record(accuracy.as_ref())),
             3 => self.records.read::<format3::RecordV3>()?.map(Into::into),
+            4 => self.records.read::<format4::RecordV4>()?.map(Into::into),
             _ => self.records.read()?,
         })
     }

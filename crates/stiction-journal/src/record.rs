@@ -1,10 +1,10 @@
-//! Records of format 4: the header, and each step as the state after it with the simulator's own reports.
+//! Records of format 5: the header, and each step as the state after it with the simulator's own reports.
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use stiction::{
-    Accuracy, AccuracyReport, ContactMemory, ContactReport, JointReport, Memory, SolverMemory, State,
-    StepReport,
+    Accuracy, AccuracyReport, ContactMemory, ContactReport, Evidence, JointReport, Memory, SolverMemory,
+    State, StepReport,
 };
 
 /// Description of a run: scene, scheme and settings.
@@ -75,9 +75,9 @@ impl<'a> From<&'a StepRecord> for EncodedRecord<'a> {
                 (memory.contacts.clone(), memory.joints.clone())
             };
             let solver = if solver_in_evidence { SolverMemory::default() } else { memory.solver.clone() };
-            let (h, after_impact) = (memory.h, memory.after_impact);
+            let (h, after_impact, quiet) = (memory.h, memory.after_impact, memory.quiet.clone());
             let (cache, active) = (memory.cache.clone(), memory.active.clone());
-            let memory = Memory { h, cache, contacts, joints, active, after_impact, solver };
+            let memory = Memory { h, cache, contacts, joints, active, after_impact, solver, quiet };
             Cow::Owned(State { t: state.t, q: state.q.clone(), v: state.v.clone(), memory })
         } else {
             Cow::Borrowed(state)
@@ -101,12 +101,10 @@ impl From<EncodedRecord<'_>> for StepRecord {
     fn from(encoded: EncodedRecord) -> Self {
         let EncodedRecord { impulses_in_report, solver_in_evidence, events_in_report, .. } = encoded;
         let EncodedRecord { state, report, accuracy, .. } = encoded;
-        let (mut state, report) = (state.into_owned(), report.into_owned());
-        if let Some(evidence) = report.evidence.as_ref().filter(|_| solver_in_evidence) {
-            state.memory.solver.clone_from(&evidence.solver);
-        }
-        let shared = SharedLists { impulses_in_report, events_in_report };
-        shared.restore(state, report, accuracy.map(Cow::into_owned))
+        let mut report = report.into_owned();
+        report.work.halvings = report.evidence.as_ref().map_or(0, Evidence::halvings);
+        let shared = SharedLists { impulses_in_report, solver_in_evidence, events_in_report };
+        shared.restore(state.into_owned(), report, accuracy.map(Cow::into_owned))
     }
 }
 
@@ -114,6 +112,7 @@ impl From<EncodedRecord<'_>> for StepRecord {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SharedLists {
     pub(crate) impulses_in_report: bool,
+    pub(crate) solver_in_evidence: bool,
     pub(crate) events_in_report: bool,
 }
 
@@ -128,6 +127,9 @@ impl SharedLists {
         if self.impulses_in_report {
             state.memory.contacts = contact_memories(&report.contacts);
             state.memory.joints = joint_impulses(&report.joints);
+        }
+        if let Some(evidence) = report.evidence.as_ref().filter(|_| self.solver_in_evidence) {
+            state.memory.solver.clone_from(&evidence.solver);
         }
         if let Some(accuracy) = accuracy.as_mut().filter(|_| self.events_in_report) {
             accuracy.events.clone_from(&report.events);

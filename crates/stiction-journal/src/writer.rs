@@ -2,11 +2,12 @@
 
 use crate::error::JournalError;
 use crate::frame::{self, FORMAT};
+use crate::lock::JournalLock;
 use crate::reader::Journal;
 use crate::record::{JournalHeader, StepRecord};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stiction::State;
@@ -15,8 +16,12 @@ use stiction::State;
 /// program loses none of them, a power failure those of this interval.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Older format whose states continue bit by bit: its journals are copied into the format of today when they are resumed.
-const RENEWABLE_FORMAT: u32 = 3;
+/// Oldest format whose states continue bit by bit: its journals are copied into the format of today when they are resumed.
+const OLDEST_RENEWABLE_FORMAT: u32 = 3;
+
+/// Part by which a step is shorter than that of the header if it landed on an end time. Smaller: round-off of the clock
+/// counts as shorter. Larger: a shorter last step stays where the run goes on.
+const SHORT_STEP_RELATIVE: f64 = 1e-9;
 
 /// Journal open for appending.
 #[derive(Debug)]
@@ -29,74 +34,165 @@ pub struct JournalWriter {
     end: u64,
     last_sync: Instant,
     buffer: Vec<u8>,
+    /// Keeps other writers out.
+    lock: Option<JournalLock>,
+}
+
+/// Records of a journal that stay when it is resumed.
+struct KeptRecords {
+    /// Number of records, header and start state included.
+    records: u64,
+    /// Their end in the file [bytes].
+    end: u64,
+    /// End time of the header [s].
+    until: f64,
+}
+
+impl KeptRecords {
+    /// Reads all steps, and hands those to `each` that stay when the run goes on to time `until`.
+    fn read(
+        journal: &mut Journal,
+        until: f64,
+        mut each: impl FnMut(StepRecord),
+    ) -> Result<Self, JournalError> {
+        let (h, asked) = (journal.header().h, journal.header().until);
+        let mut before = journal.end();
+        let mut last: Option<StepRecord> = None;
+        loop {
+            let start = journal.end();
+            let Some(record) = journal.next().transpose()? else { break };
+            if let Some(whole) = last.replace(record) {
+                each(whole);
+            }
+            before = start;
+        }
+        let (records, end) = journal.end();
+        let Some(last) = last else { return Ok(Self { records, end, until }) };
+        // a run that is asked to end before its last step keeps its end
+        let t = last.state.t;
+        let until = if until >= t { until } else { asked };
+        if until > t && last.report.h < h * (1.0 - SHORT_STEP_RELATIVE) {
+            return Ok(Self { records: before.0, end: before.1, until });
+        }
+        each(last);
+        Ok(Self { records, end, until })
+    }
+}
+
+/// Path of the copy that takes the place of a file.
+fn beside(path: &Path) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    PathBuf::from(beside)
+}
+
+/// Replaces a journal by its copy with another end time in the header, and of its records those up to `end` alone.
+/// Returns the new file, and the end of its records.
+fn copy_with_end(path: &Path, journal: &Journal, until: f64, end: u64) -> io::Result<(File, u64)> {
+    let mut start = frame::preamble();
+    let header = JournalHeader { until, ..journal.header().clone() };
+    let payload = postcard::to_stdvec(&header).map_err(io::Error::other)?;
+    frame::append(0, &payload, &mut start);
+    let mut from = File::open(path)?;
+    from.seek(SeekFrom::Start(journal.header_end()))?;
+    let beside = beside(path);
+    let mut file = File::create(&beside)?;
+    file.write_all(&start)?;
+    let copied = io::copy(&mut from.take(end - journal.header_end()), &mut file)?;
+    file.sync_data()?;
+    std::fs::rename(&beside, path)?;
+    Ok((file, start.len() as u64 + copied))
 }
 
 impl JournalWriter {
     /// Creates a journal. An existing file is an error.
     pub fn create(path: &Path, header: &JournalHeader, start: &State) -> Result<Self, JournalError> {
-        let file = OpenOptions::new().write(true).create_new(true).open(path);
-        let file = file.map_err(|e| JournalError::file(path, e))?;
-        Self::begin(file, path, header, start)
+        // an existing journal keeps the lock of its own writer
+        let new = OpenOptions::new().write(true).create_new(true).open(path);
+        let file = new.map_err(|e| JournalError::file(path, e))?;
+        let lock = JournalLock::acquire(path)?;
+        Self::begin(file, path, header, start, lock)
     }
 
     /// Creates a journal and overwrites an existing file.
     pub fn replace(path: &Path, header: &JournalHeader, start: &State) -> Result<Self, JournalError> {
+        let lock = JournalLock::acquire(path)?;
         let file = File::create(path).map_err(|e| JournalError::file(path, e))?;
-        Self::begin(file, path, header, start)
+        Self::begin(file, path, header, start, lock)
     }
 
-    fn begin(file: File, path: &Path, header: &JournalHeader, start: &State) -> Result<Self, JournalError> {
+    fn begin(
+        file: File,
+        path: &Path,
+        header: &JournalHeader,
+        start: &State,
+        lock: Option<JournalLock>,
+    ) -> Result<Self, JournalError> {
         let (path, buffer) = (path.to_path_buf(), frame::preamble());
-        let mut writer = Self { path, file, records: 0, end: 0, last_sync: Instant::now(), buffer };
+        let mut writer = Self { path, file, records: 0, end: 0, last_sync: Instant::now(), buffer, lock };
         writer.write(header)?;
         writer.write(start)?;
         writer.sync()?;
         Ok(writer)
     }
 
-    /// Opens a journal for appending: hands every recorded step to `each` and cuts off an incomplete last record.
-    /// Damage anywhere else is an error, and nothing is cut off. A journal of format 3 is first copied into the format of
-    /// today, beside the file, and the copy takes its place. Format 2 is an error.
-    pub fn resume(path: &Path, mut each: impl FnMut(StepRecord)) -> Result<Self, JournalError> {
+    /// Opens a journal for appending, to end at time `until` [s]: hands every recorded step to `each` and cuts off an
+    /// incomplete last record. Damage anywhere else is an error, and nothing is cut off.
+    ///
+    /// A last step that is shorter than the others, to land on an earlier end, is cut off too where the run goes on: it is
+    /// made again as a whole one. For this and for the new end in the header, a copy takes the place of the file. So it
+    /// does for a journal of format 3 or 4, which is copied into the format of today. Format 2 is an error.
+    pub fn resume(path: &Path, until: f64, each: impl FnMut(StepRecord)) -> Result<Self, JournalError> {
+        let lock = JournalLock::acquire(path)?;
         // opened for writing before hours of records are read
         let mut file = OpenOptions::new().write(true).open(path).map_err(|e| JournalError::file(path, e))?;
         let mut journal = Journal::open(path)?;
-        if journal.format() == RENEWABLE_FORMAT {
-            return Self::renew(path, journal, each);
+        if (OLDEST_RENEWABLE_FORMAT..FORMAT).contains(&journal.format()) {
+            return Self::renew(path, journal, until, lock, each);
         }
         if journal.format() != FORMAT {
             return Err(JournalError::NotResumable { path: path.to_path_buf(), found: journal.format() });
         }
-        for record in &mut journal {
-            each(record?);
-        }
-        let (records, end) = journal.end();
+        let kept = KeptRecords::read(&mut journal, until, each)?;
         match journal.damage() {
             Some(damage) if !damage.is_torn() => {
                 return Err(JournalError::Damaged { path: path.to_path_buf(), damage });
             }
-            Some(_) => file.set_len(end).map_err(|e| JournalError::file(path, e))?,
+            Some(_) => file.set_len(journal.end().1).map_err(|e| JournalError::file(path, e))?,
             None => {}
+        }
+        let KeptRecords { records, mut end, until } = kept;
+        if until != journal.header().until || end < journal.end().1 {
+            (file, end) =
+                copy_with_end(path, &journal, until, end).map_err(|e| JournalError::file(path, e))?;
         }
         file.seek(SeekFrom::Start(end)).map_err(|e| JournalError::file(path, e))?;
         let path = path.to_path_buf();
-        Ok(Self { path, file, records, end, last_sync: Instant::now(), buffer: Vec::new() })
+        Ok(Self { path, file, records, end, last_sync: Instant::now(), buffer: Vec::new(), lock })
     }
 
-    /// Copies a journal of format 3 into the format of today, and opens it for appending.
+    /// Copies a journal of an older format into the format of today, and opens it for appending.
     fn renew(
         path: &Path,
         mut journal: Journal,
+        until: f64,
+        lock: Option<JournalLock>,
         mut each: impl FnMut(StepRecord),
     ) -> Result<Self, JournalError> {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".new");
-        let mut writer = Self::replace(Path::new(&beside), journal.header(), journal.start())?;
-        for record in &mut journal {
-            let record = record?;
-            writer.write(&record)?;
-            each(record);
-        }
+        let beside = beside(path);
+        let file = File::create(&beside).map_err(|e| JournalError::file(&beside, e))?;
+        let (header, start) = (journal.header().clone(), journal.start().clone());
+        let KeptRecords { until, .. } = KeptRecords::read(&mut journal, until, |_| ())?;
+        let mut writer = Self::begin(file, &beside, &JournalHeader { until, ..header }, &start, lock)?;
+        let mut journal = Journal::open(path)?;
+        let mut failed = Ok(());
+        KeptRecords::read(&mut journal, until, |record| {
+            if failed.is_ok() {
+                failed = writer.write(&record);
+                each(record);
+            }
+        })?;
+        failed?;
         if let Some(damage) = journal.damage().filter(|damage| !damage.is_torn()) {
             let _ = std::fs::remove_file(&beside);
             return Err(JournalError::Damaged { path: path.to_path_buf(), damage });
@@ -126,6 +222,11 @@ impl JournalWriter {
     /// Number of steps in the journal.
     pub fn steps(&self) -> u64 {
         self.records.saturating_sub(2)
+    }
+
+    /// Whether other writers are kept out: not where the journal is a pipe or a device.
+    pub fn is_locked(&self) -> bool {
+        self.lock.is_some()
     }
 
     /// Path of the file.

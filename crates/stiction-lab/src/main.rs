@@ -6,6 +6,7 @@
 mod bench;
 mod fuzz;
 mod heaps;
+mod mutate;
 mod peer;
 mod recheck;
 mod scenes;
@@ -39,6 +40,8 @@ enum Tool {
     #[command(subcommand, after_help = EXIT_CODES)]
     Fuzz(fuzz::Fuzz),
     #[command(after_help = EXIT_CODES)]
+    Mutate(mutate::MutateArguments),
+    #[command(after_help = EXIT_CODES)]
     Peer(peer::PeerArguments),
     #[command(after_help = EXIT_CODES)]
     Soak(soak::SoakArguments),
@@ -51,6 +54,7 @@ impl Tool {
         match self {
             Self::Bench(benchmark) => bench::run(benchmark),
             Self::Fuzz(fuzz) => fuzz::run(fuzz),
+            Self::Mutate(arguments) => mutate::run(arguments),
             Self::Peer(arguments) => peer::run(arguments),
             Self::Soak(arguments) => soak::run(arguments),
             Self::Truth(arguments) => truth::run(arguments),

@@ -24,6 +24,9 @@ pub(crate) struct TruthArguments {
     /// Seed of the first scene
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Seeds to leave out
+    #[arg(long, value_delimiter = ',')]
+    except: Vec<u64>,
     /// Longest run [s]
     #[arg(long, default_value_t = 20)]
     seconds: u64,
@@ -73,6 +76,7 @@ pub(crate) fn run(arguments: &TruthArguments) -> Result<Outcome, BadInput> {
             let _ = std::fs::remove_dir_all(&judge.folder);
             Ok((format!("seed {seed}"), verdict))
         };
+        let seeds: Vec<u64> = seeds.filter(|seed| !arguments.except.contains(seed)).collect();
         seeds.into_par_iter().map(one).collect::<Result<_, BadInput>>()?
     } else {
         let one = |path: &PathBuf| {

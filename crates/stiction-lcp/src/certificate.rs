@@ -19,12 +19,16 @@ use step::StepJudge;
 ///
 /// For a step problem speeds are measured by [`Certificate::speed`], impulses by the speed they cause at
 /// their own row. None of them changes when masses, lengths and times are measured in other units.
-/// For a dense problem speeds are measured by the largest entry of q, and `z_j` by `M_jj` (or the largest
-/// entry of its row and column where that is zero).
+/// All rows of a step problem are speeds and share one scale, so a row whose speeds are below the tolerance times that
+/// scale is not resolved. Rows of a dense problem may have any units: each is measured by the largest of its own terms
+/// |q_i| and |M_ij z_j|, and `z_j` by the largest part |M_ij z_j| that it has in a row, relative to that. A row without
+/// `q_i`, whose terms may all be round-off, is also measured by unknowns as large as the rows with q allow. So a row is
+/// resolved however large the others are, and nothing changes when rows and columns are scaled by positive factors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Speed scale V₀ that residuals are relative to [m/s]: the largest of the joint errors and of the closing
-    /// and slip speeds of closing contacts before any impulse, and the problem's own speed scale.
+    /// and slip speeds of closing contacts before any impulse, and the problem's own speed scale. Of a dense problem the
+    /// largest entry of q, which measures nothing.
     pub speed: f64,
     /// Momentum balance: largest error of a component of M̃ v − b − Jᵀp against the size of its terms.
     pub momentum: f64,

@@ -71,13 +71,17 @@
 pub mod certificate;
 pub mod chain;
 pub mod condense;
+mod cone_cuts;
 mod convex;
 pub mod enumerate;
 pub mod factor;
+pub mod impulse_set;
 pub mod least_norm;
 pub mod lemke;
+pub mod linear_program;
 mod local;
 pub mod mode;
+pub mod motions;
 mod newton;
 pub mod pointed;
 pub mod problem;

@@ -31,6 +31,11 @@ impl Farkas {
     /// 1e12: below, ill-conditioned solvable problems would be proved infeasible; above, round-off hides true proofs.
     pub const STRENGTH: f64 = 1e9;
 
+    /// Contradiction of the rows of a step problem that is taken for round-off, relative to its speed scale. Sensible range
+    /// 1e-12 to 1e-8: below, redundant rows that differ by the round-off of positions are proved infeasible; above, a
+    /// contradiction that no certificate accepts is not proved.
+    const ROUND_OFF: f64 = 1e-8;
+
     /// Checks a combination against the problem's own data; `None` when it proves nothing.
     pub fn check<'a>(problem: impl Into<Problem<'a>>, y: &[f64]) -> Option<Self> {
         let largest = y.iter().fold(0.0, |a: f64, y| a.max(y.abs()));
@@ -124,6 +129,11 @@ fn strength_of_step(problem: &StepProblem, y: &mut [f64]) -> Result<f64, Malform
         mass.half_solve(&mut own);
         let length = own.iter().map(|x| x * x).sum::<f64>().sqrt();
         implied = implied.max(row.offset.abs() / length.max(f64::MIN_POSITIVE));
+    }
+    // rows that contradict each other by round-off alone have a solution within the tolerance
+    let round_off = Farkas::ROUND_OFF * problem.speed_scale * y.iter().map(|y| y.abs()).sum::<f64>();
+    if need <= round_off {
+        return Ok(0.0);
     }
     mass.half_solve(&mut r);
     escape += r.iter().map(|x| x * x).sum::<f64>();

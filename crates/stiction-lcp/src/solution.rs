@@ -184,6 +184,10 @@ pub enum Fallback {
     /// Fixed point of convex relaxations from the candidate of Lemke's method: the certificate had refused it, which nearly
     /// tied rows may cause.
     FixedPoint,
+    /// Lemke's method with a proximal term that vanishes, on a dense problem: it had ended without a solution.
+    Proximal,
+    /// Enumeration of all bases of a small dense problem: the other methods had ended without a solution.
+    Enumeration,
 }
 
 /// Reason why a solve has no solution.

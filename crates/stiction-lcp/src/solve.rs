@@ -1,5 +1,6 @@
 //! Dispatcher: warm start and zero first, then the method that was asked for, then the certificate.
 
+mod dense_fallbacks;
 mod dispatch;
 mod pivoting;
 
@@ -92,6 +93,11 @@ pub fn solve<'a>(
     warm_start: Option<&WarmStart>,
 ) -> Result<Solution, LcpError> {
     Workspace::default().solve(problem, solver, warm_start)
+}
+
+/// Speed up to which a contact is closed, and sticks, in the motion of a solution [m/s].
+pub fn closed_speed(solution: &Solution) -> f64 {
+    dispatch::closed_residual(solution) * solution.certificate().speed
 }
 
 /// Storage of solves. Problems of a size seen before are solved without allocation, provided that old solutions are handed

@@ -32,7 +32,9 @@ const SEEDS: [&str; 7] = [
                       "set": {"ellipse": [1, 2]}, "kappa": 0.5}]}}"#,
 ];
 
-const NUMBERS: [&str; 16] = [
+const NUMBERS: [&str; 18] = [
+    "1000000000000",
+    "200000",
     "0",
     "-0.0",
     "1",
@@ -51,7 +53,7 @@ const NUMBERS: [&str; 16] = [
     "\"1\"",
 ];
 
-/// Changes a text once: a number replaced, a character inserted, a piece cut, doubled or moved.
+/// Changes a text once: a number replaced, a character inserted, a piece cut, doubled, moved or repeated.
 fn mutate(text: &mut String, rng: &mut ChaCha8Rng) {
     let boundary = |text: &str, mut at: usize| {
         while !text.is_char_boundary(at) {
@@ -84,8 +86,13 @@ fn mutate(text: &mut String, rng: &mut ChaCha8Rng) {
     }
     let (a, b) = (place(text, rng), place(text, rng));
     let (a, b) = (a.min(b), a.max(b).min(boundary(text, (a.min(b) + 40).min(text.len()))));
-    match rng.random_range(0..4) {
+    match rng.random_range(0..5) {
         0 => text.replace_range(a..b.max(a), ""),
+        4 => {
+            // growth: rows, entries or brackets by the thousand
+            let piece = text[a..b.max(a)].repeat(10_usize.pow(rng.random_range(1..4)));
+            text.insert_str(a, &piece);
+        }
         1 => {
             let piece = text[a..b.max(a)].to_string();
             text.insert_str(b.max(a), &piece);

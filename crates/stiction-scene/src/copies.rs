@@ -127,14 +127,13 @@ impl Names {
     fn missing(&self, reader: &Reader, node: &Node, name: &str) {
         let shown: String = name.chars().take(100).collect();
         let finding = Finding::error(&node.span, format!("there is no body `{shown}`"));
-        let finding = match self.copies.get(name) {
-            Some(copies) => finding.help(format!(
+        match self.copies.get(name) {
+            Some(copies) => reader.context.add(finding.help(format!(
                 "it has copies: `{name}[0]` to `{}`",
                 copies.last().map_or("", |&last| self.all[last as usize].as_str())
-            )),
-            None => finding.nearest(name, self.all.iter().map(String::as_str)),
-        };
-        reader.context.add(finding);
+            ))),
+            None => reader.context.add_with_nearest(finding, name, self.all.iter().map(String::as_str)),
+        }
     }
 }
 

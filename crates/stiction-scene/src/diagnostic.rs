@@ -40,6 +40,15 @@ pub struct Diagnostic {
     pub width: usize,
 }
 
+/// Number of findings listed; more are counted. An error in a copied entry may occur in each copy.
+pub(crate) const MAX_FINDINGS: usize = 100;
+
+/// Length limit of a name [bytes].
+pub(crate) const MAX_NAME_BYTES: usize = 100;
+
+/// Limit on the names that one unknown name is compared with: a comparison takes up to 20 µs.
+const MAX_COMPARED_NAMES: usize = 1000;
+
 /// Longest excerpt of a line [characters], so that it fits a terminal.
 const EXCERPT_WIDTH: usize = 100;
 
@@ -170,10 +179,20 @@ impl Finding {
     }
 }
 
-/// Most similar name, if at most a third of the letters differ, so that it may be a misspelling.
+/// Most similar name, if at most a third of the letters differ, so that it may be a misspelling. Only names of a similar
+/// length are compared, and no more than [`MAX_COMPARED_NAMES`].
 pub(crate) fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if given.len() > MAX_NAME_BYTES {
+        return None;
+    }
+    let own = given.chars().count();
+    let may_be_near = |name: &&str| {
+        let other = name.chars().count();
+        own.abs_diff(other) <= (own.max(other) / 3).max(1)
+    };
     let far = |name: &str| strsim::damerau_levenshtein(given, name);
-    let near = names.into_iter().map(|name| (far(name), name)).min()?;
-    let letters = given.chars().count().max(near.1.chars().count());
+    let compared = names.into_iter().filter(may_be_near).take(MAX_COMPARED_NAMES);
+    let near = compared.map(|name| (far(name), name)).min()?;
+    let letters = own.max(near.1.chars().count());
     (near.0 <= (letters / 3).max(1) && near.0 < letters).then_some(near.1)
 }

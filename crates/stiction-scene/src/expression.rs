@@ -11,6 +11,13 @@ const MAX_EXPRESSION_BYTES: usize = 500;
 /// Nesting limit of parentheses, because the parser is recursive.
 const MAX_PARENTHESES: usize = 30;
 
+/// Number of symbols (operators, functions, variables and constants) up to which an expression is differentiated. Parsing
+/// and differentiation recurse as deep as a chain of operators; 60 are thirty factors, ten times a common motion.
+const MAX_DIFFERENTIATED_SYMBOLS: usize = 60;
+
+/// Stack of the thread that differentiates [bytes]. Eighty factors overflow one of 8 MB.
+const DERIVATIVE_STACK: usize = 64 << 20;
+
 /// Functions and constants of expressions: those of exmex, `pi` and `step`.
 #[derive(Debug, Clone)]
 pub(crate) struct ExpressionOperators;
@@ -112,20 +119,50 @@ impl Formula {
         }
     }
 
+    /// Number of operators, functions, variables and constants; 0 for a number.
+    pub(crate) fn symbols(&self) -> usize {
+        let Self::Expression { expression, .. } = self else { return 0 };
+        let mut within_word = false;
+        let counted = |c: char| {
+            let part = c.is_alphanumeric() || "._".contains(c);
+            let begins = part && !within_word && !c.is_ascii_digit();
+            within_word = part;
+            begins || "+-*/^%".contains(c)
+        };
+        expression.unparse().chars().filter(|c| !c.is_whitespace()).map(counted).filter(|yes| *yes).count()
+    }
+
     /// Derivative by its first variable.
     pub(crate) fn derivative(&self, node: &Node) -> Result<Self, Box<Finding>> {
         match self {
             Self::Number(_) => Ok(Self::Number(0.0)),
             Self::Expression { indices, .. } if indices.is_empty() => Ok(Self::Number(0.0)),
             Self::Expression { expression, indices } => {
-                let derivative = expression.as_ref().clone().partial(0).map_err(|e| {
-                    let message =
-                        format!("the expression cannot be differentiated by t, so it has no velocity: {e}")
-                            .replace('\n', " ");
-                    Box::new(Finding::error(&node.span, message))
+                let error = |what: String| Box::new(Finding::error(&node.span, what));
+                let symbols = self.symbols();
+                if symbols > MAX_DIFFERENTIATED_SYMBOLS {
+                    return Err(error(format!(
+                        "an expression of time that is differentiated must have at most \
+                         {MAX_DIFFERENTIATED_SYMBOLS} operators, functions and variables, not {symbols}; write t^3 \
+                         instead of t*t*t"
+                    )));
+                }
+                let derivative = differentiated(expression.as_ref()).map_err(|what| {
+                    let why = "the expression cannot be differentiated by t, so it has no velocity";
+                    error(format!("{why}: {what}").replace('\n', " "))
                 })?;
                 Ok(Self::Expression { expression: Box::new(derivative), indices: indices.clone() })
             }
         }
     }
+}
+
+/// Derivative of an expression by its first variable, on a stack of its own.
+fn differentiated(expression: &Expression) -> Result<Expression, String> {
+    std::thread::scope(|scope| {
+        let derivative = || expression.clone().partial(0).map_err(|error| error.to_string());
+        let thread = std::thread::Builder::new().stack_size(DERIVATIVE_STACK).spawn_scoped(scope, derivative);
+        let thread = thread.map_err(|error| error.to_string())?;
+        thread.join().unwrap_or_else(|_| Err("the derivative was not found".to_string()))
+    })
 }

@@ -20,6 +20,10 @@ pub(crate) const FORMAT: i64 = 1;
 /// Largest number of entries of a list, and of bodies with all copies. The check of overlaps is quadratic in it.
 pub(crate) const MAX_ENTRIES: usize = 20_000;
 
+/// Largest number of shapes and their vertices, with all copies. A shape takes about 600 bytes of a world, and so does a
+/// vertex of a polyhedron.
+pub(crate) const MAX_SHAPE_SIZE: usize = 400_000;
+
 /// Largest number of copies of an entry: [`MAX_ENTRIES`] as an integer of a file.
 const MAX_COPIES: i64 = 20_000;
 

@@ -70,13 +70,6 @@ impl Scene {
             let message = "accuracy outside the sensible range 1e-10 to 1e-2; below it, round-off dominates the event functions";
             found.push(Finding::warning(&span("accuracy"), message));
         }
-        if !(1e-12..=1e-6).contains(&run.scheme.solver.tolerance) {
-            let message = format!(
-                "tolerance {} outside the sensible range: below 1e-12 correct solutions are refused, above 1e-6 resting bodies creep",
-                run.scheme.solver.tolerance
-            );
-            found.push(Finding::warning(&span("scheme"), message));
-        }
         let record = self.root.get("record").and_then(|record| record.node.get("every"));
         if let (Some(entry), Some(every)) = (record, run.record.every)
             && every > run.duration

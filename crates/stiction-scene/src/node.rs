@@ -51,6 +51,12 @@ impl Node {
             found.push(Finding::error(&(0..0), message));
             return (Self { span: 0..0, value: Value::Table(Vec::new()) }, found);
         }
+        // the parser goes on after errors, and each level of nesting takes some of its stack
+        if let Some(at) = nested_too_deep(source) {
+            let message = format!("nested deeper than the limit of {MAX_NESTING} tables and lists");
+            found.push(Finding::error(&(at..at + 1), message));
+            return (Self { span: 0..0, value: Value::Table(Vec::new()) }, found);
+        }
         let (table, errors) = DeTable::parse_recoverable(source);
         for error in errors {
             let span = error.span().unwrap_or(0..0);
@@ -163,4 +169,40 @@ impl Node {
         // a list of tables has the byte range of its first table: prefer the inner path
         inner.or_else(|| (self.span == *span).then(String::new))
     }
+}
+
+/// Place of the first bracket or brace beyond the limit of nesting, outside strings and comments.
+fn nested_too_deep(source: &str) -> Option<usize> {
+    let bytes = source.as_bytes();
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' | b'\'' => at = string_end(bytes, at),
+            b'#' => at = bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| at + n),
+            b'[' | b'{' if depth == MAX_NESTING => return Some(at),
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Place of the last byte of the string that begins at a quotation mark; a string of one line ends with it.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let quote = bytes[start];
+    let long = bytes[start..].starts_with(&[quote; 3]);
+    let mut at = start + if long { 3 } else { 1 };
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\\' if quote == b'"' => at += 1,
+            b'\n' if !long => return at,
+            _ if byte == quote && !long => return at,
+            _ if byte == quote && bytes[at..].starts_with(&[quote; 3]) => return at + 2,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
 }

@@ -45,7 +45,7 @@ impl SceneDimension for Planar {
 
     fn shape(reader: &Reader) -> Option<Shape> {
         let number = |key: &str| reader.number(key);
-        Some(match reader.text("kind")? {
+        let shape = match reader.text("kind")? {
             "disk" => Shape::Disk { radius: number("radius")? },
             "ellipse" => Shape::Ellipse { semi_axes: reader.vector("semi_axes")? },
             "capsule" => Shape::Capsule { half_length: number("half_length")?, radius: number("radius")? },
@@ -60,6 +60,11 @@ impl SceneDimension for Planar {
                 polygon(reader, "vertices", Polygon::new(&vertices?))?
             }
             _ => return None,
+        };
+        let rounding = number("rounding").filter(|radius| *radius > 0.0);
+        Some(match rounding {
+            Some(radius) => Shape::Rounded { core: Box::new(shape), radius },
+            None => shape,
         })
     }
 

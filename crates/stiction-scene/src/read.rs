@@ -1,11 +1,11 @@
 //! Reader of values from a checked file, for the modules that build the world and the run. Values of a wrong type read
 //! as absent, because `validate` has already reported them.
 
-use crate::diagnostic::Finding;
+use crate::diagnostic::{Finding, MAX_FINDINGS};
 use crate::expression::Formula;
 use crate::node::{Entry, Node, Value};
-use std::cell::RefCell;
-use std::collections::HashSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Findings and used keys, collected while a file is read.
@@ -14,15 +14,63 @@ pub(crate) struct Context {
     found: RefCell<Vec<Finding>>,
     /// Byte offsets of the keys that were read.
     used: RefCell<HashSet<usize>>,
+    /// Cost of the expressions that were parsed.
+    expressions: Cell<usize>,
+    /// Expressions of time with their derivatives, by byte offset: copies of a body share them.
+    tracks: RefCell<HashMap<usize, [Formula; 2]>>,
 }
+
+/// Limit on the cost of all expressions with all copies: bytes, and for the derivative in each copy the square of the
+/// number of symbols, because it may have as many terms. At the limit expressions take about 200 MB and some seconds. A
+/// motion such as 0.1*sin(2*pi*t) costs 100.
+const MAX_EXPRESSION_COST: usize = 2_000_000;
 
 impl Context {
     pub(crate) fn new(found: Vec<Finding>) -> Self {
-        Self { found: found.into(), used: RefCell::default() }
+        Self {
+            found: found.into(),
+            used: RefCell::default(),
+            expressions: Cell::new(0),
+            tracks: RefCell::default(),
+        }
     }
 
     pub(crate) fn add(&self, finding: Finding) {
         self.found.borrow_mut().push(finding);
+    }
+
+    /// Adds a finding about an unknown name with the most similar name. Findings past the limit are only counted, so none
+    /// is looked for.
+    pub(crate) fn add_with_nearest<'n>(
+        &self,
+        finding: Finding,
+        given: &str,
+        names: impl IntoIterator<Item = &'n str>,
+    ) {
+        let suggests = self.found.borrow().len() <= MAX_FINDINGS;
+        self.add(if suggests { finding.nearest(given, names) } else { finding });
+    }
+
+    /// Adds the cost of an expression; `false` where the limit is exceeded, with an error the first time.
+    pub(crate) fn spend_on_expression(&self, node: &Node, cost: usize) -> bool {
+        let before = self.expressions.get();
+        self.expressions.set(before.saturating_add(cost));
+        if before <= MAX_EXPRESSION_COST && self.expressions.get() > MAX_EXPRESSION_COST {
+            let message = "the expressions of this file, with all copies, are too many or too long; write shorter ones \
+                           or fewer copies";
+            self.add(Finding::error(&node.span, message));
+        }
+        self.expressions.get() <= MAX_EXPRESSION_COST
+    }
+
+    /// Expression of time with its derivative, if another copy has read it.
+    pub(crate) fn track(&self, node: &Node) -> Option<[Formula; 2]> {
+        self.tracks.borrow().get(&node.span.start).cloned()
+    }
+
+    /// Keeps an expression of time with its derivative for other copies.
+    pub(crate) fn keep_track(&self, node: &Node, formulas: [Formula; 2]) {
+        self.tracks.borrow_mut().insert(node.span.start, formulas);
     }
 
     /// Findings, and a warning for each key that was not read.
@@ -131,6 +179,10 @@ impl<'a> Reader<'a> {
 
     /// Number or expression of some variables.
     pub(crate) fn formula(&self, node: &Node, variables: &[&str]) -> Option<Formula> {
+        let length = node.text().map_or(0, str::len);
+        if !self.context.spend_on_expression(node, length) {
+            return None;
+        }
         match Formula::new(node, variables) {
             Ok(formula) => formula,
             Err(finding) => {

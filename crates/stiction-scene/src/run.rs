@@ -7,12 +7,15 @@ use crate::read::Reader;
 use serde::{Deserialize, Serialize};
 use stiction::{
     Accuracy, AccurateMethod, Active, EventLanding, EventLocation, Level, Linearization, Midpoint, Reduction,
-    RowForm, Scheme, Trapezoidal,
+    RowForm, Scheme, StateProjection, SubstepAxes, Trapezoidal,
 };
 use stiction_lcp::{Chain, FrictionLaw, Lemke, Method};
 
 /// Default step size [s].
 const DEFAULT_STEP: f64 = 0.01;
+
+/// Largest number of steps of a run: at 10 µs each they take four months.
+pub const STEP_LIMIT: f64 = 1e12;
 
 /// Default α of Baumgarte's stabilization [1/s]: a position error decays within 1/α. Stable for α h below 2.
 const DEFAULT_ALPHA: f64 = 10.0;
@@ -54,6 +57,7 @@ pub fn scheme_names() -> impl Iterator<Item = &'static str> {
 pub fn scheme_named(name: &str) -> Option<Scheme> {
     Some(match name {
         "default" => Scheme::default(),
+        "timed" => Scheme::timed(),
         "accurate" => Scheme::accurate(),
         "ap97" => Scheme::ap97(),
         "ah04" => Scheme::ah04(),
@@ -70,9 +74,17 @@ impl RunSettings {
     pub(crate) fn new(root: &Reader, bodies: &[String], joints: &[String]) -> Self {
         let run = root.table("run");
         let number = |key: &str| run.and_then(|run| run.number(key));
+        let (duration, h) = (number("duration").unwrap_or(0.0), number("step").unwrap_or(DEFAULT_STEP));
+        if let Some(run) = run.filter(|_| duration / h > STEP_LIMIT) {
+            let message = format!(
+                "{duration} s in steps of {h} s are more than {STEP_LIMIT:e} steps; write a larger step or a shorter \
+                 duration"
+            );
+            run.error(&run.span(if run.has("step") { "step" } else { "duration" }), message);
+        }
         Self {
-            duration: number("duration").unwrap_or(0.0),
-            h: number("step").unwrap_or(DEFAULT_STEP),
+            duration,
+            h,
             scheme: run.map_or_else(Scheme::default, |run| scheme(&run)),
             accuracy: run.as_ref().and_then(accuracy),
             record: record(root, bodies, joints),
@@ -93,7 +105,7 @@ fn record(root: &Reader, bodies: &[String], joints: &[String]) -> RecordSettings
             if found.is_empty() {
                 let shown: String = text.chars().take(100).collect();
                 let finding = Finding::error(&node.span, format!("there is no {noun} `{shown}`"));
-                root.context.add(finding.nearest(text, known.iter().map(String::as_str)));
+                root.context.add_with_nearest(finding, text, known.iter().map(String::as_str));
             }
             kept.extend(found);
         }
@@ -137,7 +149,8 @@ fn ignored_scheme(run: &Reader) -> Vec<Finding> {
     let table = run.table("scheme");
     let name = table.map_or_else(|| run.text("scheme"), |table| table.text("name"));
     let name = name.unwrap_or("default");
-    if scheme_named(name).is_some_and(|scheme| scheme != Scheme::accurate()) {
+    let located = [Scheme::accurate(), Scheme::pagt06()];
+    if scheme_named(name).is_some_and(|scheme| !located.contains(&scheme)) {
         let message = format!(
             "a run to an accuracy does not use the scheme `{name}`; remove `scheme`, write \"accurate\", or remove \
              `accuracy` to make fixed steps"
@@ -167,6 +180,8 @@ fn scheme(run: &Reader) -> Scheme {
     let flag = |key: &str, to: &mut bool| *to = table.flag(key).unwrap_or(*to);
     number("tolerance", &mut scheme.solver.tolerance);
     number("loosest", &mut scheme.solver.loosest);
+    let halvings = table.count("halvings").and_then(|n| u8::try_from(n).ok());
+    scheme.halvings = halvings.unwrap_or(scheme.halvings);
     match table.text("method") {
         Some("chain") => scheme.solver.method = Method::Chain(Chain::default()),
         Some("lemke") => scheme.solver.method = Method::Lemke(Lemke::default()),
@@ -200,7 +215,7 @@ fn scheme(run: &Reader) -> Scheme {
         }
         Level::Baumgarte { alpha } => number("alpha", alpha),
         Level::Trapezoidal(settings) => trapezoidal(&table, settings),
-        Level::Velocity | Level::Position { .. } => {}
+        Level::Velocity | Level::Position { .. } | Level::Timed => {}
     }
     scheme
 }
@@ -219,6 +234,16 @@ fn trapezoidal(table: &Reader, settings: &mut Trapezoidal) {
     match table.text("middle") {
         Some("tangent") => settings.middle = Midpoint::Tangent,
         Some("ahead") => settings.middle = Midpoint::Ahead,
+        _ => {}
+    }
+    match table.text("axes") {
+        Some("body") => settings.axes = SubstepAxes::Body,
+        Some("without-spin") => settings.axes = SubstepAxes::WithoutSpin,
+        _ => {}
+    }
+    match table.text("projection") {
+        Some("events") => settings.projection = StateProjection::Events,
+        Some("steps") => settings.projection = StateProjection::Steps,
         _ => {}
     }
     match table.text("locate") {

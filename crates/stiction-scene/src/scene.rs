@@ -2,7 +2,7 @@
 
 use crate::assembly::assemble;
 use crate::crowding::{Crowd, crowd};
-use crate::diagnostic::{Diagnostics, Finding, Severity};
+use crate::diagnostic::{Diagnostics, Finding, MAX_FINDINGS, Severity};
 use crate::keys::Dimension;
 use crate::node::Node;
 use crate::read::{Context, Reader};
@@ -176,9 +176,6 @@ impl Scene {
         self.description.as_deref()
     }
 }
-
-/// Number of findings listed; more are counted. An error in a copied entry may occur in each copy.
-const MAX_FINDINGS: usize = 100;
 
 /// Looks up the lines of findings and sorts them by line.
 fn place(name: &str, source: &str, root: &Node, mut found: Vec<Finding>) -> Diagnostics {

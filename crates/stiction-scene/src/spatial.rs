@@ -74,14 +74,21 @@ impl SceneDimension for Spatial {
 
     fn shape(reader: &Reader) -> Option<Shape> {
         let number = |key: &str| reader.number(key);
-        Some(match reader.text("kind")? {
+        let shape = match reader.text("kind")? {
             "sphere" => Shape::Sphere { radius: number("radius")? },
             "ellipsoid" => Shape::Ellipsoid { semi_axes: reader.vector("semi_axes")? },
             "capsule" => Shape::Capsule { half_length: number("half_length")?, radius: number("radius")? },
             "box" => Shape::Cuboid { half_extents: reader.vector("half_extents")? },
             "half_space" => Shape::HalfSpace,
+            "cylinder" => Shape::Cylinder { half_length: number("half_length")?, radius: number("radius")? },
+            "cone" => Shape::Cone { half_length: number("half_length")?, radius: number("radius")? },
             "polyhedron" => polyhedron(reader)?,
             _ => return None,
+        };
+        let rounding = number("rounding").filter(|radius| *radius > 0.0);
+        Some(match rounding {
+            Some(radius) => Shape::Rounded { core: Box::new(shape), radius },
+            None => shape,
         })
     }
 

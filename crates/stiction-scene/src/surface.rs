@@ -49,7 +49,7 @@ impl Materials {
             None => {
                 let shown: String = name.chars().take(100).collect();
                 let finding = Finding::error(&reader.span(key), format!("there is no material `{shown}`"));
-                reader.context.add(finding.nearest(name, self.all.keys().map(String::as_str)));
+                reader.context.add_with_nearest(finding, name, self.all.keys().map(String::as_str));
                 None
             }
         }

@@ -3,6 +3,10 @@
 use crate::expression::Formula;
 use crate::read::Reader;
 
+/// Divisor of the cost of finding a derivative, which grows with the third power of the number of symbols: one of 31
+/// symbols takes about 10 ms.
+const DERIVATIVES_PER_COST: usize = 5;
+
 /// Function of time and its derivative.
 #[derive(Debug, Clone)]
 pub(crate) struct Track {
@@ -18,11 +22,27 @@ impl Track {
     }
 
     fn new(reader: &Reader, node: &crate::node::Node, unit: f64) -> Option<Self> {
+        let context = reader.context;
+        if let Some([value, rate]) = context.track(node) {
+            let symbols = value.symbols();
+            return context.spend_on_expression(node, symbols * symbols).then_some(Self {
+                value,
+                rate,
+                unit,
+            });
+        }
         let value = reader.formula(node, &["t"])?;
+        let symbols = value.symbols();
+        if !context.spend_on_expression(node, symbols.pow(3) / DERIVATIVES_PER_COST) {
+            return None;
+        }
         match value.derivative(node) {
-            Ok(rate) => Some(Self { value, rate, unit }),
+            Ok(rate) => {
+                context.keep_track(node, [value.clone(), rate.clone()]);
+                Some(Self { value, rate, unit })
+            }
             Err(finding) => {
-                reader.context.add(*finding);
+                context.add(*finding);
                 None
             }
         }
@@ -37,6 +57,11 @@ impl Track {
     pub(crate) fn rate(&self, t: f64) -> f64 {
         self.unit * self.rate.at(&[t])
     }
+}
+
+/// Command of a motor, where its key has an expression of time instead of a number.
+pub(crate) fn command(motor: &Reader, key: &str) -> Option<Track> {
+    Track::new(motor, motor.get(key).filter(|node| node.text().is_some())?, 1.0)
 }
 
 /// Displacement of a path along each axis [m].

@@ -1,14 +1,11 @@
 //! Validation of a file against the keys of the format; collects all errors.
 
-use crate::diagnostic::Finding;
+use crate::diagnostic::{Finding, MAX_FINDINGS, MAX_NAME_BYTES};
 use crate::keys::{
     ChoiceWord, Dimension, Field, MAX_ENTRIES, MAX_MAGNITUDE, NumberRange, ORIENTATION_KEYS, SCENE, Table,
     TaggedTable, ValueKind,
 };
 use crate::node::{Node, Value};
-
-/// Length limit of a name [bytes].
-const MAX_NAME_BYTES: usize = 100;
 
 /// Dimension of a file. Where the key is missing, the length of the first vector decides, so that other messages fit.
 pub(crate) fn dimension(root: &Node) -> Dimension {
@@ -37,6 +34,11 @@ struct Validator<'a> {
 impl Validator<'_> {
     fn add(&mut self, finding: Finding) {
         self.found.push(finding);
+    }
+
+    /// Whether suggestions are still looked for: findings past the limit are only counted.
+    fn suggests(&self) -> bool {
+        self.found.len() <= MAX_FINDINGS
     }
 
     fn expected(&mut self, node: &Node, what: &str) {
@@ -86,6 +88,7 @@ impl Validator<'_> {
                     finding
                 }
             }
+            None if !self.suggests() => finding,
             None if crate::diagnostic::nearest(key, known()).is_some() => finding.nearest(key, known()),
             None => {
                 let mut keys: Vec<_> = known().collect();
@@ -189,7 +192,8 @@ impl Validator<'_> {
     fn not_one_of(&mut self, node: &Node, word: &str, allowed: Vec<&'static str>) {
         let shown: String = word.chars().take(MAX_NAME_BYTES).collect();
         let message = format!("`{shown}` is not one of {}", allowed.join(", "));
-        self.add(Finding::error(&node.span, message).nearest(word, allowed));
+        let finding = Finding::error(&node.span, message);
+        self.add(if self.suggests() { finding.nearest(word, allowed) } else { finding });
     }
 
     fn number(&mut self, node: &Node, range: NumberRange) {

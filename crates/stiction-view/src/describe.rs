@@ -67,13 +67,15 @@ pub struct Shape {
 pub enum Form {
     Disk { radius: f64 },
     Ellipse { semi_axes: [f64; 2] },
-    Polygon { vertices: Vec<[f64; 2]> },
+    Polygon { vertices: Vec<[f64; 2]>, rounding: f64 },
     HalfPlane,
     Capsule { half_length: f64, radius: f64 },
     Sphere { radius: f64 },
     Ellipsoid { semi_axes: [f64; 3] },
-    Box { half_extents: [f64; 3] },
-    Polyhedron { vertices: Vec<[f64; 3]>, facets: Vec<Vec<u32>> },
+    Box { half_extents: [f64; 3], rounding: f64 },
+    Cylinder { half_length: f64, radius: f64, rounding: f64 },
+    Cone { half_length: f64, radius: f64, rounding: f64 },
+    Polyhedron { vertices: Vec<[f64; 3]>, facets: Vec<Vec<u32>>, rounding: f64 },
     HalfSpace,
 }
 
@@ -111,16 +113,18 @@ impl From<ShapeRef<'_>> for Form {
 impl From<&geometry::planar::Shape> for Form {
     fn from(shape: &geometry::planar::Shape) -> Self {
         use geometry::planar::Shape as Planar;
-        match shape {
+        let (core, rounding) = shape.core();
+        match core {
             Planar::Disk { radius } => Self::Disk { radius: *radius },
             Planar::Ellipse { semi_axes } => Self::Ellipse { semi_axes: *semi_axes },
             Planar::Capsule { half_length, radius } => {
                 Self::Capsule { half_length: *half_length, radius: *radius }
             }
             Planar::Polygon(polygon) => {
-                Self::Polygon { vertices: polygon.vertices().iter().map(|v| [v.x, v.y]).collect() }
+                Self::Polygon { vertices: polygon.vertices().iter().map(|v| [v.x, v.y]).collect(), rounding }
             }
-            Planar::HalfPlane => Self::HalfPlane,
+            // the core of a rounded shape is not rounded
+            Planar::Rounded { .. } | Planar::HalfPlane => Self::HalfPlane,
         }
     }
 }
@@ -128,18 +132,27 @@ impl From<&geometry::planar::Shape> for Form {
 impl From<&geometry::spatial::Shape> for Form {
     fn from(shape: &geometry::spatial::Shape) -> Self {
         use geometry::spatial::Shape as Spatial;
-        match shape {
+        let (core, rounding) = shape.core();
+        match core {
             Spatial::Sphere { radius } => Self::Sphere { radius: *radius },
             Spatial::Ellipsoid { semi_axes } => Self::Ellipsoid { semi_axes: *semi_axes },
             Spatial::Capsule { half_length, radius } => {
                 Self::Capsule { half_length: *half_length, radius: *radius }
             }
-            Spatial::Cuboid { half_extents } => Self::Box { half_extents: *half_extents },
+            Spatial::Cuboid { half_extents } => Self::Box { half_extents: *half_extents, rounding },
+            Spatial::Cylinder { half_length, radius } => {
+                Self::Cylinder { half_length: *half_length, radius: *radius, rounding }
+            }
+            Spatial::Cone { half_length, radius } => {
+                Self::Cone { half_length: *half_length, radius: *radius, rounding }
+            }
             Spatial::Polyhedron(polyhedron) => Self::Polyhedron {
                 vertices: polyhedron.vertices().iter().map(|v| v.coords.into()).collect(),
                 facets: (0..polyhedron.normals().len()).map(|f| polyhedron.corners(f).to_vec()).collect(),
+                rounding,
             },
-            Spatial::HalfSpace => Self::HalfSpace,
+            // the core of a rounded shape is not rounded
+            Spatial::Rounded { .. } | Spatial::HalfSpace => Self::HalfSpace,
         }
     }
 }

@@ -1,25 +1,34 @@
 //! Web server that shows a live session or a recorded run to a browser on the same machine.
 //!
-//! It listens on the loopback interface only. Requests of other sites are refused: the `Host` must be this machine, which
-//! stops DNS rebinding, and the `Origin`, if given, must be the server's own. The simulation has a thread of its own, so
-//! pages may come and go.
+//! It listens on the loopback interface only. Other users of the machine reach that too, so every request must carry the
+//! token of the address that [`Server::url`] names, or the cookie that its page has set. Requests of other sites are
+//! refused: the `Host` must be this machine, which stops DNS rebinding, and the `Origin`, if given, must be the server's
+//! own. Connections that have not shown the token are few and short, so they cannot keep others out. The simulation has a
+//! thread of its own, so pages may come and go.
 
 mod http;
 mod live;
+mod pending;
 
 use crate::session::Session;
+use http::PageSecurity;
 use live::LiveServer;
+use pending::PendingConnections;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Largest number of simultaneous connections.
+/// Largest number of simultaneous connections that have shown the token.
 const MAX_CONNECTIONS: usize = 32;
-/// Time limit for a page to send a request and to accept a reply.
+/// Time limit for a page to accept a reply.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time limit for a whole request, however it is spread.
+const REQUEST_TIME: Duration = Duration::from_secs(5);
 
 /// Error of a port that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +53,13 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     content: Arc<ServerContent>,
+    security: Arc<PageSecurity>,
+}
+
+/// Token that cannot be guessed: hashes under keys that the system chose at random, 128 bits as hexadecimal digits.
+fn new_token() -> String {
+    let half = || RandomState::new().hash_one("token of the page");
+    format!("{:016x}{:016x}", half(), half())
 }
 
 impl Server {
@@ -61,7 +77,8 @@ impl Server {
         let failed = |error| ServerError { port, error };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Self { listener, address, content: Arc::new(content) })
+        let security = Arc::new(PageSecurity { port: address.port(), token: new_token() });
+        Ok(Self { listener, address, content: Arc::new(content), security })
     }
 
     /// Address of the server.
@@ -69,48 +86,80 @@ impl Server {
         self.address
     }
 
-    /// Address to open in a browser.
+    /// Address to open in a browser, with the token that requests need.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        format!("http://{}/?token={}", self.address, self.security.token)
     }
 
     /// Serves until the program ends.
     pub fn run(&self) {
-        let count = Arc::new(AtomicUsize::new(0));
+        let connections = Arc::new(Connections::default());
         for stream in self.listener.incoming().flatten() {
-            // a connection above the limit is closed by dropping it
-            if count.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
-                count.fetch_sub(1, Ordering::SeqCst);
-                continue;
-            }
-            let (content, port, open) = (self.content.clone(), self.address.port(), count.clone());
+            let Some(number) = connections.pending.add(&stream) else { continue };
+            let (content, security, own) = (self.content.clone(), self.security.clone(), connections.clone());
             let served = thread::Builder::new().spawn(move || {
                 // an error ends this connection only
-                let _ = serve(stream, &content, port);
-                open.fetch_sub(1, Ordering::SeqCst);
+                let _ = own.serve(number, stream, &content, &security);
+                own.pending.remove(number);
             });
             if served.is_err() {
-                count.fetch_sub(1, Ordering::SeqCst);
+                connections.pending.remove(number);
             }
         }
     }
 }
 
-fn serve(mut stream: TcpStream, content: &ServerContent, port: u16) -> io::Result<()> {
-    stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
-    stream.set_write_timeout(Some(SOCKET_TIMEOUT))?;
-    stream.set_nodelay(true)?;
-    let request = match http::Request::read(&mut stream)? {
-        Ok(request) => request,
-        Err(refusal) => return http::refuse(&mut stream, refusal),
-    };
-    if let Err(refusal) = request.check(port) {
-        return http::refuse(&mut stream, refusal);
+/// Connections of a server.
+#[derive(Default)]
+struct Connections {
+    /// Connections that have not shown the token.
+    pending: PendingConnections,
+    /// Number of connections that have shown it.
+    open: AtomicUsize,
+}
+
+impl Connections {
+    /// Reads a request, checks it, and answers.
+    fn serve(
+        &self,
+        number: u64,
+        mut stream: TcpStream,
+        content: &ServerContent,
+        security: &PageSecurity,
+    ) -> io::Result<()> {
+        stream.set_write_timeout(Some(SOCKET_TIMEOUT))?;
+        stream.set_nodelay(true)?;
+        let request = match http::Request::read(&mut stream, Instant::now() + REQUEST_TIME)? {
+            Ok(request) => request,
+            Err(refusal) => return http::refuse(&mut stream, refusal),
+        };
+        if let Err(refusal) = request.check(security) {
+            return http::refuse(&mut stream, refusal);
+        }
+        self.pending.remove(number);
+        let open = self.open.fetch_add(1, Ordering::SeqCst);
+        let answered = if open < MAX_CONNECTIONS {
+            answer(stream, request, content, security)
+        } else {
+            http::refuse(&mut stream, http::Refusal::new(503, "too many pages are open; close one"))
+        };
+        self.open.fetch_sub(1, Ordering::SeqCst);
+        answered
     }
+}
+
+/// Answers a request that has shown the token.
+fn answer(
+    mut stream: TcpStream,
+    request: http::Request,
+    content: &ServerContent,
+    security: &PageSecurity,
+) -> io::Result<()> {
+    stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
     match (request.path.as_str(), content) {
-        ("/", ServerContent::Page(page)) => http::page(&mut stream, page),
+        ("/", ServerContent::Page(page)) => http::page(&mut stream, page, security),
         ("/", ServerContent::Live(shared)) => match shared.page() {
-            Ok(page) => http::page(&mut stream, &page),
+            Ok(page) => http::page(&mut stream, &page, security),
             Err(error) => http::refuse(&mut stream, http::Refusal::new(500, error.to_string())),
         },
         ("/live", ServerContent::Live(shared)) => match request.accept() {

@@ -17,7 +17,7 @@ use crate::frame::{FrameReport, frame};
 use clock::PlaybackClock;
 use edit::DroppedBody;
 use hand::Cursor;
-use history::{History, Snapshot};
+use history::{History, Snapshot, model_bytes};
 use settings::StepSettings;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +32,8 @@ pub struct Session {
     simulation: Simulation<Model>,
     /// Model without the spring of the hand.
     model: Arc<Model>,
+    /// Approximate size of the model and its description [bytes].
+    model_bytes: usize,
     description: Arc<Description>,
     settings: StepSettings,
     cursor: Cursor,
@@ -96,6 +98,7 @@ impl Session {
             description: description.clone(),
             settings: settings.clone(),
             frame: frame.clone(),
+            model_bytes: model_bytes(&description),
         };
         let mut history = History::default();
         history.push(start.clone());
@@ -103,6 +106,7 @@ impl Session {
             source: scene.source().to_string(),
             simulation,
             model,
+            model_bytes: start.model_bytes,
             description,
             settings,
             cursor,
@@ -210,12 +214,14 @@ impl Session {
             description: self.description.clone(),
             settings: self.settings.clone(),
             frame: bytes,
+            model_bytes: self.model_bytes,
         });
     }
 
     /// Returns to a snapshot.
     fn restore(&mut self, snapshot: &Snapshot) {
-        let Snapshot { state, step, model, description, settings, frame } = snapshot.clone();
+        let Snapshot { state, step, model, description, settings, frame, model_bytes } = snapshot.clone();
+        self.model_bytes = model_bytes;
         self.simulation = Simulation::from_state((*model).clone(), state).with_scheme(settings.effective());
         (self.model, self.description, self.settings) = (model, description, settings);
         self.step = step;
@@ -233,6 +239,7 @@ impl Session {
         self.model = Arc::new(model);
         let name = self.description.name.clone();
         self.description = Arc::new(Description::new(&self.model, &name, self.revisions, Some(self.hand)));
+        self.model_bytes = model_bytes(&self.description);
         self.simulation =
             Simulation::from_state((*self.model).clone(), state).with_scheme(self.settings.effective());
         // show new bodies at once, with the contacts of the last step

@@ -20,19 +20,28 @@ const SCENE: &str = r#"
     ]
 "#;
 
-fn start() -> SocketAddr {
+/// Address of a server, and the query with its token.
+#[derive(Debug, Clone)]
+struct Place {
+    address: SocketAddr,
+    query: String,
+}
+
+fn start() -> Place {
     let scene = Scene::from_toml(SCENE, "test.toml").unwrap();
     let server = Server::live(Session::new(&scene).unwrap(), 0).unwrap();
     let address = server.address();
     assert!(address.ip().is_loopback());
+    let query = server.url().split_once('?').unwrap().1.to_string();
     thread::spawn(move || server.run());
-    address
+    Place { address, query }
 }
 
-fn connect(address: SocketAddr) -> WebSocket<TcpStream> {
+fn connect(place: &Place) -> WebSocket<TcpStream> {
+    let Place { address, query } = place;
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    client_with_config(format!("ws://{address}/live"), stream, None).unwrap().0
+    client_with_config(format!("ws://{address}/live?{query}"), stream, None).unwrap().0
 }
 
 /// Next message that contains a word.
@@ -60,30 +69,64 @@ fn ask(address: SocketAddr, head: &str) -> String {
 
 #[test]
 fn a_page_of_another_site_is_refused() {
-    let address = start();
+    let Place { address, query } = start();
     let own = format!("127.0.0.1:{}", address.port());
     assert!(ask(address, "GET / HTTP/1.1\nHost: evil.example\n\n").contains("403"));
     let foreign = format!(
-        "GET /live HTTP/1.1\nHost: {own}\nOrigin: http://evil.example\nUpgrade: websocket\n\
+        "GET /live?{query} HTTP/1.1\nHost: {own}\nOrigin: http://evil.example\nUpgrade: websocket\n\
          Connection: Upgrade\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n\n"
     );
     assert!(ask(address, &foreign).contains("403"));
     assert!(ask(address, &foreign.replace("http://evil.example", &format!("http://{own}"))).contains("101"));
-    assert!(ask(address, &format!("GET /etc/passwd HTTP/1.1\nHost: {own}\n\n")).contains("404"));
+    assert!(ask(address, &format!("GET /etc/passwd?{query} HTTP/1.1\nHost: {own}\n\n")).contains("404"));
     assert!(ask(address, &format!("POST / HTTP/1.1\nHost: {own}\n\n")).contains("405"));
     let long = "x".repeat(20_000);
     assert!(ask(address, &format!("GET / HTTP/1.1\nHost: {own}\nCookie: {long}\n\n")).contains("431"));
 }
 
 #[test]
+fn a_client_without_the_token_neither_sees_nor_controls_the_page() {
+    let Place { address, query } = start();
+    let own = format!("127.0.0.1:{}", address.port());
+    let live = "Upgrade: websocket\nConnection: Upgrade\nSec-WebSocket-Version: 13\n\
+                Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n";
+    let other = "token=00000000000000000000000000000000";
+    for target in ["/", "/live", &format!("/?{other}"), &format!("/live?{other}")] {
+        assert!(ask(address, &format!("GET {target} HTTP/1.1\nHost: {own}\n{live}\n")).contains("403"));
+    }
+    let cookie = format!("Cookie: stiction-{}={}\n", address.port(), query.strip_prefix("token=").unwrap());
+    assert!(ask(address, &format!("GET /live HTTP/1.1\nHost: {own}\n{live}{cookie}\n")).contains("101"));
+    // tokens of two servers differ
+    assert_ne!(start().query, query);
+    assert_eq!(query.len(), "token=".len() + 32);
+}
+
+#[test]
+fn slow_connections_do_not_lock_the_page_out() {
+    let place = start();
+    let slow: Vec<TcpStream> = (0..64)
+        .map(|i| {
+            let mut stream = TcpStream::connect(place.address).unwrap();
+            // a head that never ends, or nothing at all
+            if i % 2 == 0 {
+                stream.write_all(b"GET / HTTP/1.1\r\nHost: ").unwrap();
+            }
+            stream
+        })
+        .collect();
+    wait(&mut connect(&place), "status");
+    drop(slow);
+}
+
+#[test]
 fn a_message_that_is_too_long_closes_only_its_connection() {
-    let address = start();
-    let mut socket = connect(address);
+    let place = start();
+    let mut socket = connect(&place);
     wait(&mut socket, "status");
     socket.send(Message::text(" ".repeat(100_000))).unwrap();
     let ended = (0..10_000).any(|_| socket.read().is_err());
     assert!(ended, "the connection was not closed");
-    wait(&mut connect(address), "status");
+    wait(&mut connect(&place), "status");
 }
 
 /// Malformed message: random bytes, a truncated or changed command, or one with values out of range.
@@ -123,12 +166,13 @@ fn malformed(random: &mut ChaCha8Rng) -> Message {
 
 #[test]
 fn a_hundred_thousand_malformed_messages_are_survived() {
-    let address = start();
+    let place = start();
     let workers: Vec<_> = (0..4)
         .map(|seed| {
+            let place = place.clone();
             thread::spawn(move || {
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
-                let mut socket = connect(address);
+                let mut socket = connect(&place);
                 for batch in 0..500_u32 {
                     for _ in 0..50 {
                         socket.send(malformed(&mut random)).unwrap();
@@ -144,10 +188,10 @@ fn a_hundred_thousand_malformed_messages_are_survived() {
         .collect();
     workers.into_iter().for_each(|worker| worker.join().unwrap());
     // bytes that are not WebSocket frames
-    let mut broken = connect(address);
+    let mut broken = connect(&place);
     broken.get_mut().write_all(&[0xff; 5000]).unwrap();
     // the server still executes commands
-    let mut socket = connect(address);
+    let mut socket = connect(&place);
     wait(&mut socket, "status");
     socket.send(Message::text(r#"{"command":"friction","value":0.25}"#)).unwrap();
     wait(&mut socket, r#""friction":0.25"#);
@@ -157,13 +201,13 @@ fn a_hundred_thousand_malformed_messages_are_survived() {
 
 #[test]
 fn closing_the_page_does_not_stop_the_simulation() {
-    let address = start();
-    let mut socket = connect(address);
+    let place = start();
+    let mut socket = connect(&place);
     socket.send(Message::text(r#"{"command":"play"}"#)).unwrap();
     wait(&mut socket, r#""playing":true"#);
     drop(socket);
     thread::sleep(Duration::from_millis(300));
-    let mut socket = connect(address);
+    let mut socket = connect(&place);
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(20) {
         if let Message::Binary(frame) = socket.read().unwrap() {

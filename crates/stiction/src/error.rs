@@ -48,6 +48,16 @@ pub enum StepError {
     /// Step size that is not positive and finite.
     #[error("step size {0} s: it must be positive and finite")]
     StepSize(f64),
+    /// Motors that do not settle at a limit or within it.
+    #[error(
+        "step at t = {t} s: after {solves} solves the motors are still not all at their limits or within them"
+    )]
+    Actuators {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// Number of solves.
+        solves: usize,
+    },
     /// Step below the round-off of the time.
     #[error(
         "step at t = {t} s: a step of {h} s is below the round-off of the time; start at an earlier time or take \
@@ -134,7 +144,7 @@ pub enum StepError {
         expected: [usize; 2],
     },
     /// Step problem without a certified solution.
-    #[error("step at t = {t} s: {}", unsolved_message(error, place.as_deref()))]
+    #[error("step at t = {t} s: {}{}", unsolved_message(error, place.as_deref()), halved_message(*smallest))]
     Unsolved {
         /// Time at the start of the step [s].
         t: f64,
@@ -142,6 +152,8 @@ pub enum StepError {
         error: Box<LcpError>,
         /// Row with the largest residual, with the names of its bodies where the model has names.
         place: Option<String>,
+        /// Size of the smallest steps that it was tried as [s]; `None` where it was not halved.
+        smallest: Option<f64>,
         /// Problem, to be saved and solved again.
         problem: Box<StepProblem>,
     },
@@ -193,8 +205,19 @@ pub enum StepError {
 impl StepError {
     /// Error of a step problem that was not solved, without a place.
     pub fn unsolved(t: f64, error: LcpError, problem: &StepProblem) -> Self {
-        Self::Unsolved { t, error: Box::new(error), place: None, problem: Box::new(problem.clone()) }
+        Self::Unsolved {
+            t,
+            error: Box::new(error),
+            place: None,
+            smallest: None,
+            problem: Box::new(problem.clone()),
+        }
     }
+}
+
+/// Words on the halves that a step was tried as.
+fn halved_message(smallest: Option<f64>) -> String {
+    smallest.map_or_else(String::new, |size| format!("; nor as halves down to steps of {size:.1e} s"))
 }
 
 /// Message of the solver with the row of the largest residual.
@@ -207,6 +230,31 @@ fn unsolved_message(error: &LcpError, place: Option<&str>) -> String {
         (_, Some(place)) => format!("{error}; largest residual at {place}"),
         (_, None) => error.to_string(),
     }
+}
+
+/// Refused value of an input. Nothing is changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum InputError {
+    /// Name that no input has.
+    #[error("there is no input `{name}`{}", did_you_mean(nearest.as_deref()))]
+    Unknown {
+        /// Name that was given.
+        name: String,
+        /// Name of an input that is most like it.
+        nearest: Option<String>,
+    },
+    /// Value that is not finite.
+    #[error("input `{name}` was set to {value}; it must be finite")]
+    NotFinite {
+        /// Name of the input.
+        name: String,
+        /// Value that was given.
+        value: f64,
+    },
+}
+
+fn did_you_mean(name: Option<&str>) -> String {
+    name.map_or_else(|| "; the model has none".to_string(), |name| format!("; did you mean `{name}`?"))
 }
 
 /// Failed projection of a world onto its joints.

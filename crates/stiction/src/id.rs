@@ -18,6 +18,11 @@ pub struct ShapeId(pub u32);
 #[serde(transparent)]
 pub struct JointId(pub u32);
 
+/// Number of an input of a model: its place in the order of the joints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InputId(pub u32);
+
 /// Number of a force in its world, never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

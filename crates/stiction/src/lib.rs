@@ -5,8 +5,9 @@
 //! there is no dimension feature. All numbers are `f64`, all units SI.
 //!
 //! A certificate holds the residuals of a solution, recomputed from the problem without a solver. A residual above the
-//! tolerance of the scheme is an error, unless its solver has a looser limit ([`stiction_lcp::Solver::loosest`]). The
-//! default scheme has one of 1e-4; the problems that need it are counted in [`StepWork::loose`].
+//! tolerance of the scheme is an error, after the step has been tried as halves ([`Scheme::halvings`]), unless the user
+//! allows a looser answer ([`stiction_lcp::Solver::loosest`]). No scheme has such a limit of its own; the problems that
+//! need one are counted in [`StepWork::loose`].
 //!
 //! ```text
 //!   World ── build ──> Model: System          bodies, shapes, joints, forces; in the plane or in space
@@ -81,35 +82,36 @@ mod system;
 mod verify;
 mod world;
 
-pub use error::{Mistake, Mistakes, ProjectError, StepError};
-pub use id::{BodyId, ForceId, JointId, ShapeId};
+pub use error::{InputError, Mistake, Mistakes, ProjectError, StepError};
+pub use id::{BodyId, ForceId, InputId, JointId, ShapeId};
 pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use model::{AttachedRef, FramePose, Model};
 pub use monitor::RunMonitor;
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, ContactForce, ContactReport, Event, EventKind, Evidence, FirstOrderSolve, ImpactReport,
-    IntegrationMethod, JointReport, Mode, MomentReport, SecondOrderReport, StabilizationPass,
-    StabilizationReport, StepReport, StepWork, SubstepRecord,
+    AccuracyReport, ContactForce, ContactReport, EnergyLedger, Event, EventKind, Evidence, FirstOrderSolve,
+    ImpactReport, IntegrationMethod, IslandRecord, JointReport, Mode, MomentReport, SecondOrderReport,
+    StabilizationPass, StabilizationReport, StepReport, StepWork, SubstepRecord,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, EventLanding, EventLocation, Level, Linearization, Midpoint, RowForm,
-    RowForms, Scheme, Trapezoidal,
+    RowForms, Scheme, StateProjection, SubstepAxes, Trapezoidal,
 };
 pub use simulate::{AccuracyRun, InitialState, RunError, Simulation, Trajectory};
-pub use state::{ActiveConstraint, ContactMemory, Memory, SolverMemory, State};
+pub use state::{ActiveConstraint, ContactMemory, Memory, QuietImpulses, SolverMemory, State};
 pub use stiction_lcp::{Certificate, Phase, Profile};
 pub use system::{
-    ConstraintId, ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId,
-    RowKind, SearchCache, Spring, System,
+    Actuator, ConstraintId, ContactId, ContactQuery, ContactRow, Forces, FreeTurn, Island, JointRow, Moments,
+    MotionBound, PairId, RowKind, SearchCache, Spring, System,
 };
-pub use verify::{Check, Finding, Verdict, verify, verify_accuracy_run};
+pub use verify::{Check, Finding, NOT_CHECKED, Verdict, verify, verify_accuracy_run};
 
 pub use world::{
-    Attached, Body, Dimension, EuclideanPoint, EuclideanVector, Force, Joint, KindOfJoint, Law, LawJacobian,
-    Load, Mass, MassProperties, ModelIn, Motion, Motor, Path, PathFunction, RigidPose, ShapeRef, Twist,
-    World, WorldEdit, WorldQuery, Wrench,
+    Attached, Body, Command, CommandFunction, Coupling, Dimension, EuclideanPoint, EuclideanVector, Force,
+    Joint, JointLoad, JointSpring, KindOfJoint, Law, LawJacobian, Load, Mass, MassProperties, ModelIn,
+    Motion, Motor, NearPoint, Path, PathFunction, RayHit, RigidPose, ShapeRef, Twist, World, WorldEdit,
+    WorldQuery, Wrench,
 };
 
 // bound of code that is generic over the dimension, in the companion crates

@@ -1,12 +1,16 @@
 //! Model in the plane or in space behind one type: what a scene builds, a recorder reads and the page draws.
 
+mod reading;
+
 use crate::error::{Mistakes, StepError};
 use crate::id::{BodyId, JointId, ShapeId};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::scheme::euler;
 use crate::simulate::{InitialState, Simulation};
 use crate::state::State;
-use crate::system::{ContactId, ContactQuery, ContactRow, Forces, JointRow, PairId, SearchCache, System};
+use crate::system::{
+    ContactId, ContactQuery, ContactRow, Forces, FreeTurn, Island, JointRow, PairId, SearchCache, System,
+};
 use crate::world::{Dimension, EuclideanPoint, Formulas, ModelIn, ShapeRef, WorldEdit, WorldQuery};
 use crate::{planar, spatial};
 use nalgebra::Matrix6;
@@ -227,6 +231,14 @@ impl Model {
         }
     }
 
+    /// Speed of a joint coordinate [rad/s; m/s]; `None` for kinds that have none.
+    pub fn joint_speed(&self, state: &State, joint: JointId) -> Option<f64> {
+        match self {
+            Self::Planar(model) => model.joint_speed(state, joint),
+            Self::Spatial(model) => model.joint_speed(state, joint),
+        }
+    }
+
     /// Factor of a joint's angular rows [m].
     pub fn joint_length(&self, joint: JointId) -> Option<f64> {
         match self {
@@ -365,6 +377,10 @@ impl System for Model {
         self.system().coordinate_count()
     }
 
+    fn position_count(&self) -> usize {
+        self.system().position_count()
+    }
+
     fn advance(&self, q: &mut [f64], v: &[f64], h: f64) {
         self.system().advance(q, v, h);
     }
@@ -379,6 +395,22 @@ impl System for Model {
 
     fn to_start_axes(&self, v: &[f64], h: f64, row: &mut Row) {
         self.system().to_start_axes(v, h, row);
+    }
+
+    fn end_step(&self, q: &mut [f64], v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
+        self.system().end_step(q, v, end, shift, h);
+    }
+
+    fn to_middle_axes(&self, v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
+        self.system().to_middle_axes(v, end, shift, h);
+    }
+
+    fn free_turn(&self, body: usize, v: &[f64], h: f64) -> Option<FreeTurn> {
+        self.system().free_turn(body, v, h)
+    }
+
+    fn drift_bend(&self, body: BodyId, times: [f64; 2], point: [f64; 3], direction: [f64; 3]) -> f64 {
+        self.system().drift_bend(body, times, point, direction)
     }
 
     fn mass(&self, body: usize) -> Matrix6<f64> {
@@ -453,6 +485,18 @@ impl System for Model {
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
         self.system().surface_speed(t, q, v)
+    }
+
+    fn surface_speeds(&self, t: f64, q: &[f64], v: &[f64], out: &mut Vec<f64>) {
+        self.system().surface_speeds(t, q, v, out);
+    }
+
+    fn connections(&self) -> Option<Vec<[usize; 2]>> {
+        self.system().connections()
+    }
+
+    fn island(&self, bodies: &[usize]) -> Option<Island> {
+        self.system().island(bodies)
     }
 
     fn prescribed_speed(&self, t: f64) -> f64 {

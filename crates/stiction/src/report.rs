@@ -2,8 +2,11 @@
 //! Filled by the schemes, for users, journals and viewers.
 
 mod evidence;
+mod partial_steps;
 
-pub use evidence::{Evidence, FirstOrderSolve, IntegrationMethod, StabilizationPass, SubstepRecord};
+pub use evidence::{
+    Evidence, FirstOrderSolve, IntegrationMethod, IslandRecord, StabilizationPass, SubstepRecord,
+};
 pub use stiction_lcp::Mode;
 
 use crate::id::{BodyId, JointId};
@@ -51,6 +54,9 @@ pub struct StepReport {
     pub impacts: Vec<ImpactReport>,
     /// Second-order part of the report, for schemes of second order.
     pub second_order: Option<SecondOrderReport>,
+    /// Energy ledger, for schemes with one step problem per step.
+    #[serde(default)]
+    pub ledger: Option<EnergyLedger>,
     /// Evidence for [`verify`](crate::verify()); filled where the report that is passed in has one.
     #[serde(default)]
     pub evidence: Option<Evidence>,
@@ -96,7 +102,7 @@ pub struct SecondOrderReport {
     pub coarse: f64,
     /// Largest residual of a substep that was refused because it was above the tolerance; 0 where none was.
     pub refused: f64,
-    /// Energy that projections onto joints and contacts at events added [J].
+    /// Energy that projections onto joints and contacts added, at events and at the end of the step [J].
     pub projected: f64,
 }
 
@@ -206,6 +212,9 @@ pub struct StepWork {
     pub loose: usize,
     /// Unknowns of the largest dense problem.
     pub size: usize,
+    /// Number of halvings: a step of n + 1 partial steps has n of them. Journals have it from the evidence.
+    #[serde(skip)]
+    pub halvings: usize,
     /// Number of times the step was solved again with contacts that had been missed.
     pub additions: usize,
     /// Iterations of the position-level scheme.
@@ -229,6 +238,57 @@ impl StepWork {
         self.loose += usize::from(work.fallbacks.contains(&Fallback::Loose));
         self.size = self.size.max(work.dense_size);
         self.redundant_joints.clone_from(&work.redundant_joints);
+    }
+}
+
+/// Energy ledger of a step or a run: which work changed the sum of kinetic and potential energy [J].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergyLedger {
+    /// Work of gravity and springs: what the potential energy lost before post-stabilization. It changes no sum.
+    pub gravity: f64,
+    /// Work of loads, laws and dampers, and of joints that yield.
+    pub forces: f64,
+    /// Work of motors, moving surfaces and prescribed motions.
+    pub motors: f64,
+    /// Work of friction at contacts and in joints.
+    pub friction: f64,
+    /// Work of normal impulses at contacts and limits: what impacts take.
+    pub impacts: f64,
+    /// Potential energy that post-stabilization added.
+    pub projection: f64,
+    /// Error of the scheme: the rest of the change.
+    pub scheme: f64,
+    /// Change of kinetic and potential energy: the sum of all but `gravity`.
+    pub change: f64,
+}
+
+impl EnergyLedger {
+    /// Names and values of the entries.
+    pub fn entries(&self) -> [(&'static str, f64); 8] {
+        let Self { gravity, forces, motors, friction, impacts, projection, scheme, change } = *self;
+        [
+            ("gravity", gravity),
+            ("forces", forces),
+            ("motors", motors),
+            ("friction", friction),
+            ("impacts", impacts),
+            ("projection", projection),
+            ("scheme", scheme),
+            ("change", change),
+        ]
+    }
+}
+
+impl std::ops::AddAssign for EnergyLedger {
+    fn add_assign(&mut self, other: Self) {
+        self.gravity += other.gravity;
+        self.forces += other.forces;
+        self.motors += other.motors;
+        self.friction += other.friction;
+        self.impacts += other.impacts;
+        self.projection += other.projection;
+        self.scheme += other.scheme;
+        self.change += other.change;
     }
 }
 

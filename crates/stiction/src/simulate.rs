@@ -7,7 +7,7 @@ use crate::scheme::euler::{self, EulerWorkspace};
 use crate::scheme::step_problem::StepProblemBuilder;
 use crate::scheme::trapezoid::accuracy_run::{self, AccuracyRequest, StateSampler};
 use crate::scheme::trapezoid::state_forces::state_forces;
-use crate::scheme::{Accuracy, Level, Scheme, trapezoid};
+use crate::scheme::{Accuracy, Level, Scheme, halving, trapezoid};
 use crate::state::State;
 use crate::system::System;
 use stiction_lcp::StepProblem;
@@ -127,6 +127,11 @@ impl<S: System> Simulation<S> {
     }
 
     /// One step of size `h` [s]. On an error the state is unchanged.
+    ///
+    /// A step that does not reach the tolerance is made as two halves, and these as halves again, as often as
+    /// [`Scheme::halvings`] allows. Impulses of its report are then sums over them ([`StepWork::halvings`]).
+    ///
+    /// [`StepWork::halvings`]: crate::StepWork::halvings
     pub fn step(&mut self, h: f64) -> Result<StepReport, StepError> {
         let mut report = StepReport::default();
         self.step_into(h, &mut report)?;
@@ -138,13 +143,27 @@ impl<S: System> Simulation<S> {
     pub fn step_into(&mut self, h: f64, report: &mut StepReport) -> Result<(), StepError> {
         let Self { system, state, scheme, workspace, second_order, monitor } = self;
         monitor.check(state.t)?;
-        match &scheme.level {
-            Level::Trapezoidal(settings) => {
-                trapezoid::step(system, scheme, settings, state, h, second_order, report)?;
-            }
-            _ => euler::step(system, scheme, state, h, workspace, report)?,
-        }
+        let attempt =
+            |scheme: &Scheme, state: &mut State, h: f64, report: &mut StepReport| match &scheme.level {
+                Level::Trapezoidal(settings) => {
+                    trapezoid::step(system, scheme, settings, state, h, second_order, report)
+                }
+                _ => euler::step(system, scheme, state, h, workspace, report),
+            };
+        halving::step(scheme, state, h, report, attempt)?;
         monitor.finish(state.t, report.events.len());
+        Ok(())
+    }
+
+    /// [`Simulation::step_into`] with a step of size `h` that ends at time `end` [s]: the sum of the time and `h` but for
+    /// round-off, as of a clock t₀ + k h that is multiplied and does not drift.
+    pub fn step_to(&mut self, end: f64, h: f64, report: &mut StepReport) -> Result<(), StepError> {
+        let size = end - self.state.t;
+        if !((size - h).abs() <= STEP_ROUND_OFF * h) {
+            return Err(StepError::StepSize(size));
+        }
+        self.step_into(h, report)?;
+        (self.state.t, report.t) = (end, end);
         Ok(())
     }
 
@@ -250,8 +269,8 @@ impl<S: System> Simulation<S> {
         self.monitor.finish(self.state.t, made.events.len());
         *report = self.observe()?;
         report.h = until - start;
-        let Self { system, state, second_order, .. } = self;
-        let forces = state_forces(&*system, state, report.h, second_order)?;
+        let Self { system, scheme, state, second_order, .. } = self;
+        let forces = state_forces(&*system, scheme, state, report.h, second_order)?;
         (report.contacts, report.joints) = (forces.contacts, forces.joints);
         report.events.clone_from(&made.events);
         report.impacts.clone_from(&made.impacts);

@@ -33,13 +33,44 @@ pub struct Memory {
     pub joints: Vec<f64>,
     /// Active set of second-order schemes, sorted by constraint; `None` if the next step must find it.
     pub active: Option<Vec<ActiveConstraint>>,
-    /// An impact occurred in the last second-order step: the next one is damped where forces are stiff.
+    /// An impact occurred in the last step of a scheme that times impacts. The next trapezoidal step is damped where forces
+    /// are stiff; in the next timed step joints forget their last impulses.
     pub after_impact: bool,
     /// Impulses that the solver found, where the reported ones differ; else empty. The motion is theirs, and the next
     /// solve starts from them: impulses of least norm lie on the boundary of many cones, from where Newton's method makes
     /// little progress.
     #[serde(default)]
     pub solver: SolverMemory,
+    /// Impulses of the last timed step without impacts, where the last step had impacts; else empty.
+    #[serde(default)]
+    pub quiet: QuietImpulses,
+}
+
+/// Impulses of the last timed step without impacts. What exceeds them in a step with impacts acts at the impacts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct QuietImpulses {
+    /// Size of that step [s].
+    pub h: f64,
+    /// Impulses of its contacts, sorted by contact.
+    pub contacts: Vec<ContactMemory>,
+    /// Impulses of its joint rows [N s].
+    pub joints: Vec<f64>,
+}
+
+impl QuietImpulses {
+    /// Forgets all impulses.
+    pub(crate) fn clear(&mut self) {
+        self.h = 0.0;
+        self.contacts.clear();
+        self.joints.clear();
+    }
+
+    /// Copies into the existing storage.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.h = other.h;
+        self.contacts.clone_from(&other.contacts);
+        self.joints.clone_from(&other.joints);
+    }
 }
 
 /// Impulses that a solver found.
@@ -99,7 +130,8 @@ impl Clone for Memory {
 
     /// Copies into the existing storage.
     fn clone_from(&mut self, source: &Self) {
-        let Self { h, cache, contacts, joints, active, after_impact, solver } = source;
+        let Self { h, cache, contacts, joints, active, after_impact, solver, quiet } = source;
+        self.quiet.copy_from(quiet);
         self.solver.copy_from(solver);
         (self.h, self.after_impact) = (*h, *after_impact);
         self.cache.clone_from(cache);

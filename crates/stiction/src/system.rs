@@ -1,15 +1,19 @@
 //! Interface between models and schemes: a model gives masses, forces and rows, a scheme asks for them.
 //! Behind this interface there is no dimension, no shape and no joint left.
 
+mod actuator;
 mod contact_query;
 pub(crate) mod differences;
+mod island;
 
+pub use actuator::Actuator;
 pub use contact_query::{ContactQuery, MotionBound, SearchCache};
+pub use island::Island;
 
 use crate::id::{BodyId, JointId, ShapeId};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use arrayvec::ArrayVec;
-use nalgebra::Matrix6;
+use nalgebra::{Matrix6, Vector6};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use stiction_lcp::{FrictionSet, OffsetRow, Row, Term};
@@ -22,6 +26,11 @@ pub trait System {
     /// Number of coordinates in q; as many as velocities unless a body turns in space.
     fn coordinate_count(&self) -> usize {
         self.bodies().iter().sum()
+    }
+
+    /// Number of coordinates in q that are places and turns; inputs follow them, which no motion changes.
+    fn position_count(&self) -> usize {
+        self.coordinate_count()
     }
 
     /// Name of a body by its number in [`ContactRow::bodies`], for messages.
@@ -56,6 +65,31 @@ pub trait System {
     /// angular velocities are measured along axes that turn with the body.
     fn to_start_axes(&self, _v: &[f64], _h: f64, _row: &mut Row) {}
 
+    /// End of a timed step from `v` of size `h`: moves `q` by h times the mean of `v` and `end`, plus `shift`. Where
+    /// velocities are measured along axes that turn with the body, `end` and `shift` are along those at q ⊕ (h/2) v, and
+    /// `end` is turned into those at the new `q`.
+    fn end_step(&self, q: &mut [f64], v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
+        let mean = v.iter().zip(&*end).zip(shift).map(|((v, end), shift)| 0.5 * (v + end) + shift);
+        let mean: Vec<f64> = mean.collect();
+        self.advance(q, &mean, h);
+    }
+
+    /// Turns `end` from the axes at the end of a timed step into those at q ⊕ (h/2) v: the inverse of what
+    /// [`System::end_step`] does to it.
+    fn to_middle_axes(&self, _v: &[f64], _end: &mut [f64], _shift: &[f64], _h: f64) {}
+
+    /// Free turning of a body with velocities `v` in a timed step of size `h`; `None` for bodies without gyroscopic force,
+    /// and where it is taken with the other forces.
+    fn free_turn(&self, _body: usize, _v: &[f64], _h: f64) -> Option<FreeTurn> {
+        None
+    }
+
+    /// Second difference of the prescribed velocity of a body over a step, at t, t + h/2 and t + h, of its point at
+    /// `point` along `direction` [m/s]; `times` are t and h. Zero unless its motion is prescribed.
+    fn drift_bend(&self, _body: BodyId, _times: [f64; 2], _point: [f64; 3], _direction: [f64; 3]) -> f64 {
+        0.0
+    }
+
     /// Mass matrix block of a body, constant in these velocities. AH04 (D1)
     fn mass(&self, body: usize) -> Matrix6<f64>;
 
@@ -88,8 +122,8 @@ pub trait System {
         let mut forces = Forces::default();
         let force = |q: &[f64], v: &[f64], k: &mut Vec<f64>| {
             self.forces(t, q, v, &mut forces);
+            forces.complete(self, v);
             k.clone_from(&forces.k);
-            add_gyroscopic(self, v, k);
         };
         differences::add(self, t, q, v, force, out);
     }
@@ -111,10 +145,11 @@ pub trait System {
             }
             start += n;
         }
-        for Spring { row, stiffness, damping } in &forces.springs {
+        for Spring { row, stiffness, damping, .. } in &forces.springs {
             out.position.add_outer(self.bodies(), -stiffness, [row, row]);
             out.velocity.add_outer(self.bodies(), -damping, [row, row]);
         }
+        add_actuators(self, &forces.actuators, v, out);
     }
 
     /// Joint rows at (t, q).
@@ -164,6 +199,24 @@ pub trait System {
     /// in place of a velocity gives the largest displacement of a surface point [m].
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64;
 
+    /// Largest speed of a surface point of each moving body [m/s], or a bound of it.
+    fn surface_speeds(&self, t: f64, q: &[f64], v: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.bodies().len(), self.surface_speed(t, q, v));
+    }
+
+    /// Pairs of moving bodies that joints or forces connect, by their indices. `None` where the model cannot be divided
+    /// into islands, as with a force that depends on the whole state.
+    fn connections(&self) -> Option<Vec<[usize; 2]>> {
+        None
+    }
+
+    /// Island of some of the moving bodies, by their indices in ascending order, with everything that does not move by
+    /// itself. Bodies, shapes and joints keep their numbers. `None` where the model cannot be divided.
+    fn island(&self, _bodies: &[usize]) -> Option<Island> {
+        None
+    }
+
     /// Largest speed of a surface with prescribed motion [m/s]; NaN where a prescribed pose or velocity is not finite.
     fn prescribed_speed(&self, _t: f64) -> f64 {
         0.0
@@ -192,6 +245,26 @@ pub trait System {
     fn momentum(&self, q: &[f64], v: &[f64]) -> ([f64; 3], [f64; 3]);
 }
 
+/// Adds the derivatives of actuators within their limits, along constant rows.
+pub(crate) fn add_actuators<S: System + ?Sized>(
+    system: &S,
+    actuators: &[Actuator],
+    v: &[f64],
+    out: &mut ForceJacobian,
+) {
+    if actuators.is_empty() {
+        return;
+    }
+    let starts = differences::starts(system);
+    for actuator in actuators {
+        let row = &actuator.row;
+        if actuator.side(row.dot(&starts, v), 0.0) == 0.0 {
+            out.position.add_outer(system.bodies(), -actuator.stiffness, [row, row]);
+            out.velocity.add_outer(system.bodies(), -actuator.damping, [row, row]);
+        }
+    }
+}
+
 /// `k ← k + F(ω) ω` of every body.
 pub(crate) fn add_gyroscopic<S: System + ?Sized>(system: &S, v: &[f64], k: &mut [f64]) {
     let mut start = 0;
@@ -202,6 +275,17 @@ pub(crate) fn add_gyroscopic<S: System + ?Sized>(system: &S, v: &[f64], k: &mut 
     }
 }
 
+/// Free turning of a body in a timed step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FreeTurn {
+    /// Derivative of the momentum at the end by the velocity there, both along the axes at q ⊕ (h/2) v.
+    pub mass: Matrix6<f64>,
+    /// Velocity at the end without forces, along these axes.
+    pub velocity: Vector6<f64>,
+    /// Derivative of the gyroscopic force that [`System::jacobian`] has for the body.
+    pub jacobian: Matrix6<f64>,
+}
+
 /// Applied forces, with the springs and dampers among them.
 #[derive(Debug, Clone, Default)]
 pub struct Forces {
@@ -209,6 +293,28 @@ pub struct Forces {
     pub k: Vec<f64>,
     /// Springs and dampers, already in `k`, for the linearly implicit treatment.
     pub springs: Vec<Spring>,
+    /// Part of `k` without potential energy and without dampers, for the energy ledger: loads and laws. Empty where a model
+    /// does not tell it.
+    pub applied: Vec<f64>,
+    /// Actuators, not in `k`: schemes of first order take them at the end of the step.
+    pub actuators: Vec<Actuator>,
+}
+
+impl Forces {
+    /// Adds the forces of actuators at these velocities to k.
+    pub(crate) fn add_actuators<S: System + ?Sized>(&mut self, system: &S, v: &[f64]) {
+        if !self.actuators.is_empty() {
+            let starts = differences::starts(system);
+            let Self { k, actuators, .. } = self;
+            actuators.iter().for_each(|a| a.row.add_transposed(&starts, a.force(a.row.dot(&starts, v)), k));
+        }
+    }
+
+    /// Adds the forces of actuators and the gyroscopic forces at these velocities to k.
+    pub(crate) fn complete<S: System + ?Sized>(&mut self, system: &S, v: &[f64]) {
+        self.add_actuators(system, v);
+        add_gyroscopic(system, v, &mut self.k);
+    }
 }
 
 /// Spring and damper along one row: force −stiffness · elongation − damping · (row · v).
@@ -220,6 +326,10 @@ pub struct Spring {
     pub stiffness: f64,
     /// Damping δ [N s/m].
     pub damping: f64,
+    /// Force along the row that is in `k` [N].
+    pub force: f64,
+    /// Speed of the elongation by prescribed motions [m/s].
+    pub drift: f64,
 }
 
 /// Joint row: one scalar constraint of a joint.
@@ -238,6 +348,12 @@ pub struct JointRow {
 }
 
 impl JointRow {
+    /// Row that holds the gap of a contact at zero from both sides, as a joint does. It belongs to no joint of the model.
+    pub(crate) fn holding(contact: &ContactRow, compliance: f64) -> Self {
+        let (row, error) = (contact.normal.clone(), contact.gap);
+        Self { joint: JointId(u32::MAX), row, error, drift: 0.0, kind: RowKind::Rigid(compliance) }
+    }
+
     /// Name of the joint in messages, such as "joint 2 (hinge)"; by its number alone where joints have no names.
     pub(crate) fn name<S: System + ?Sized>(&self, system: &S) -> String {
         let name = system.joint_name(self.joint).map_or_else(String::new, |name| format!(" ({name})"));
@@ -328,6 +444,11 @@ pub enum ConstraintId {
 }
 
 impl ConstraintId {
+    /// Whether it is a contact.
+    pub(crate) fn is_contact(&self) -> bool {
+        matches!(self, Self::Contact(_))
+    }
+
     /// Name in messages: of the contact, or of the joint that the row belongs to at a configuration.
     pub(crate) fn name<S: System + ?Sized>(&self, system: &S, t: f64, q: &[f64]) -> String {
         match *self {

@@ -2,12 +2,13 @@
 
 use crate::run::plan::RunPlan;
 use serde_json::{Map, Value, json};
-use stiction::{BodyId, ContactReport, JointId, Mode, Model, Simulation, State, StepError, StepReport};
+use stiction::{
+    BodyId, ContactReport, JointId, JointLoad, Mode, Model, Simulation, State, StepError, StepReport,
+};
 use stiction_lcp::Certificate;
 use stiction_scene::RecordSettings;
 
 /// Type of the numbers of a quantity, for formats with typed columns.
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has typed columns"))]
 pub(super) enum ColumnType {
     Real,
     Whole,
@@ -20,7 +21,6 @@ pub(super) struct Quantity {
     pub(super) name: &'static str,
     /// Unit and meaning.
     pub(super) unit: &'static str,
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has typed columns"))]
     pub(super) column_type: ColumnType,
     /// Dimensions of one sample.
     shape: Vec<usize>,
@@ -96,6 +96,12 @@ pub(super) struct RunArrays {
 
 const SPACE: [&str; 3] = ["x", "y", "z"];
 
+/// Unit of the force of a contact.
+const CONTACT_FORCE: &str = "N, normal and friction force on the second body; of a step its mean";
+/// Units of the loads of joints.
+const JOINT_FORCE: &str = "N, on the second body, along the axes of the world; of a step its mean";
+const JOINT_MOMENT: &str = "N m, on the second body about the joint, along the axes of the world";
+
 /// Unit of a flag that says whether a force is determined.
 const DETERMINED: &str = "1 if no other impulse causes the same motion, 0 if one may; NaN if not examined";
 
@@ -142,6 +148,32 @@ const FORCES: LoadColumns = LoadColumns {
     joint_unit: "N, or N m for a row of angles, at the sample",
 };
 
+/// Names as the type of a column that holds their indices.
+fn words(words: &[&str]) -> ColumnType {
+    ColumnType::Word(words.iter().map(ToString::to_string).collect())
+}
+
+/// Quantities with one entry per contact of a sample.
+fn contact_quantities(model: &Model, loads: &LoadColumns) -> Vec<Quantity> {
+    vec![
+        Quantity::scalar("contact_sample", "number of the sample, from 0").of(ColumnType::Whole),
+        Quantity::vector("contact_shapes", "numbers of the shapes", &["a", "b"]).of(ColumnType::Whole),
+        Quantity::scalar("contact_feature", "number of the near point of the two").of(ColumnType::Whole),
+        Quantity::vector("contact_bodies", "numbers of the bodies", &["a", "b"])
+            .of(words(&model.body_names())),
+        Quantity::vector("contact_point", "m", &SPACE),
+        Quantity::vector("contact_normal", "unit, from the first body to the second", &SPACE),
+        Quantity::scalar("contact_gap", "m, where rows were taken"),
+        Quantity::scalar("contact_friction_coefficient", "1"),
+        Quantity::scalar(loads.normal, loads.unit),
+        Quantity::vector(loads.friction, loads.unit, &SPACE),
+        Quantity::vector("contact_force", CONTACT_FORCE, &SPACE),
+        Quantity::vector("contact_slip", "m/s, of the second body against the first", &SPACE),
+        Quantity::scalar("contact_mode", "0 open, 1 stick, 2 slip").of(words(&["open", "stick", "slip"])),
+        Quantity::scalar("contact_determined", DETERMINED),
+    ]
+}
+
 impl RunArrays {
     /// Arrays of a run, with its start as the first sample.
     pub(super) fn new(plan: &RunPlan) -> Result<Self, StepError> {
@@ -161,6 +193,10 @@ impl RunArrays {
         let count = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>();
         sampled.extend([
             Quantity::each("joint_coordinate", "rad or m; NaN for joints without a coordinate", joints, &[]),
+            Quantity::each("joint_speed", "rad/s or m/s, of the coordinate", joints, &[]),
+            Quantity::each("joint_force", JOINT_FORCE, joints, &SPACE),
+            Quantity::each("joint_moment", JOINT_MOMENT, joints, &SPACE),
+            Quantity::each("joint_motor", "N m or N, of the motor along the coordinate", joints, &[]),
             Quantity::each("coordinates", "q, as the scheme has them", &count(start.q.len()), &[]),
             Quantity::each("velocities", "v, as the scheme has them", &count(start.v.len()), &[]),
             Quantity::scalar("kinetic_energy", "J"),
@@ -172,23 +208,7 @@ impl RunArrays {
         sampled.extend(RESIDUALS.map(|(name, unit)| Quantity::scalar(name, unit)));
         sampled.push(Quantity::scalar("problems", "complementarity problems solved").of(ColumnType::Whole));
         let loads = if header.accuracy.is_some() { &FORCES } else { &IMPULSES };
-        let words = |words: &[&str]| ColumnType::Word(words.iter().map(ToString::to_string).collect());
-        let contacts = vec![
-            Quantity::scalar("contact_sample", "number of the sample, from 0").of(ColumnType::Whole),
-            Quantity::vector("contact_shapes", "numbers of the shapes", &["a", "b"]).of(ColumnType::Whole),
-            Quantity::scalar("contact_feature", "number of the near point of the two").of(ColumnType::Whole),
-            Quantity::vector("contact_bodies", "numbers of the bodies", &["a", "b"])
-                .of(words(&model.body_names())),
-            Quantity::vector("contact_point", "m", &SPACE),
-            Quantity::vector("contact_normal", "unit, from the first body to the second", &SPACE),
-            Quantity::scalar("contact_gap", "m, where rows were taken"),
-            Quantity::scalar("contact_friction_coefficient", "1"),
-            Quantity::scalar(loads.normal, loads.unit),
-            Quantity::vector(loads.friction, loads.unit, &SPACE),
-            Quantity::vector("contact_slip", "m/s, of the second body against the first", &SPACE),
-            Quantity::scalar("contact_mode", "0 open, 1 stick, 2 slip").of(words(&["open", "stick", "slip"])),
-            Quantity::scalar("contact_determined", DETERMINED),
-        ];
+        let contacts = contact_quantities(model, loads);
         let rows = vec![
             Quantity::scalar("joint_row_sample", "number of the sample, from 0").of(ColumnType::Whole),
             Quantity::scalar("joint_row_joint", "number of the joint").of(words(&model.joint_names())),
@@ -253,7 +273,7 @@ impl RunArrays {
         let per_load = if self.forces { report.h } else { 1.0 };
         if self.record.contacts {
             for c in &report.contacts {
-                let values: [&[f64]; 13] = [
+                let values: [&[f64]; 14] = [
                     &[sample],
                     &[f64::from(c.id.pair.a.0), f64::from(c.id.pair.b.0)],
                     &[f64::from(c.id.feature)],
@@ -264,6 +284,7 @@ impl RunArrays {
                     &[c.mu],
                     &[c.normal_impulse / per_load],
                     &c.friction_impulse.map(|p| p / per_load),
+                    &c.force(report.h).total(),
                     &c.slip,
                     &[mode_number(c)],
                     &[flag(c.determined)],
@@ -298,8 +319,16 @@ impl RunArrays {
         }
         let coordinate =
             |j: &Option<JointId>| j.and_then(|j| model.joint_coordinate(state, j)).unwrap_or(missing);
+        let speed = |j: &Option<JointId>| j.and_then(|j| model.joint_speed(state, j)).unwrap_or(missing);
+        // nothing was solved at the start
+        let loads: Vec<JointLoad> = certificate.map_or_else(Vec::new, |_| model.joint_loads(state, report));
+        let load = |j: &Option<JointId>| loads.iter().find(|load| Some(load.joint) == *j);
         values.extend([
             joints.iter().map(coordinate).collect(),
+            joints.iter().map(speed).collect(),
+            joints.iter().flat_map(|j| load(j).map_or([missing; 3], |load| load.force)).collect(),
+            joints.iter().flat_map(|j| load(j).map_or([missing; 3], |load| load.moment)).collect(),
+            joints.iter().map(|j| load(j).map_or(missing, |load| load.motor)).collect(),
             state.q.clone(),
             state.v.clone(),
             vec![report.kinetic],
@@ -317,7 +346,13 @@ impl RunArrays {
     pub(super) fn finish(mut self) -> Self {
         let quantities: Map<String, Value> = self
             .all()
-            .map(|array| (array.name.to_string(), json!({ "unit": array.unit, "shape": array.shape() })))
+            .map(|array| {
+                let mut entry = json!({ "unit": array.unit, "shape": array.shape() });
+                if let ColumnType::Word(words) = &array.column_type {
+                    entry["words"] = json!(words);
+                }
+                (array.name.to_string(), entry)
+            })
             .collect();
         self.metadata["quantities"] = Value::Object(quantities);
         self

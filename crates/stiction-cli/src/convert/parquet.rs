@@ -1,6 +1,7 @@
 //! Parquet writer: one table with typed columns, metadata in the footer.
 
 use super::arrays::{ColumnType, Quantity};
+use super::csv::word;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
@@ -68,12 +69,7 @@ fn fill(
             column.typed::<Int64Type>().write_batch(&counts, None, None)?;
         }
         ColumnType::Word(words) => {
-            let words: Vec<ByteArray> = words.iter().map(|word| word.as_str().into()).collect();
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "indices of names")]
-            let named = numbers.map(|x| {
-                // an index without a name comes from a journal that does not fit its scene: keep the number
-                words.get(x as usize).cloned().unwrap_or_else(|| x.to_string().as_str().into())
-            });
+            let named = numbers.map(|x| ByteArray::from(word(words, x).as_str()));
             column.typed::<ByteArrayType>().write_batch(&named.collect::<Vec<_>>(), None, None)?;
         }
     }

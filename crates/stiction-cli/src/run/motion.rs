@@ -123,6 +123,10 @@ fn farthest(shape: ShapeRef, d: [f64; 3]) -> Option<[f64; 3]> {
     let capsule = |axis: usize, half: f64, radius: f64| {
         std::array::from_fn(|i| radius * d[i] + if i == axis { half.copysign(d[i]) } else { 0.0 })
     };
+    let on_rim = |radius: f64, z: f64| {
+        let across = d[0].hypot(d[1]).max(f64::MIN_POSITIVE);
+        [radius * d[0] / across, radius * d[1] / across, z]
+    };
     let along = |p: &[f64; 3]| p[0] * d[0] + p[1] * d[1] + p[2] * d[2];
     let corner =
         |points: &mut dyn Iterator<Item = [f64; 3]>| points.max_by(|a, b| along(a).total_cmp(&along(b)));
@@ -134,6 +138,10 @@ fn farthest(shape: ShapeRef, d: [f64; 3]) -> Option<[f64; 3]> {
             planar::Shape::Polygon(polygon) => {
                 corner(&mut polygon.vertices().iter().map(|p| [p.x, p.y, 0.0]))
             }
+            planar::Shape::Rounded { core, radius } => {
+                let core = farthest(ShapeRef::Planar(core), d)?;
+                Some(add(core, d.map(|x| radius * x)))
+            }
             planar::Shape::HalfPlane => None,
         },
         ShapeRef::Spatial(shape) => match shape {
@@ -144,6 +152,17 @@ fn farthest(shape: ShapeRef, d: [f64; 3]) -> Option<[f64; 3]> {
                 Some(std::array::from_fn(|i| half_extents[i].copysign(d[i])))
             }
             spatial::Shape::Polyhedron(hull) => corner(&mut hull.vertices().iter().map(|p| [p.x, p.y, p.z])),
+            spatial::Shape::Cylinder { half_length, radius } => {
+                Some(on_rim(*radius, half_length.copysign(d[2])))
+            }
+            spatial::Shape::Cone { half_length, radius } => {
+                let at_apex = 2.0 * half_length * d[2] > radius * d[0].hypot(d[1]);
+                Some(if at_apex { [0.0, 0.0, *half_length] } else { on_rim(*radius, -half_length) })
+            }
+            spatial::Shape::Rounded { core, radius } => {
+                let core = farthest(ShapeRef::Spatial(core), d)?;
+                Some(add(core, d.map(|x| radius * x)))
+            }
             spatial::Shape::HalfSpace => None,
         },
     }

@@ -5,7 +5,9 @@ use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
 use stiction::{Accuracy, Scheme, State, StepError};
 use stiction_journal::JournalHeader;
-use stiction_scene::{BuiltScene, Diagnostics, Model, RecordSettings, Scene, scheme_named, scheme_names};
+use stiction_scene::{
+    BuiltScene, Diagnostics, Model, RecordSettings, STEP_LIMIT, Scene, scheme_named, scheme_names,
+};
 
 /// Settings of the command line that replace those of the scene.
 #[derive(clap::Args, Default)]
@@ -19,6 +21,10 @@ pub(crate) struct Overrides {
     /// Error tolerance of a step [m, rad, m/s, rad/s], instead of the scene's scheme: adaptive steps of second order
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true)]
     accuracy: Option<f64>,
+    /// Largest residual that is accepted, and counted, where neither a step nor its halves reach the tolerance; by
+    /// default the scene's, which is none if it names none
+    #[arg(long, value_name = "RESIDUAL", conflicts_with = "accuracy", allow_negative_numbers = true)]
+    loosest: Option<f64>,
     /// End time [s], instead of the scene's duration
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     until: Option<f64>,
@@ -39,6 +45,10 @@ pub(crate) struct RunPlan {
     pub(crate) scheme: Scheme,
     pub(crate) record: RecordSettings,
     pub(crate) title: String,
+    /// End time that the scene asks for [s].
+    pub(crate) scene_end: f64,
+    /// Settings of a recorded run that neither its scene nor the command line gives.
+    pub(crate) foreign: Option<&'static str>,
 }
 
 impl RunPlan {
@@ -80,10 +90,15 @@ impl RunPlan {
             // the fixed steps of the scene are replaced, and with them all that the scheme says about them
             scheme = Scheme { restitution_speed: scheme.restitution_speed, ..Scheme::accurate() };
         }
+        if let Some(loosest) = overrides.loosest {
+            scheme.solver.loosest = loosest_of(loosest)?;
+            accuracy = None;
+        }
         if state.t + h == state.t {
             return Err(BadInput(format!("{shown}: {}", StepError::Clock { t: state.t, h })));
         }
-        let until = overrides.until.unwrap_or(state.t + duration);
+        let scene_end = state.t + duration;
+        let until = overrides.until.unwrap_or(scene_end);
         if !until.is_finite() {
             return Err(BadInput(format!("--until {until}: not a finite time; write a number of seconds")));
         }
@@ -91,6 +106,12 @@ impl RunPlan {
             let start = state.t;
             return Err(BadInput(format!(
                 "--until {until}: the scene starts at {start} s; write a later time"
+            )));
+        }
+        if (until - state.t) / h > STEP_LIMIT {
+            return Err(BadInput(format!(
+                "{shown}: {} s in steps of {h} s are more than {STEP_LIMIT:e} steps; write a larger --h or an earlier --until",
+                until - state.t
             )));
         }
         let header = JournalHeader {
@@ -103,7 +124,7 @@ impl RunPlan {
             until,
         };
         let title = scene.title().unwrap_or(name).to_string();
-        Ok(Self { header, model, start: state, scheme, record, title })
+        Ok(Self { header, model, start: state, scheme, record, title, scene_end, foreign: None })
     }
 
     /// Plan of a recorded run, from the scene and the scheme in its journal.
@@ -111,8 +132,31 @@ impl RunPlan {
         let shown = format!("{}: scene in the journal", path.display());
         let bytes = header.scene.as_bytes();
         let mut plan = Self::new(bytes, &shown, &header.name, &Overrides::default(), Scene::build_recorded)?;
-        plan.scheme = serde_json::from_str(&header.scheme)
-            .map_err(|e| BadInput(format!("{}: scheme in the journal: {e}", path.display())))?;
+        let bad =
+            |what: &str, why: &str| BadInput(format!("{}: {what} in the journal: {why}", path.display()));
+        let scheme: Scheme =
+            serde_json::from_str(&header.scheme).map_err(|e| bad("scheme", &e.to_string()))?;
+        if let Some(mistake) = scheme.mistake() {
+            return Err(bad("scheme", &mistake));
+        }
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        let accuracy = header.accuracy.map_or([1.0; 3], |a| [a.tolerance, a.first_step, a.largest_step]);
+        for (what, value, fits) in [
+            ("step size", header.h, positive(header.h)),
+            ("end time", header.until, header.until.is_finite() && header.until >= plan.start.t),
+            ("accuracy", accuracy[0], positive(accuracy[0])),
+            ("first step", accuracy[1], positive(accuracy[1])),
+            ("largest step", accuracy[2], positive(accuracy[2])),
+        ] {
+            if !fits {
+                return Err(bad(
+                    what,
+                    &format!("{value}; it must be positive and finite, and not before the start"),
+                ));
+            }
+        }
+        plan.foreign = foreign_settings(&plan, &scheme, header);
+        plan.scheme = scheme;
         plan.header = header.clone();
         Ok(plan)
     }
@@ -151,6 +195,26 @@ impl RunPlan {
     }
 }
 
+/// Settings of a recorded run that neither its scene nor the command line gives, if there are any: another scheme than
+/// that of the scene or a named one, or another accuracy except for its tolerance. Solvers may differ.
+fn foreign_settings(scene: &RunPlan, scheme: &Scheme, header: &JournalHeader) -> Option<&'static str> {
+    let plain = |scheme: Scheme| Scheme { solver: Scheme::default().solver, ..scheme };
+    let own = plain(*scheme);
+    let (of_scene, settings) = (plain(scene.scheme), scene.header.accuracy);
+    let accurate = Scheme { restitution_speed: scene.scheme.restitution_speed, ..Scheme::accurate() };
+    match header.accuracy {
+        None => {
+            let named = scheme_names().filter_map(scheme_named).any(|named| plain(named) == own);
+            (own != of_scene && !named).then_some("a scheme that is neither the scene's nor a named one")
+        }
+        Some(accuracy) => {
+            let asked = Accuracy { tolerance: accuracy.tolerance, ..settings.unwrap_or_default() };
+            let known = own == plain(accurate) || own == of_scene;
+            (!known || accuracy != asked).then_some("settings of an accuracy that are not the scene's")
+        }
+    }
+}
+
 /// Name of a scheme, if it has one.
 fn scheme_name(scheme: &Scheme) -> String {
     let known = |name: &&str| scheme_named(name).is_some_and(|named| named == *scheme);
@@ -170,6 +234,18 @@ fn positive(option: &str, value: f64) -> Result<f64, BadInput> {
         Ok(value)
     } else {
         Err(BadInput(format!("{option} {value}: must be positive and finite")))
+    }
+}
+
+/// Largest residual that `--loosest` may accept. Above it, a residual is no small error: speeds of 1e-4 of the scale are
+/// what a benchmark of other simulators counts as solved.
+const MAX_LOOSEST: f64 = 1e-4;
+
+fn loosest_of(value: f64) -> Result<f64, BadInput> {
+    if (0.0..=MAX_LOOSEST).contains(&value) {
+        Ok(value)
+    } else {
+        Err(BadInput(format!("--loosest {value}: must lie between 0 and {MAX_LOOSEST:e}")))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::count;
 use crate::residual;
 use serde::Serialize;
 use std::fmt::Write;
-use stiction::StepReport;
+use stiction::{EnergyLedger, StepReport};
 use stiction_journal::StepRecord;
 
 /// Summary of a run, as `--json` prints it.
@@ -31,6 +31,8 @@ pub(crate) struct RunSummary {
     /// End time asked for [s].
     until: f64,
     energy: Energy,
+    /// Energy ledger of all steps that have one.
+    ledger: EnergyLedger,
     /// Linear momentum at the end [N s].
     linear_momentum: [f64; 3],
     /// Angular momentum about the origin at the end [N m s].
@@ -41,6 +43,10 @@ pub(crate) struct RunSummary {
     certificate: Peak,
     /// Steps whose residual is above the tolerance, but within the loosest one of the scheme.
     loose: usize,
+    /// Steps that were made as halves, because they did not reach the tolerance.
+    halved: usize,
+    /// Halvings in them.
+    halvings: usize,
     /// Complementarity problems solved; for second-order schemes also systems of equations.
     problems: usize,
     /// Largest number of contacts in a step.
@@ -101,11 +107,14 @@ impl RunSummary {
             end: t,
             until: plan.header.until,
             energy: Energy { start: energy, end: energy, kinetic, potential, largest: energy },
+            ledger: EnergyLedger::default(),
             linear_momentum,
             angular_momentum,
             infeasibility: Peak { value: start.infeasibility, t },
             certificate: Peak { value: 0.0, t },
             loose: 0,
+            halved: 0,
+            halvings: 0,
             problems: 0,
             contacts: 0,
             events: 0,
@@ -131,10 +140,15 @@ impl RunSummary {
             largest: self.energy.largest.max(energy),
             ..self.energy
         };
+        if let Some(ledger) = step.ledger {
+            self.ledger += ledger;
+        }
         (self.linear_momentum, self.angular_momentum) = (step.linear_momentum, step.angular_momentum);
         self.infeasibility.raise(step.infeasibility, step.t);
         self.certificate.raise(step.certificate.worst(), step.t);
         self.loose += usize::from(step.work.loose > 0);
+        self.halved += usize::from(step.work.halvings > 0);
+        self.halvings += step.work.halvings;
         self.problems += step.work.problems + record.accuracy.as_ref().map_or(0, |a| a.solves);
         self.problems += step.second_order.map_or(0, |s| s.solves.saturating_sub(step.work.problems));
         self.contacts = self.contacts.max(step.contacts.len());
@@ -185,6 +199,11 @@ impl RunSummary {
             "energy",
             format!("{start:.6} to {end:.6} J, {kinetic:.6} J of it kinetic and {potential:.6} J potential"),
         );
+        if self.ledger != EnergyLedger::default() {
+            let [_, parts @ .., _] = self.ledger.entries();
+            let parts = parts.map(|(name, work)| format!("{name} {work:+.6}"));
+            line("work", format!("{} J", parts.join(", ")));
+        }
         line(
             "momentum",
             format!("{} N s, {} N m s", vector(self.linear_momentum), vector(self.angular_momentum)),
@@ -196,6 +215,11 @@ impl RunSummary {
         if self.loose > 0 {
             let steps = count(self.loose, "step is", "steps are");
             line("", format!("{steps} above the tolerance and within the loosest one of the scheme"));
+        }
+        if self.halved > 0 {
+            let steps = count(self.halved, "step was", "steps were");
+            let halvings = count(self.halvings, "halving", "halvings");
+            line("halved", format!("{steps} made as smaller ones, to reach the tolerance: {halvings}"));
         }
         let problems = count(self.problems, "problem", "problems");
         // contacts open and close within an interval of a run to an accuracy: those at samples are counted

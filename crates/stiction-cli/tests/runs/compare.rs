@@ -53,6 +53,31 @@ fn errors_fall_with_the_order_of_the_scheme() {
     assert!(text.contains("reference: run to an accuracy") && text.contains("error [m]"), "{text}");
 }
 
+/// Without other arguments the command says which scheme and step to take on a scene for which error.
+#[test]
+fn a_scene_alone_is_compared_and_gets_advice() {
+    let folder = Folder::new("advised");
+    let scene = folder.file("ball.toml", &ball());
+    let output = stiction(&[&"compare", &scene, &"--json"]);
+    assert_eq!(code(&output), 0, "{}", printed(&output));
+    let report = json(&output);
+    let runs = report["runs"].as_array().unwrap();
+    let of = |key: &str| runs.iter().map(|row| row[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("scheme").iter().filter(|name| *name == "default").count(), 4);
+    assert_eq!(of("scheme").iter().filter(|name| *name == "accurate").count(), 4);
+    assert_eq!(of("h")[..4], [0.02, 0.01, 0.005, 0.0025]);
+    let advice = report["advice"].as_array().unwrap();
+    assert!(advice.len() >= 2, "{report}");
+    for row in advice {
+        let [error, expected] = ["error", "expected"].map(|key| row[key].as_f64().unwrap());
+        assert!(expected <= error, "{row}");
+        let measured = |run: &&serde_json::Value| run["scheme"] == row["scheme"] && run["h"] == row["h"];
+        assert!(row["extrapolated"] == true || runs.iter().any(|run| measured(&run)), "{row}");
+    }
+    let text = printed(&stiction(&[&"compare", &scene]));
+    assert!(text.contains("Which scheme to take, and what error to expect:"), "{text}");
+}
+
 #[test]
 fn wrong_arguments_of_compare_are_refused() {
     let folder = Folder::new("incomparable");

@@ -112,6 +112,27 @@ fn a_run_to_an_accuracy_converts_to_forces() {
     assert!((first - 9.81 / 11.0).abs() < 0.02, "{first} N");
 }
 
+/// The hinge of a pendulum carries the weight and the centripetal force of its bob, and reads its angle and speed.
+#[test]
+fn joints_are_read_in_newtons_by_name() {
+    let folder = Folder::new("joint-loads");
+    let scene = folder.file("boxes.toml", &boxes(0.4, 0.4));
+    let out = folder.path("run.npz");
+    let output = stiction(&[&"run", &scene, &"--out", &out, &"--accuracy", &"1e-8"]);
+    assert_eq!(code(&output), 0, "{}", printed(&output));
+    let (arrays, metadata) = npz(&out);
+    let joints = metadata["joints"].as_array().unwrap().len();
+    let samples = arrays["time"].0[0];
+    assert_eq!(arrays["joint_force"].0, [samples, joints, 3]);
+    assert_eq!(metadata["quantities"]["contact_mode"]["words"], serde_json::json!(["open", "stick", "slip"]));
+    assert!(arrays["joint_force"].1[0].is_nan(), "nothing is solved at the start");
+    let [coordinate, speed] = ["joint_coordinate", "joint_speed"].map(|name| arrays[name].1[samples - 1]);
+    let [x, y] = [0, 1].map(|c| arrays["joint_force"].1[(samples - 1) * 3 + c]);
+    let rows = &arrays["joint_row_force"].1;
+    assert!((x - rows[rows.len() - 2]).abs() < 1e-12 && (y - rows[rows.len() - 1]).abs() < 1e-12);
+    assert!(x.hypot(y) > 5.0 && coordinate.abs() > 0.1 && speed.abs() > 0.1, "{x} {y} {coordinate} {speed}");
+}
+
 #[test]
 fn the_formats_agree() {
     let folder = Folder::new("formats");
@@ -142,6 +163,9 @@ fn the_formats_agree() {
         assert_eq!(json["body_position"][k][1][1].as_f64().unwrap(), expected);
     }
     let contacts = fs::read_to_string(folder.path("run.contacts.csv")).unwrap();
+    // bodies and modes in words
+    let first = contacts.lines().nth(1).unwrap();
+    assert!(first.contains(",floor,box 0,") && first.contains(",stick,"), "{first}");
     assert_eq!(contacts.lines().count(), 1 + arrays["contact_gap"].0[0]);
     let joints = fs::read_to_string(folder.path("run.joints.csv")).unwrap();
     assert_eq!(joints.lines().count(), 1 + arrays["joint_row_impulse"].0[0]);

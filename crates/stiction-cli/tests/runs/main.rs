@@ -5,6 +5,7 @@ mod compare;
 mod convert;
 #[cfg(feature = "parquet")]
 mod convert_parquet;
+mod forgeries;
 mod format2;
 mod interrupt;
 mod odd_records;

@@ -141,3 +141,64 @@ fn runs_of_every_kind_continue_bit_by_bit() {
         }
     }
 }
+
+/// Steps end at t₀ + k h. A shorter last step is made again, so that a run in two parts is the run in one.
+#[test]
+fn a_run_that_is_resumed_to_a_later_end_is_the_run_in_one() {
+    let folder = Folder::new("later");
+    let scene = folder.file("boxes.toml", &boxes(0.05, 0.4));
+    for (name, arguments) in
+        [("default", &[][..]), ("accurate", &["--scheme", "accurate"]), ("accuracy", &["--accuracy", "1e-5"])]
+    {
+        let (whole, parts) =
+            (folder.path(&format!("{name}.journal")), folder.path(&format!("{name}-2.journal")));
+        let run = |file: &Path, more: &[&str]| {
+            let output =
+                command(&[&"run", &scene, &"--out", &file]).args(arguments).args(more).output().unwrap();
+            assert_eq!(code(&output), 0, "{name}: {}", printed(&output));
+        };
+        run(&whole, &["--until", "0.1"]);
+        // not at a multiple of the step size, and not a time that is a sum of them
+        for until in ["0.0313", "0.07"] {
+            run(&parts, &["--until", until, "--resume"]);
+            assert_eq!(code(&stiction(&[&"verify", &parts])), 0, "{name} {until}");
+        }
+        run(&parts, &["--until", "0.1", "--resume"]);
+        assert!(fs::read(&parts).unwrap() == fs::read(&whole).unwrap(), "{name}");
+        let made = records(&whole);
+        assert_eq!(made.len(), 50);
+        for (k, record) in made.iter().enumerate() {
+            assert_eq!(record.state.t, (k + 1) as f64 * 0.002, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_second_writer_is_kept_out() {
+    let folder = Folder::new("second-writer");
+    let scene = folder.file("boxes.toml", &boxes(60.0, 0.4));
+    let path = folder.path("run.journal");
+    let mut first = command(&[&"run", &scene, &"--out", &path])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while complete_steps(&path) < 5 {
+        sleep(Duration::from_millis(1));
+    }
+    for how in ["--resume", "--overwrite"] {
+        let output = stiction(&[&"run", &scene, &"--out", &path, &how]);
+        assert_eq!(code(&output), 2, "{}", printed(&output));
+        let text = printed(&output);
+        assert!(text.contains(&format!("process {} on ", first.id())), "{text}");
+        assert!(text.contains(" UTC"), "{text}");
+    }
+    // the lock of a program that was killed keeps nobody out
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(folder.path("run.journal.lock").exists());
+    let until = (complete_steps(&path) as f64 * 0.002 + 0.01).to_string();
+    let output = stiction(&[&"run", &scene, &"--out", &path, &"--resume", &"--until", &until]);
+    assert_eq!(code(&output), 0, "{}", printed(&output));
+    assert!(!folder.path("run.journal.lock").exists());
+}

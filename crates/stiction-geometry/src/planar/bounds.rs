@@ -14,7 +14,7 @@ pub type Aabb = aabb::Aabb<2>;
 /// A half-plane is bounded on one side if its normal lies exactly along an axis of the world, and on none otherwise.
 pub fn bounds(shape: &Shape, pose: &Isometry2<f64>) -> Aabb {
     let aabb = Aabb::from_support(pose, |direction| support(shape, direction));
-    match shape {
+    match shape.core().0 {
         Shape::Polygon(polygon) if polygon.vertices().len() > MAX_EXHAUSTIVE => {
             aabb.grown(CLIMBING_MARGIN_RELATIVE * polygon.size())
         }
@@ -29,6 +29,7 @@ pub fn size(shape: &Shape) -> f64 {
         Shape::Ellipse { semi_axes: [a, b] } => a.max(*b),
         Shape::Capsule { half_length, radius } => half_length + radius,
         Shape::Polygon(polygon) => polygon.vertices().iter().map(|v| v.coords.norm()).fold(0.0, f64::max),
+        Shape::Rounded { core, radius } => size(core) + radius,
         Shape::HalfPlane => f64::INFINITY,
     }
 }
@@ -51,6 +52,7 @@ pub fn support(shape: &Shape, direction: &Vector2<f64>) -> Option<Point2<f64>> {
             Some(Point2::new(end, 0.0) + outward(*radius))
         }
         Shape::Polygon(polygon) => polygon.vertices().get(polygon.farthest(d)).copied(),
+        Shape::Rounded { core, radius } => Some(support(core, d)? + outward(*radius)),
         Shape::HalfPlane => (d.x == 0.0 && d.y > 0.0).then(Point2::origin),
     }
 }

@@ -3,6 +3,7 @@
 use nalgebra::{Isometry2, Point2, Vector2};
 
 use super::Shape;
+use super::ellipse::ellipse_gap;
 use super::events::events;
 use super::half_plane::half_plane_gaps;
 use super::outline::{Outline, disk_gaps, outline_gaps};
@@ -13,22 +14,16 @@ use crate::gap::{self, gaps_by_rank, push_within};
 /// Gap of two planar shapes.
 pub type Gap = gap::Gap<2>;
 
-/// Whether the pair has a gap function. Two half-planes have none, and an ellipse has one with a half-plane
-/// only.
+/// Whether the pair has a gap function: all pairs but that of two half-planes.
 pub fn has_gap(a: &Shape, b: &Shape) -> bool {
-    use Shape::{Ellipse, HalfPlane};
-    match (a, b) {
-        (HalfPlane, HalfPlane) => false,
-        (HalfPlane, _) | (_, HalfPlane) => true,
-        (Ellipse { .. }, _) | (_, Ellipse { .. }) => false,
-        _ => true,
-    }
+    !matches!((a, b), (Shape::HalfPlane, Shape::HalfPlane))
 }
 
 /// Appends every gap <= `reach` [m] of two shapes to `out`; allocates nothing else.
 ///
 /// Where the normal is not determined, a fixed one is taken: +y of the world for concentric disks, a side of
-/// the capsule for a point on its axis. Poses that are not finite give no gap.
+/// the capsule for a point on its axis. The gap of an ellipse is along the common normal; if the bodies overlap, along
+/// the one nearest to that of the ratio metric. Poses that are not finite give no gap.
 ///
 /// Two polygons have no gap if the gap of their ratio metric exceeds the reach, because its normal separates them by
 /// that much. A vertex may still be nearer to the line of an edge that it is going to miss.
@@ -67,8 +62,10 @@ fn rank(shape: &Shape) -> u8 {
     match shape {
         Shape::HalfPlane => 0,
         Shape::Polygon(_) => 1,
-        Shape::Capsule { .. } => 2,
-        Shape::Disk { .. } | Shape::Ellipse { .. } => 3,
+        Shape::Rounded { .. } => 2,
+        Shape::Capsule { .. } => 3,
+        Shape::Disk { .. } => 4,
+        Shape::Ellipse { .. } => 5,
     }
 }
 
@@ -83,6 +80,7 @@ fn ordered_gaps(
     let centres = [pose_a, pose_b].map(|pose| Point2::from(pose.translation.vector));
     match (a, b) {
         (Shape::HalfPlane, _) => half_plane_gaps(pose_a, b, pose_b, reach, out),
+        (_, Shape::Ellipse { .. }) => ellipse_gap((a, pose_a), (b, pose_b), reach, out),
         (Shape::Polygon(a), Shape::Polygon(b)) => events((a, pose_a), (b, pose_b), basis, reach, out),
         (Shape::Disk { radius: r_a }, Shape::Disk { radius: r_b }) => {
             let gap = Gap::of_balls((centres[0], *r_a), (centres[1], *r_b), Vector2::y());

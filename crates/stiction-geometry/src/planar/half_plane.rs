@@ -21,7 +21,8 @@ pub(super) fn half_plane_gaps(
         let core = n.dot(&(q - origin));
         push_within(Gap::rounded((q - core * n, 0.0), (q, r), core, n, feature), reach, out);
     };
-    match shape {
+    let (core, rounding) = shape.core();
+    match core {
         Shape::Disk { radius } => add(Point2::origin(), *radius, 0),
         // Φ = n·x − sqrt(a² n_x² + b² n_y²), n in the frame of the ellipse
         Shape::Ellipse { .. } => {
@@ -38,14 +39,14 @@ pub(super) fn half_plane_gaps(
             let down = -pose.rotation.inverse_transform_vector(&n);
             let height = n.dot(&(pose.translation.vector - origin.coords));
             let (first, count) =
-                polygon.beyond(&down, height - reach - VERTEX_SEARCH_RELATIVE * polygon.size());
+                polygon.beyond(&down, height - rounding - reach - VERTEX_SEARCH_RELATIVE * polygon.size());
             // in the order of their indices, as if all had been evaluated
             let vertices = polygon.vertices();
             let beyond_last = (first + count).saturating_sub(vertices.len());
             for i in (0..beyond_last).chain(first..first + count - beyond_last) {
-                add(vertices[i], 0.0, u32::try_from(i).unwrap_or(u32::MAX));
+                add(vertices[i], rounding, u32::try_from(i).unwrap_or(u32::MAX));
             }
         }
-        Shape::HalfPlane => {}
+        Shape::Rounded { .. } | Shape::HalfPlane => {}
     }
 }

@@ -63,6 +63,10 @@ pub fn mass(shape: &Shape, density: f64) -> Result<MassProperties, MassError> {
             Ok(about_origin(bar + caps, bar * (l * l + r * r) / 3.0 + caps_inertia))
         }
         Shape::Polygon(polygon) => Ok(polygon_mass(polygon, density)),
+        Shape::Rounded { core, radius } => match &**core {
+            Shape::Polygon(polygon) => rounded_mass(polygon, *radius, density),
+            core => mass(core, density),
+        },
         Shape::HalfPlane => Err(MassError::Unbounded { shape: shape.kind() }),
     }
 }
@@ -82,4 +86,29 @@ fn polygon_mass(polygon: &Polygon, density: f64) -> MassProperties {
     let d = moment / area;
     let inertia = density * (second - area * d.norm_squared());
     MassProperties { mass: density * area, centre: v[0] + d, inertia }
+}
+
+/// Mass properties of a rounded polygon: the polygon, a strip along every edge and a sector at every corner.
+fn rounded_mass(polygon: &Polygon, radius: f64, density: f64) -> Result<MassProperties, MassError> {
+    let (v, n) = (polygon.vertices(), polygon.normals());
+    let mut parts = vec![(Isometry2::identity(), polygon_mass(polygon, density))];
+    let mut add = |mass: f64, centre: Point2<f64>, inertia: f64| {
+        parts.push((Isometry2::identity(), MassProperties { mass, centre, inertia }));
+    };
+    for i in 0..v.len() {
+        let (p, q) = (v[i], v[(i + 1) % v.len()]);
+        let length = (q - p).norm();
+        let strip = density * length * radius;
+        let squares = length * length + radius * radius;
+        add(strip, nalgebra::center(&p, &q) + 0.5 * radius * n[i], strip * squares / 12.0);
+
+        // sector at the end of the edge, about the line that halves its angle
+        let next = n[(i + 1) % v.len()];
+        let angle = n[i].perp(&next).atan2(n[i].dot(&next));
+        let sector = density * 0.5 * angle * radius * radius;
+        let out = 4.0 * radius * (0.5 * angle).sin() / (3.0 * angle);
+        let inertia = sector * (0.5 * radius * radius - out * out);
+        add(sector, q + out * (n[i] + next).normalize(), inertia);
+    }
+    MassProperties::combine(parts)
 }

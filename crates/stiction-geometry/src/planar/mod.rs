@@ -3,6 +3,7 @@
 
 mod bounds;
 mod cap;
+mod ellipse;
 mod events;
 mod gap;
 mod growth;

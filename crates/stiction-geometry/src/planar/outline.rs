@@ -24,33 +24,61 @@ pub(super) struct Outline<'a> {
 }
 
 /// Edge of an outline, in the world.
-struct OutlineEdge {
+pub(super) struct OutlineEdge {
     /// Start, end.
-    ends: [Point2<f64>; 2],
+    pub(super) ends: [Point2<f64>; 2],
     /// Vertex before the start, vertex after the end.
     beyond: [Point2<f64>; 2],
-    tangent: Vector2<f64>,
-    normal: Vector2<f64>,
-    length: f64,
+    pub(super) tangent: Vector2<f64>,
+    pub(super) normal: Vector2<f64>,
+    pub(super) length: f64,
     /// Feature codes of start and end: vertices are even, edges odd.
-    vertex_codes: [u32; 2],
-    code: u32,
+    pub(super) vertex_codes: [u32; 2],
+    pub(super) code: u32,
 }
 
 impl<'a> Outline<'a> {
-    /// Outline of a capsule or polygon.
+    /// Outline of a capsule, polygon or rounded polygon.
     pub(super) fn of(shape: &'a Shape, pose: &'a Isometry2<f64>) -> Option<Self> {
-        match shape {
+        let (core, rounding) = shape.core();
+        match core {
             Shape::Capsule { half_length: l, radius } => {
                 let ends = [Point2::new(-l, 0.0), Point2::new(*l, 0.0)];
                 Some(Self { core: OutlineCore::Segment(ends), radius: *radius, pose })
             }
-            Shape::Polygon(polygon) => Some(Self { core: OutlineCore::Polygon(polygon), radius: 0.0, pose }),
-            Shape::Disk { .. } | Shape::Ellipse { .. } | Shape::HalfPlane => None,
+            Shape::Polygon(polygon) => {
+                Some(Self { core: OutlineCore::Polygon(polygon), radius: rounding, pose })
+            }
+            Shape::Disk { .. } | Shape::Ellipse { .. } | Shape::Rounded { .. } | Shape::HalfPlane => None,
         }
     }
 
-    fn vertices(&self) -> &[Point2<f64>] {
+    pub(super) fn pose(&self) -> &Isometry2<f64> {
+        self.pose
+    }
+
+    pub(super) fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Point inside the core, in the world.
+    pub(super) fn middle(&self) -> Point2<f64> {
+        match &self.core {
+            OutlineCore::Segment(_) => self.pose.translation.vector.into(),
+            OutlineCore::Polygon(polygon) => self.pose * polygon.centre(),
+        }
+    }
+
+    /// Index of the vertex farthest along a direction of the world.
+    pub(super) fn farthest_vertex(&self, direction: &Vector2<f64>) -> usize {
+        let d = self.pose.rotation.inverse_transform_vector(direction);
+        match &self.core {
+            OutlineCore::Segment(_) => usize::from(d.x > 0.0),
+            OutlineCore::Polygon(polygon) => polygon.farthest(&d),
+        }
+    }
+
+    pub(super) fn vertices(&self) -> &[Point2<f64>] {
         match &self.core {
             OutlineCore::Segment(ends) => ends,
             OutlineCore::Polygon(polygon) => polygon.vertices(),
@@ -64,7 +92,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    fn edge(&self, i: usize) -> OutlineEdge {
+    pub(super) fn edge(&self, i: usize) -> OutlineEdge {
         let v = self.vertices();
         let n = v.len();
         let (j, before, after) = ((i + 1) % n, (i + n - 1) % n, (i + 2) % n);

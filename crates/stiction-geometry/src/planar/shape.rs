@@ -30,6 +30,13 @@ pub enum Shape {
     },
     /// Convex polygon.
     Polygon(Polygon),
+    /// Points within a radius of a polygon.
+    Rounded {
+        /// Polygon; no other shape.
+        core: Box<Shape>,
+        /// Radius [m], > 0.
+        radius: f64,
+    },
     /// Points with local y <= 0: the outward normal is +y.
     HalfPlane,
 }
@@ -42,6 +49,7 @@ impl Shape {
             Self::Ellipse { .. } => "ellipse",
             Self::Capsule { .. } => "capsule",
             Self::Polygon(_) => "polygon",
+            Self::Rounded { .. } => "rounded polygon",
             Self::HalfPlane => "half_plane",
         }
     }
@@ -59,8 +67,22 @@ impl Shape {
                 size_rule("capsule", "half_length", *half_length, false)?;
                 size_rule("capsule", "radius", *radius, true)
             }
+            Self::Rounded { core, radius } => {
+                if !matches!(**core, Self::Polygon(_)) {
+                    return Err(ShapeError::Core { core: core.kind(), rule: "a polygon" });
+                }
+                size_rule("rounded polygon", "radius", *radius, false)
+            }
             // checked when it was built
             Self::Polygon(_) | Self::HalfPlane => Ok(()),
+        }
+    }
+
+    /// Shape that is wrapped in a radius, and the radius; the shape itself and 0 if it is not rounded.
+    pub fn core(&self) -> (&Self, f64) {
+        match self {
+            Self::Rounded { core, radius } => (core, *radius),
+            _ => (self, 0.0),
         }
     }
 }

@@ -3,6 +3,7 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::capsule::{Segment, capsule_gaps, sphere_gaps};
+use super::curved::curved_gaps;
 use super::events::events;
 use super::half_space::half_space_gaps;
 use super::ratio::Basis;
@@ -14,16 +15,9 @@ use crate::gap::{self, gaps_by_rank, push_within};
 /// Gap of two spatial shapes.
 pub type Gap = gap::Gap<3>;
 
-/// Whether the pair has a gap function. Two half-spaces have none, and an ellipsoid has one with a half-space
-/// only.
+/// Whether the pair has a gap function: all pairs but that of two half-spaces.
 pub fn has_gap(a: &Shape, b: &Shape) -> bool {
-    use Shape::{Ellipsoid, HalfSpace};
-    match (a, b) {
-        (HalfSpace, HalfSpace) => false,
-        (HalfSpace, _) | (_, HalfSpace) => true,
-        (Ellipsoid { .. }, _) | (_, Ellipsoid { .. }) => false,
-        _ => true,
-    }
+    !matches!((a, b), (Shape::HalfSpace, Shape::HalfSpace))
 }
 
 /// Appends every gap <= `reach` [m] of two shapes to `out`; allocates nothing else.
@@ -31,6 +25,10 @@ pub fn has_gap(a: &Shape, b: &Shape) -> bool {
 /// Where the normal is not determined, a fixed one is taken: +z of the world for concentric spheres, local +x
 /// of the capsule for a point on its axis, the common perpendicular for crossing axes. Poses that are not
 /// finite give no gap.
+///
+/// A curved or rounded shape and another bounded one have a gap for each pair of features that face each other near
+/// their common normal; if they overlap, near the normal of the ratio metric. The least of bodies that are apart is
+/// their distance.
 ///
 /// Two boxes or polyhedra have no gap if the gap of their ratio metric exceeds the reach, because its normal
 /// separates them by that much. A vertex may still be nearer to the plane of a facet that it is going to miss.
@@ -71,8 +69,19 @@ fn rank(shape: &Shape) -> u8 {
         Shape::Cuboid { .. } => 1,
         Shape::Polyhedron(_) => 2,
         Shape::Capsule { .. } => 3,
-        Shape::Sphere { .. } | Shape::Ellipsoid { .. } => 4,
+        Shape::Sphere { .. } => 4,
+        Shape::Ellipsoid { .. } => 5,
+        Shape::Cylinder { .. } => 6,
+        Shape::Cone { .. } => 7,
+        // after all that are not rounded, in the order of the cores
+        Shape::Rounded { core, .. } => 8 + rank(core),
     }
+}
+
+/// Whether a shape takes part in the gaps of curved and rounded shapes with all bounded ones.
+fn is_curved(shape: &Shape) -> bool {
+    use Shape::{Cone, Cylinder, Ellipsoid, Rounded};
+    matches!(shape, Ellipsoid { .. } | Cylinder { .. } | Cone { .. } | Rounded { .. })
 }
 
 /// Gaps of a pair in the order of [`rank`].
@@ -86,6 +95,7 @@ fn ordered_gaps(
     let centres = [pose_a, pose_b].map(|pose| Point3::from(pose.translation.vector));
     match (a, b) {
         (Shape::HalfSpace, _) => half_space_gaps(pose_a, b, pose_b, reach, out),
+        _ if is_curved(a) || is_curved(b) => curved_gaps((a, pose_a), (b, pose_b), reach, out),
         (Shape::Cuboid { .. } | Shape::Polyhedron(_), _) => {
             let boxes = [BoxFacets::of(a), BoxFacets::of(b)];
             let Some(solid) = Solid::of(a, boxes[0].as_ref()) else { return };

@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
+use super::core::Core;
+use super::feature_pair::rim_points;
 use super::gap::Gap;
 use super::marks::VisitMarks;
 use super::polyhedron::box_corner;
@@ -26,7 +28,8 @@ pub(super) fn half_space_gaps(
         let core = n.dot(&(q - origin));
         push_within(Gap::rounded((q - core * n, 0.0), (q, r), core, n, feature), reach, out);
     };
-    match shape {
+    let (core, rounding) = shape.core();
+    match core {
         Shape::Sphere { radius } => add(Point3::origin(), *radius, 0),
         // Φ = n·x − sqrt(a² n_x² + b² n_y² + c² n_z²), n in the frame of the ellipsoid
         Shape::Ellipsoid { .. } => {
@@ -39,27 +42,40 @@ pub(super) fn half_space_gaps(
             add(Point3::new(0.0, 0.0, *half_length), *radius, 1);
         }
         Shape::Cuboid { half_extents } => {
-            (0..8).for_each(|feature| add(box_corner(half_extents, feature), 0.0, feature));
+            (0..8).for_each(|feature| add(box_corner(half_extents, feature), rounding, feature));
         }
         Shape::Polyhedron(polyhedron) => {
             let vertices = polyhedron.vertices();
             if vertices.len() <= MAX_EXHAUSTIVE || reach == f64::INFINITY {
-                (0..).zip(vertices).for_each(|(feature, vertex)| add(*vertex, 0.0, feature));
+                (0..).zip(vertices).for_each(|(feature, vertex)| add(*vertex, rounding, feature));
                 return;
             }
             // in the local frame, about the plane
             let down = -pose.rotation.inverse_transform_vector(&n);
-            let depth = -n.dot(&(pose.translation.vector - origin.coords)) + reach;
+            let depth = -n.dot(&(pose.translation.vector - origin.coords)) + reach + rounding;
             let mut search = VERTEX_SEARCH.take();
             search.beyond(polyhedron, &down, -depth - VERTEX_SEARCH_RELATIVE * polyhedron.size());
             // in the order of their indices, as if all had been evaluated
             search.found.sort_unstable();
             for &v in &search.found {
-                add(vertices[v as usize], 0.0, v);
+                add(vertices[v as usize], rounding, v);
             }
             VERTEX_SEARCH.set(search);
         }
-        Shape::HalfSpace => {}
+        Shape::Cylinder { .. } | Shape::Cone { .. } => {
+            if let Shape::Cone { half_length, .. } = core {
+                add(Point3::new(0.0, 0.0, *half_length), rounding, 0);
+            }
+            let Some(core) = Core::of(core, pose, None) else { return };
+            for (code, rim) in core.rims() {
+                rim_points(&rim, &-n, &mut |p, part| {
+                    let core = n.dot(&(p - origin));
+                    let gap = Gap::rounded((p - core * n, 0.0), (p, rounding), core, n, code + part);
+                    push_within(gap, reach, out);
+                });
+            }
+        }
+        Shape::Rounded { .. } | Shape::HalfSpace => {}
     }
 }
 

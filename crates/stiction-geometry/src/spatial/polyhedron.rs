@@ -221,6 +221,10 @@ impl Polyhedron {
         self.topology.graph().around(vertex)
     }
 
+    pub(super) fn start_map(&self) -> &StartMap<3> {
+        &self.map
+    }
+
     pub(super) fn topology(&self) -> &Topology {
         &self.topology
     }

@@ -40,8 +40,29 @@ pub enum Shape {
         /// Half extents along local x, y and z [m], > 0.
         half_extents: [f64; 3],
     },
+    /// Cylinder about local z, centred at the origin.
+    Cylinder {
+        /// Half the length along z [m], > 0; a core that is rounded may be a disc without length.
+        half_length: f64,
+        /// Radius [m], > 0.
+        radius: f64,
+    },
+    /// Cone about local z: its base at z = −half_length, its apex at z = half_length.
+    Cone {
+        /// Half the height [m], > 0.
+        half_length: f64,
+        /// Radius of the base [m], > 0.
+        radius: f64,
+    },
     /// Convex polyhedron. Shared, because the hull of many points is large.
     Polyhedron(Arc<Polyhedron>),
+    /// Points within a radius of a core.
+    Rounded {
+        /// Box, polyhedron, cylinder or cone; no other shape.
+        core: Box<Shape>,
+        /// Radius [m], > 0.
+        radius: f64,
+    },
     /// Points with local z <= 0: the outward normal is +z.
     HalfSpace,
 }
@@ -55,6 +76,15 @@ impl Shape {
             Self::Capsule { .. } => "capsule",
             Self::Cuboid { .. } => "box",
             Self::Polyhedron(_) => "polyhedron",
+            Self::Cylinder { .. } => "cylinder",
+            Self::Cone { .. } => "cone",
+            Self::Rounded { core, .. } => match **core {
+                Self::Cuboid { .. } => "rounded box",
+                Self::Polyhedron(_) => "rounded polyhedron",
+                Self::Cylinder { .. } => "rounded cylinder",
+                Self::Cone { .. } => "rounded cone",
+                _ => "rounded",
+            },
             Self::HalfSpace => "half_space",
         }
     }
@@ -78,6 +108,29 @@ impl Shape {
                 size_rule("box", "half_extents[1]", *y, false)?;
                 size_rule("box", "half_extents[2]", *z, false)
             }
+            Self::Cylinder { half_length, radius } => {
+                size_rule("cylinder", "half_length", *half_length, false)?;
+                size_rule("cylinder", "radius", *radius, false)
+            }
+            Self::Cone { half_length, radius } => {
+                size_rule("cone", "half_length", *half_length, false)?;
+                size_rule("cone", "radius", *radius, false)
+            }
+            Self::Rounded { core, radius } => {
+                size_rule(self.kind(), "radius", *radius, false)?;
+                match &**core {
+                    // a disc
+                    Self::Cylinder { half_length, radius } => {
+                        size_rule("cylinder", "half_length", *half_length, true)?;
+                        size_rule("cylinder", "radius", *radius, false)
+                    }
+                    Self::Cuboid { .. } | Self::Polyhedron(_) | Self::Cone { .. } => core.check(),
+                    other => {
+                        let rule = "a box, polyhedron, cylinder or cone";
+                        Err(ShapeError::Core { core: other.kind(), rule })
+                    }
+                }
+            }
             Self::Polyhedron(polyhedron) => {
                 let features =
                     polyhedron.vertices().len() + polyhedron.edges().len() + polyhedron.facets().len();
@@ -87,6 +140,14 @@ impl Shape {
                 Ok(())
             }
             Self::HalfSpace => Ok(()),
+        }
+    }
+
+    /// Shape that is wrapped in a radius, and the radius; the shape itself and 0 if it is not rounded.
+    pub fn core(&self) -> (&Self, f64) {
+        match self {
+            Self::Rounded { core, radius } => (core, *radius),
+            _ => (self, 0.0),
         }
     }
 }

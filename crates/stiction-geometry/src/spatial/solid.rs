@@ -5,6 +5,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use super::polyhedron::box_corner;
 use super::topology::Topology;
 use super::{Polyhedron, Shape};
+use crate::climb::StartMap;
 use crate::ratio::{ColdStart, FacetPair, Facets};
 
 /// Facets and vertices of a box.
@@ -38,6 +39,8 @@ pub(super) struct Solid<'a> {
     pub(super) vertices: &'a [Point3<f64>],
     pub(super) topology: &'a Topology,
     start: Option<&'a ColdStart<3>>,
+    /// Start of a search for the farthest vertex; none of a box.
+    map: Option<&'a StartMap<3>>,
     pub(super) centre: Point3<f64>,
     /// Distance of the farthest vertex from the centre [m].
     pub(super) size: f64,
@@ -53,11 +56,21 @@ impl<'a> Solid<'a> {
                 vertices,
                 topology: Topology::of_box(),
                 start: None,
+                map: None,
                 centre: Point3::origin(),
                 size: vertices[7].coords.norm(),
             }),
             _ => None,
         }
+    }
+
+    /// Vertex farthest along a local direction.
+    pub(super) fn farthest(&self, d: &Vector3<f64>) -> Point3<f64> {
+        let index = match self.map {
+            Some(map) => self.topology.graph().farthest(map, d, |i| self.vertices[i].coords.dot(d)),
+            None => (0..3).filter(|&i| d[i] > 0.0).map(|i| 1 << i).sum(),
+        };
+        self.vertices[index]
     }
 
     fn ratio_facets(&self) -> Facets<'a, 3> {
@@ -89,6 +102,7 @@ impl<'a> From<&'a Polyhedron> for Solid<'a> {
             vertices: polyhedron.vertices(),
             topology: polyhedron.topology(),
             start: Some(polyhedron.start()),
+            map: Some(polyhedron.start_map()),
             centre: polyhedron.centre(),
             size: polyhedron.size(),
         }

@@ -42,6 +42,8 @@ pub(crate) trait Dimension<const D: usize> {
     fn pose(rng: &mut ChaCha8Rng, spread: f64) -> PoseIn<Self, D>;
     /// Small rotation about one axis, `axis` counted from 0.
     fn rotation(axis: usize, angle: f64) -> Self::Rotation;
+    /// Number of poses of a pair in tests of rows: fewer of the many pairs that share one method.
+    fn poses(a: &Self::Shape, b: &Self::Shape) -> usize;
     /// Velocity of a material point at `arm` from the origin of its pose for unit angular speed about one axis.
     fn turning(axis: usize, arm: &SVector<f64, D>) -> SVector<f64, D>;
 }
@@ -81,7 +83,9 @@ impl Dimension<2> for Plane {
 
     fn radius(shape: &planar::Shape) -> f64 {
         match shape {
-            planar::Shape::Disk { radius } | planar::Shape::Capsule { radius, .. } => *radius,
+            planar::Shape::Disk { radius }
+            | planar::Shape::Capsule { radius, .. }
+            | planar::Shape::Rounded { radius, .. } => *radius,
             _ => 0.0,
         }
     }
@@ -102,6 +106,10 @@ impl Dimension<2> for Plane {
 
     fn rotation(_: usize, angle: f64) -> UnitComplex<f64> {
         UnitComplex::new(angle)
+    }
+
+    fn poses(_: &planar::Shape, _: &planar::Shape) -> usize {
+        400
     }
 
     fn turning(_: usize, arm: &Vector2<f64>) -> Vector2<f64> {
@@ -138,7 +146,9 @@ impl Dimension<3> for Space {
 
     fn radius(shape: &spatial::Shape) -> f64 {
         match shape {
-            spatial::Shape::Sphere { radius } | spatial::Shape::Capsule { radius, .. } => *radius,
+            spatial::Shape::Sphere { radius }
+            | spatial::Shape::Capsule { radius, .. }
+            | spatial::Shape::Rounded { radius, .. } => *radius,
             _ => 0.0,
         }
     }
@@ -165,6 +175,14 @@ impl Dimension<3> for Space {
 
     fn rotation(axis: usize, angle: f64) -> UnitQuaternion<f64> {
         UnitQuaternion::from_scaled_axis(unit::<3>(axis) * angle)
+    }
+
+    fn poses(a: &spatial::Shape, b: &spatial::Shape) -> usize {
+        use spatial::Shape::{Cone, Cylinder, Ellipsoid, Rounded};
+        let is_curved = |s: &spatial::Shape| {
+            matches!(s, Cylinder { .. } | Cone { .. } | Ellipsoid { .. } | Rounded { .. })
+        };
+        if is_curved(a) || is_curved(b) { 60 } else { 400 }
     }
 
     fn turning(axis: usize, arm: &Vector3<f64>) -> Vector3<f64> {

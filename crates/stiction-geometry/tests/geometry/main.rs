@@ -2,6 +2,7 @@
 
 mod broad;
 mod climb;
+mod curved;
 mod degenerate;
 mod dimension;
 mod gap;

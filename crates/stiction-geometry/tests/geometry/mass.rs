@@ -5,7 +5,9 @@ use std::f64::consts::PI;
 use nalgebra::{Isometry2, Isometry3, Matrix3, Point2, Point3, Vector2, Vector3};
 use stiction_geometry::{MassError, planar, spatial};
 
-use crate::scenes::{planar_shapes, polygon, rectangle, rng, spatial_pose, spatial_shapes};
+use crate::scenes::{
+    planar_near, planar_shapes, polygon, rectangle, rng, spatial_near, spatial_pose, spatial_shapes,
+};
 
 fn inside_planar(shape: &planar::Shape, p: &Point2<f64>) -> bool {
     match shape {
@@ -16,6 +18,12 @@ fn inside_planar(shape: &planar::Shape, p: &Point2<f64>) -> bool {
         }
         planar::Shape::Polygon(s) => {
             s.vertices().iter().zip(s.normals()).all(|(v, n)| n.dot(&(p - v)) <= 0.0)
+        }
+        planar::Shape::Rounded { core, radius } => {
+            let point = planar::Shape::Disk { radius: 0.0 };
+            let at = Isometry2::new(p.coords, 0.0);
+            let near = planar_near((core, &Isometry2::identity()), (&point, &at));
+            near.iter().all(|g| g.gap <= *radius)
         }
         planar::Shape::HalfPlane => p.y <= 0.0,
     }
@@ -33,6 +41,20 @@ fn inside_spatial(shape: &spatial::Shape, p: &Point3<f64>) -> bool {
         spatial::Shape::Cuboid { half_extents } => (0..3).all(|i| p[i].abs() <= half_extents[i]),
         spatial::Shape::Polyhedron(polyhedron) => {
             polyhedron.facets().iter().all(|a| a.dot(&(p - polyhedron.centre())) <= 1.0)
+        }
+        spatial::Shape::Cylinder { half_length, radius } => {
+            p.z.abs() <= *half_length && p.x.hypot(p.y) <= *radius
+        }
+        spatial::Shape::Cone { half_length: l, radius } => {
+            p.z >= -l && p.x.hypot(p.y) <= radius * (l - p.z) / (2.0 * l)
+        }
+        spatial::Shape::Rounded { core, radius } => {
+            inside_spatial(core, p) || {
+                let point = spatial::Shape::Sphere { radius: 0.0 };
+                let at = Isometry3::translation(p.x, p.y, p.z);
+                let near = spatial_near((core, &Isometry3::identity()), (&point, &at));
+                near.iter().any(|g| g.gap <= *radius)
+            }
         }
         spatial::Shape::HalfSpace => p.z <= 0.0,
     }

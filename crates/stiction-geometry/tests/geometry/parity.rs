@@ -37,7 +37,7 @@ fn twins() -> Vec<(planar::Shape, spatial::Shape, Isometry3<f64>)> {
         ),
         (
             planar::Shape::Ellipse { semi_axes: [0.5, 0.2] },
-            spatial::Shape::Ellipsoid { semi_axes: [0.5, 0.2, 0.4] },
+            spatial::Shape::Ellipsoid { semi_axes: [0.5, 0.2, 3.0] },
             i,
         ),
         (planar::Shape::HalfPlane, spatial::Shape::HalfSpace, along_y()),
@@ -45,7 +45,8 @@ fn twins() -> Vec<(planar::Shape, spatial::Shape, Isometry3<f64>)> {
 }
 
 fn flat(v: &Vector3<f64>) -> Vector2<f64> {
-    assert!(v.z.abs() < 1e-12);
+    // as exact as the normals are compared: that of a point 1e-5 from an axis has lost 5 digits
+    assert!(v.z.abs() < 1e-10, "{v}");
     v.xy()
 }
 
@@ -68,8 +69,9 @@ fn twins_have_the_same_gaps() {
                     q.rotation = nalgebra::UnitComplex::new(p.rotation.angle() + tilt);
                 }
                 let near = planar_near((&a, &p), (&b, &q));
-                // crossing axes leave each other sideways in space
-                if a.kind() == "capsule" && b.kind() == "capsule" && near.iter().any(|g| g.gap < -0.199) {
+                // crossing axes, and ellipses across them, leave each other sideways in space
+                let slender = |shape: &planar::Shape| matches!(shape.kind(), "capsule" | "ellipse");
+                if slender(&a) && slender(&b) && near.iter().any(|g| g.gap < -0.199) {
                     continue;
                 }
                 let near3 = spatial_near((&a3, &(in_space(&p) * place_a)), (&b3, &(in_space(&q) * place_b)));

@@ -153,12 +153,9 @@ fn disk_inside_a_polygon_leaves_through_the_nearest_edge() {
 
 #[test]
 fn pairs_without_a_gap_say_so() {
-    let ellipse = Shape::Ellipse { semi_axes: [1.0, 2.0] };
-    let disk = Shape::Disk { radius: 1.0 };
     let i = Isometry2::identity();
     let mut near = vec![];
-    let error = gaps(&ellipse, &i, &disk, &i, 1.0, &mut near).unwrap_err();
-    assert_eq!(error.to_string(), "no gap function for the pair ellipse and disk");
-    assert!(gaps(&Shape::HalfPlane, &i, &Shape::HalfPlane, &i, 1.0, &mut near).is_err());
+    let error = gaps(&Shape::HalfPlane, &i, &Shape::HalfPlane, &i, 1.0, &mut near).unwrap_err();
+    assert_eq!(error.to_string(), "no gap function for the pair half_plane and half_plane");
     assert!(near.is_empty());
 }

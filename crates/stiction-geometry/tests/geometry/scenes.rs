@@ -28,6 +28,10 @@ pub(crate) fn rectangle(x: f64, y: f64) -> planar::Shape {
     planar::Shape::Polygon(planar::Polygon::rectangle([x, y]).unwrap())
 }
 
+pub(crate) fn rounded2(core: planar::Shape, radius: f64) -> planar::Shape {
+    planar::Shape::Rounded { core: Box::new(core), radius }
+}
+
 /// One or two of every kind; sizes about one, none of them equal.
 pub(crate) fn planar_shapes() -> Vec<planar::Shape> {
     use planar::Shape::{Capsule, Disk, Ellipse, HalfPlane};
@@ -37,6 +41,7 @@ pub(crate) fn planar_shapes() -> Vec<planar::Shape> {
         Ellipse { semi_axes: [0.7, 0.4] },
         Capsule { half_length: 0.6, radius: 0.15 },
         Capsule { half_length: 0.45, radius: 0.0 },
+        rounded2(rectangle(0.5, 0.3), 0.12),
         rectangle(0.6, 0.35),
         polygon(&[[-0.5, -0.3], [0.6, -0.2], [0.1, 0.7]]),
         polygon(&[[0.7, 0.0], [0.4, 0.6], [-0.3, 0.6], [-0.6, 0.1], [-0.35, -0.5], [0.3, -0.55]]),
@@ -48,14 +53,23 @@ pub(crate) fn polyhedron(vertices: &[[f64; 3]]) -> spatial::Shape {
     spatial::Shape::Polyhedron(Arc::new(spatial::Polyhedron::new(&points3(vertices)).unwrap()))
 }
 
+pub(crate) fn rounded3(core: spatial::Shape, radius: f64) -> spatial::Shape {
+    spatial::Shape::Rounded { core: Box::new(core), radius }
+}
+
 pub(crate) fn spatial_shapes() -> Vec<spatial::Shape> {
-    use spatial::Shape::{Capsule, Cuboid, Ellipsoid, HalfSpace, Sphere};
+    use spatial::Shape::{Capsule, Cone, Cuboid, Cylinder, Ellipsoid, HalfSpace, Sphere};
     vec![
         Sphere { radius: 0.31 },
         Sphere { radius: 0.0 },
         Ellipsoid { semi_axes: [0.7, 0.4, 0.5] },
         Capsule { half_length: 0.6, radius: 0.15 },
         Capsule { half_length: 0.45, radius: 0.0 },
+        Cylinder { half_length: 0.5, radius: 0.3 },
+        Cone { half_length: 0.45, radius: 0.4 },
+        rounded3(Cuboid { half_extents: [0.5, 0.3, 0.4] }, 0.08),
+        rounded3(Cylinder { half_length: 0.0, radius: 0.5 }, 0.07),
+        rounded3(Cone { half_length: 0.35, radius: 0.3 }, 0.1),
         Cuboid { half_extents: [0.6, 0.35, 0.45] },
         polyhedron(&[[-0.5, -0.3, -0.2], [0.6, -0.2, -0.3], [0.1, 0.7, -0.1], [0.05, 0.1, 0.6]]),
         polyhedron(&[

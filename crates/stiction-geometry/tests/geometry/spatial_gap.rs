@@ -123,12 +123,9 @@ fn capsule_distance_is_the_least_over_the_segments() {
 
 #[test]
 fn pairs_without_a_gap_say_so() {
-    let ellipsoid = Shape::Ellipsoid { semi_axes: [1.0; 3] };
-    let sphere = Shape::Sphere { radius: 1.0 };
     let i = Isometry3::identity();
     let mut near = vec![];
-    let error = gaps(&ellipsoid, &i, &sphere, &i, 1.0, &mut near).unwrap_err();
-    assert_eq!(error.to_string(), "no gap function for the pair ellipsoid and sphere");
-    assert!(gaps(&Shape::HalfSpace, &i, &Shape::HalfSpace, &i, 1.0, &mut near).is_err());
+    let error = gaps(&Shape::HalfSpace, &i, &Shape::HalfSpace, &i, 1.0, &mut near).unwrap_err();
+    assert_eq!(error.to_string(), "no gap function for the pair half_space and half_space");
     assert!(near.is_empty());
 }

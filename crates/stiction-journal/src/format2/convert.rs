@@ -10,8 +10,8 @@ use crate::record::{JournalHeader, StepRecord, contact_memories, joint_impulses}
 use stiction::{
     Accuracy, AccuracyReport, AccurateMethod, ActiveConstraint, BodyId, ConstraintId, ContactId,
     ContactMemory, ContactReport, Dropped, Event, EventKind, Evidence, ImpactReport, IntegrationMethod,
-    JointId, JointReport, Memory, Mode, MomentReport, PairId, SecondOrderReport, ShapeId, SolverMemory,
-    StabilizationPass, StabilizationReport, State, StepReport, StepWork, SubstepRecord,
+    JointId, JointReport, Memory, Mode, MomentReport, PairId, QuietImpulses, SecondOrderReport, ShapeId,
+    SolverMemory, StabilizationPass, StabilizationReport, State, StepReport, StepWork, SubstepRecord,
 };
 
 /// Converts every entry of a list.
@@ -49,8 +49,8 @@ impl From<MemoryV2> for Memory {
     fn from(memory: MemoryV2) -> Self {
         let MemoryV2 { h, cache, contacts, joints, active, after_impact } = memory;
         let (contacts, active) = (all(contacts), active.map(all));
-        let solver = SolverMemory::default();
-        Self { h, cache: cache.into(), contacts, joints, active, after_impact, solver }
+        let (solver, quiet) = (SolverMemory::default(), QuietImpulses::default());
+        Self { h, cache: cache.into(), contacts, joints, active, after_impact, solver, quiet }
     }
 }
 
@@ -71,6 +71,7 @@ impl StepV2 {
             active: remembered.active.map(all),
             after_impact: remembered.after_impact,
             solver: SolverMemory::default(),
+            quiet: QuietImpulses::default(),
         };
         let mut report = StepReport {
             t: self.t,
@@ -206,6 +207,7 @@ impl From<StepWorkV2> for StepWork {
             factorizations: work.factorizations,
             loose: work.loose,
             size: work.size,
+            halvings: 0,
             additions: work.additions,
             rounds: work.rounds,
             converged: work.converged,
@@ -260,7 +262,7 @@ impl From<EvidenceV2> for Evidence {
 
 impl From<StabilizationPassV2> for StabilizationPass {
     fn from(StabilizationPassV2 { contacts, impulses, infeasible }: StabilizationPassV2) -> Self {
-        Self { contacts: all(contacts), impulses, infeasible }
+        Self { held: Vec::new(), contacts: all(contacts), impulses, infeasible }
     }
 }
 

@@ -80,7 +80,7 @@ fn resuming_is_refused_by_the_format() {
     let folder = Folder::new("old");
     let copy = folder.file("run.journal");
     fs::copy(path("pendulum-accuracy"), &copy).unwrap();
-    let error = JournalWriter::resume(&copy, |_| {}).expect_err("format 2");
+    let error = JournalWriter::resume(&copy, 1.0, |_| {}).expect_err("format 2");
     assert!(matches!(error, JournalError::NotResumable { found: 2, .. }), "{error}");
     assert_eq!(fs::read(&copy).unwrap(), fs::read(path("pendulum-accuracy")).unwrap());
 }

@@ -36,7 +36,7 @@ fn resuming_writes_the_format_of_today() {
         fs::copy(path(name), &copy).unwrap();
         let (before, _) = read(&copy);
         let mut seen = Vec::new();
-        let mut writer = JournalWriter::resume(&copy, |record| seen.push(record)).unwrap();
+        let mut writer = JournalWriter::resume(&copy, 1.0, |record| seen.push(record)).unwrap();
         assert_eq!((writer.steps(), writer.path()), (steps as u64, copy.as_path()), "{name}");
         assert_eq!(seen, before, "{name}");
         writer.append(&before[0]).unwrap();

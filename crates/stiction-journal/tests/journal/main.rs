@@ -3,6 +3,7 @@
 mod common;
 mod format2;
 mod format3;
+mod format4;
 mod reader;
 mod record;
 mod writer;

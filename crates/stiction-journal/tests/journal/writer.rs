@@ -16,7 +16,7 @@ fn a_journal_cut_anywhere_is_resumed_from_its_last_complete_record() {
     // all lengths of the first records, then some of each
     for length in (0..2500).chain((2500..bytes.len()).step_by(29)) {
         fs::write(&path, &bytes[..length]).unwrap();
-        match JournalWriter::resume(&path, |_| read_steps += 1) {
+        match JournalWriter::resume(&path, 1.0, |_| read_steps += 1) {
             Err(JournalError::Empty(_)) => assert!(length < 1500, "{length} bytes"),
             Err(error) => panic!("{length} bytes: {error}"),
             // some are continued, and end as the same file
@@ -37,7 +37,7 @@ fn a_journal_cut_anywhere_is_resumed_from_its_last_complete_record() {
     assert!(read_steps > 0);
     // zeros at the end that were never written, as after a power failure
     fs::write(&path, [&bytes[..], &[0; 5000]].concat()).unwrap();
-    JournalWriter::resume(&path, |_| {}).unwrap();
+    JournalWriter::resume(&path, 1.0, |_| {}).unwrap();
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
 

@@ -4,7 +4,10 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-const NUMBERS: [&str; 22] = [
+const NUMBERS: [&str; 25] = [
+    "1e-17",
+    "19990",
+    "1000000000000",
     "0",
     "-0.0",
     "1",
@@ -29,7 +32,10 @@ const NUMBERS: [&str; 22] = [
     "1979-05-27",
 ];
 
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 23] = [
+    "\"t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t*t\"",
+    "\"sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(sin(t)))))))))))))))\"",
+    "\"t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t^t\"",
     "\"\"",
     "\"t\"",
     "\"sin(t)\"",
@@ -52,7 +58,8 @@ const WORDS: [&str; 20] = [
     "[[0, 0], [1, 0], [0, 1]]",
 ];
 
-const LINES: [&str; 14] = [
+const LINES: [&str; 15] = [
+    "copies = { count = 19990, offset = [0.3, 0.0] }",
     "[world]",
     "[run]",
     "[[bodies]]",
@@ -87,7 +94,8 @@ fn mutate(text: &mut String, seeds: &[String], rng: &mut ChaCha8Rng) {
         40..50 => replace_text(text, rng),
         50..58 => replace_key(text, seeds, rng),
         58..66 => lines(text, rng),
-        66..72 => {
+        66..68 => grow(text, rng),
+        68..72 => {
             let at = line_start(text, rng);
             text.insert_str(at, &format!("{}\n", LINES.choose(rng).unwrap_or(&"")));
         }
@@ -217,6 +225,23 @@ fn piece(text: &mut String, rng: &mut ChaCha8Rng) {
             text.insert_str(to, &piece);
         }
     }
+}
+
+/// Largest file that growth makes [bytes].
+const MAX_GROWN_BYTES: usize = 1 << 20;
+
+/// A short piece, a line or an entry of a list, repeated up to some thousand times.
+fn grow(text: &mut String, rng: &mut ChaCha8Rng) {
+    let begin = place(text, rng);
+    let end = match rng.random_range(0..3) {
+        0 => text[begin..].find('\n').map_or(text.len(), |i| begin + i + 1),
+        1 => text[begin..].find([',', '}']).map_or(text.len(), |i| begin + i + 1),
+        _ => text[begin..].char_indices().nth(rng.random_range(1..20)).map_or(text.len(), |(i, _)| begin + i),
+    };
+    let piece = text[begin..end].to_string();
+    let room = MAX_GROWN_BYTES.saturating_sub(text.len()) / piece.len().max(1);
+    let count = 10_usize.pow(rng.random_range(1..5)).min(room);
+    text.insert_str(begin, &piece.repeat(count));
 }
 
 /// Brackets, tables, dots and parentheses, deep.

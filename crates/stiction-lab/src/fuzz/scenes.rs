@@ -40,6 +40,8 @@ const MAX_VELOCITIES: usize = 150;
 const MAX_CONTACTS: usize = 60;
 /// Time after which a file counts as hanging. The slowest other file takes a hundredth of it on an idle machine.
 const HANG_TIME: Duration = Duration::from_mins(1);
+/// Limit on the memory that a file may take [MB].
+const MAX_MEMORY: f64 = 1000.0;
 /// Limit on the failing files that are printed.
 const MAX_PRINTED_FILES: usize = 20;
 
@@ -124,6 +126,10 @@ pub(crate) fn run(arguments: &SceneFuzzArguments) -> Result<Outcome, BadInput> {
         begun.elapsed().as_secs_f64(),
         slowest.as_secs_f64()
     );
+    let peak = peak_memory();
+    if let Some(peak) = peak {
+        let _ = writeln!(text, "memory: at most {peak:.0} MB on {threads} threads");
+    }
     for (seed, what) in tally.failures.iter().take(MAX_PRINTED_FILES) {
         let _ = writeln!(text, "\nstiction-lab fuzz scenes --count 1 --seed {seed}: {what}");
     }
@@ -132,7 +138,16 @@ pub(crate) fn run(arguments: &SceneFuzzArguments) -> Result<Outcome, BadInput> {
         let _ = writeln!(text, "\nthe first is saved as {}", arguments.out.display());
     }
     print(&text)?;
-    Ok(if tally.failures.is_empty() { Outcome::Solved } else { Outcome::NotSolved })
+    let modest = peak.is_none_or(|peak| peak <= MAX_MEMORY * threads as f64);
+    Ok(if tally.failures.is_empty() && modest { Outcome::Solved } else { Outcome::NotSolved })
+}
+
+/// Largest memory of this process so far [MB]; `None` where the system does not report it.
+fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes / 1e3)
 }
 
 /// Scenes of the folder and of the folders in it, in the order of their names.

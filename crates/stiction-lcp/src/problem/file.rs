@@ -4,8 +4,8 @@
 mod local;
 
 use super::{
-    Body, BodyPair, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, Malformed, Mlcp, OffsetRow,
-    Problem, Row, StepProblem, Term,
+    Body, BodyPair, Contact, FrictionLaw, FrictionSet, Joint, Lcp, LocalProblem, LocalRepair, Malformed,
+    Mlcp, OffsetRow, Problem, Row, StepProblem, Term,
 };
 use arrayvec::ArrayVec;
 use local::MatrixRaw;
@@ -88,6 +88,26 @@ impl From<AnyProblem> for ProblemFile {
 impl ProblemFile {
     /// Reads a problem from JSON text and checks it; the error names the line or the entry at fault.
     pub fn from_json(text: &str) -> Result<Self, Malformed> {
+        let file = Self::unchecked(text)?;
+        Problem::from(&file.problem).check()?;
+        Ok(file)
+    }
+
+    /// [`ProblemFile::from_json`] of a problem in local form whose W is symmetric and positive semidefinite only to about
+    /// eight digits, and what its repair changed; `None` for all other problems.
+    pub fn from_json_repaired(text: &str) -> Result<(Self, Option<LocalRepair>), Malformed> {
+        let mut file = Self::unchecked(text)?;
+        let AnyProblem::Local(local) = file.problem else {
+            Problem::from(&file.problem).check()?;
+            return Ok((file, None));
+        };
+        let (local, repair) = local.repaired()?;
+        file.problem = AnyProblem::Local(local);
+        Ok((file, Some(repair)))
+    }
+
+    /// Reads a problem from JSON text.
+    fn unchecked(text: &str) -> Result<Self, Malformed> {
         let raw: ProblemRaw = serde_json::from_str(text).map_err(|e| {
             let place = format!("line {} column {}", e.line(), e.column());
             let what = e.to_string();
@@ -111,7 +131,6 @@ impl ProblemFile {
                 return Err(Malformed::at("the file", what));
             }
         };
-        Problem::from(&problem).check()?;
         Ok(Self { problem, name, source, note, expected })
     }
 

@@ -92,6 +92,34 @@ impl Row {
     }
 }
 
+/// Part of a row across the rows before it, relative to the row, up to which it depends on them [-]. Sensible range 1e-12
+/// to 1e-7: smaller misses redundant rows by round-off, larger takes independent ones for redundant.
+const DEPENDENT_ROW: f64 = 1e-9;
+
+/// Whether rows of the same bodies are independent; `false` for rows of any velocities.
+pub(crate) fn are_independent<'a>(rows: impl IntoIterator<Item = &'a Row>) -> bool {
+    let mut basis: ArrayVec<[f64; 12], 12> = ArrayVec::new();
+    for row in rows {
+        let Row::Bodies(terms) = row else { return false };
+        let mut own = [0.0; 12];
+        for (k, term) in terms.iter().enumerate() {
+            own[6 * k..6 * k + 6].copy_from_slice(&term.j);
+        }
+        let norm = |x: &[f64; 12]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let length = norm(&own);
+        // twice, against round-off
+        for other in basis.iter().chain(&basis) {
+            let along: f64 = own.iter().zip(other).map(|(a, b)| a * b).sum();
+            own.iter_mut().zip(other).for_each(|(a, b)| *a -= along * b);
+        }
+        let left = norm(&own);
+        if left <= DEPENDENT_ROW * length || basis.try_push(own.map(|x| x / left)).is_err() {
+            return false;
+        }
+    }
+    true
+}
+
 impl Term {
     /// Term of `body`; at most six coefficients are kept.
     pub fn new(body: usize, j: &[f64]) -> Self {

@@ -43,6 +43,11 @@ const DENSE_JOINTS_WITH_CONTACTS: usize = 40;
 /// the solution [-]. Sensible range 1 to 10: lower opens contacts by round-off, higher closes open ones.
 const CLOSED_RESIDUALS: f64 = 2.0;
 
+/// Speed up to which a contact is closed in a solution, relative to its speed scale.
+pub(super) fn closed_residual(solution: &Solution) -> f64 {
+    (AS_GIVEN_FRACTION * solution.tolerance()).max(CLOSED_RESIDUALS * solution.certificate().worst())
+}
+
 /// One solve: the task, the solver that was asked for, and the storage of all methods.
 pub(super) struct Dispatch<'t, 'a, 'w> {
     pub(super) task: &'t mut Task<'a, 'w>,
@@ -113,8 +118,7 @@ impl Dispatch<'_, '_, '_> {
             self.methods.structured.determine_nothing(step);
             return;
         }
-        let worst = solution.certificate().worst();
-        let residual = (AS_GIVEN_FRACTION * solution.tolerance()).max(CLOSED_RESIDUALS * worst);
+        let residual = closed_residual(solution);
         let solved = SolvedStep {
             step,
             z: solution.z(),
@@ -213,7 +217,8 @@ impl Dispatch<'_, '_, '_> {
     ///
     /// Nearly tied rows may leave a candidate that the certificate refuses, or end the path on a ray just before a
     /// solution. Newton's method may then take the last step. The path with the other scaling is another path. For a
-    /// step, the fixed point of convex relaxations, from the candidate's slip speeds and from zero, is another method.
+    /// step, the fixed point of convex relaxations, from the candidate's slip speeds and from zero, is another method; for
+    /// a dense problem there are others.
     fn improve(&mut self, lemke: &Lemke, error: LcpError) -> Result<Solution, LcpError> {
         let (LcpError::Uncertified { best, .. }
         | LcpError::Ray { proof: None, best, .. }
@@ -231,7 +236,9 @@ impl Dispatch<'_, '_, '_> {
         if let Ok(solution) = self.lemke(&other, None) {
             return Ok(solution.after(Fallback::OtherScaling));
         }
-        let Problem::Step(step) = self.task.problem() else { return Err(error) };
+        let Problem::Step(step) = self.task.problem() else {
+            return self.other_dense_methods(lemke, error);
+        };
         if self.task.law() != FrictionLaw::Coulomb {
             return Err(error);
         }

@@ -3,7 +3,7 @@
 
 use super::Method;
 use super::dispatch::Dispatch;
-use crate::certificate::Candidate;
+use crate::certificate::{Candidate, certify};
 use crate::condense::{Condensed, FreeRows};
 use crate::enumerate::Enumerate;
 use crate::lemke::{Basis, Lemke, LemkeEnd, LemkeRun};
@@ -212,7 +212,14 @@ impl<'a> Dispatch<'_, 'a, '_> {
             _ => enumerate.all(dense.lcp()),
         };
         let found = found.map_err(|e| self.solver.method.unsupported(e.to_string()))?;
-        if let Some(z) = found.points().next() {
+        // near misses of rows whose scales differ are no solutions
+        let tolerance = self.task.tolerance();
+        let passes = |z: &&Vec<f64>| match self.task.problem() {
+            Problem::Step(_) => true,
+            problem => certify(problem, z).is_ok_and(|found| found.certificate.passes(tolerance)),
+        };
+        let solution = found.points().find(passes).or_else(|| found.points().next());
+        if let Some(z) = solution {
             return match self.task.problem() {
                 Problem::Mlcp(_) => {
                     let candidate = self.task.certify(z);

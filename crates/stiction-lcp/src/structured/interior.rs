@@ -81,7 +81,7 @@ impl<const T: usize> InteriorPoint<'_, T> {
     /// Runs from a cold start of size one in units of `speed` [m/s], towards a residual of `target` [m/s]. Returns the
     /// number of iterations.
     pub(super) fn run(mut self, speed: f64, target: f64, iterations: usize) -> usize {
-        self.workspace.begin(self.island, self.at, speed, 1.0);
+        self.workspace.begin(self.island, self.at, speed, |_| 1.0);
         let mut stalled = 0;
         // factor by which the linear errors have fallen: a step removes its fraction of all of them
         let mut remaining = 1.0;
@@ -132,15 +132,22 @@ impl<const T: usize> InteriorPoint<'_, T> {
 }
 
 impl<const T: usize> InteriorWorkspace<T> {
-    /// Cold start: all pairs at `size` in units of `speed`, no velocities. Open contacts without friction start at their
+    /// Cold start: the pairs of each contact at a size in units of `speed`, no velocities. Open contacts without friction start at their
     /// own speed: at 1, a contact that opens at 100 would keep all others from moving. With friction that is of no use.
-    pub(super) fn begin(&mut self, island: &Island<T>, at: &mut Iterate<T>, speed: f64, size: f64) {
+    pub(super) fn begin(
+        &mut self,
+        island: &Island<T>,
+        at: &mut Iterate<T>,
+        speed: f64,
+        sizes: impl Fn(usize) -> f64,
+    ) {
         self.speed = speed;
         at.reset(island);
         self.scales.clear();
         self.scales.extend(island.contacts.iter().map(|contact| ContactScale::new(contact, speed)));
         self.pairs.clear();
-        for (contact, r) in island.contacts.iter().zip(&mut at.r) {
+        for (i, (contact, r)) in island.contacts.iter().zip(&mut at.r).enumerate() {
+            let size = sizes(i);
             let w = if contact.has_friction { size } else { size.max(contact.offset / speed) };
             let pair = ConePair { c: size, w, x: [0.0; T], l: size, y: [0.0; T] };
             self.pairs.push(pair);

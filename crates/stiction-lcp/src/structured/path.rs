@@ -52,6 +52,42 @@ const MAX_TAU: f64 = 2.0;
 /// Smallest ratio of τ after and before a predictor [-]: keeps τ positive.
 const MIN_TAU_RATIO: f64 = 0.05;
 
+/// Largest factor of a scattered start size, and smallest reciprocal [-]. Sensible range 2 to 10: lower starts lie on
+/// neighbouring paths, from higher ones fewer paths arrive.
+const MAX_SCATTER: f64 = 3.0;
+
+/// Mean sizes of scattered starts, in turn [-]. Small ones succeed most often.
+const SCATTERED_SIZES: [f64; 6] = [0.03, 0.3, 0.01, 3.0, 0.1, 1000.0];
+
+/// Sizes of the pairs that a path starts from, in units of the speed scale.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum PathStart {
+    /// One size for all contacts.
+    Even(f64),
+    /// Sizes scattered by contact; the number chooses mean and scatter.
+    Scattered(u32),
+}
+
+impl PathStart {
+    fn of(self, contact: usize) -> f64 {
+        match self {
+            Self::Even(size) => size,
+            Self::Scattered(number) => {
+                let mean = SCATTERED_SIZES[number as usize % SCATTERED_SIZES.len()];
+                mean * MAX_SCATTER.powf(2.0 * fraction(number, contact) - 1.0)
+            }
+        }
+    }
+}
+
+/// Number in [0, 1) that looks random and is the same in every run: the finalizer of SplitMix64.
+fn fraction(number: u32, contact: usize) -> f64 {
+    let mut x = (u64::from(number) << 32 | contact as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((x ^ x >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
 /// Directions and reference point of the method. Storage is reused from problem to problem.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PathWorkspace<const T: usize> {
@@ -96,7 +132,7 @@ pub(super) struct CentralPath<'a, const T: usize> {
 }
 
 impl<'a, const T: usize> CentralPath<'a, T> {
-    /// Cold start with all pairs at `size` in units of `speed` [m/s].
+    /// Cold start with the pairs of each contact at a size in units of `speed` [m/s].
     pub(super) fn new(
         island: &'a Island<T>,
         equations: &'a mut Equations,
@@ -104,9 +140,9 @@ impl<'a, const T: usize> CentralPath<'a, T> {
         path: &'a mut PathWorkspace<T>,
         at: &'a mut Iterate<T>,
         speed: f64,
-        size: f64,
+        sizes: PathStart,
     ) -> Self {
-        interior.begin(island, at, speed, size);
+        interior.begin(island, at, speed, |contact| sizes.of(contact));
         interior.find_errors(island, at);
         path.begin(interior);
         let (tau, arc) = (1.0, INITIAL_ARC);

@@ -4,7 +4,7 @@ use super::equations::Equations;
 use super::interior::{InteriorPoint, InteriorWorkspace};
 use super::island::{Island, Lane};
 use super::iterate::Iterate;
-use super::path::{CentralPath, PathWorkspace};
+use super::path::{CentralPath, PathStart, PathWorkspace};
 use super::semismooth::{NewtonLimits, NewtonStep, SemismoothNewton};
 use super::sweep::GaussSeidel;
 use super::unique::UniqueIsland;
@@ -105,7 +105,16 @@ impl<const T: usize> IslandSolver<T> {
                     Some(self.interior(hand_over, iterations as usize, chain.budget, to))
                 }
                 Trial::Path(size, factorizations) => {
-                    Some(self.path(size, factorizations as usize, chain.budget, to))
+                    Some(self.path(PathStart::Even(size), factorizations as usize, chain.budget, to))
+                }
+                Trial::Scattered(paths, factorizations) => {
+                    (0..paths).for_each(|k| {
+                        let open = self.outcome.residual > to.tolerance;
+                        if open && self.outcome.factorizations < chain.budget {
+                            self.path(PathStart::Scattered(k), factorizations as usize, chain.budget, to);
+                        }
+                    });
+                    Some(Stage::Path)
                 }
                 Trial::Sweeps(sweeps) => self.sweeps(sweeps as usize, to),
             };
@@ -135,9 +144,9 @@ impl<const T: usize> IslandSolver<T> {
         Stage::Interior
     }
 
-    fn path(&mut self, size: f64, factorizations: usize, budget: usize, to: IslandTolerance) -> Stage {
+    fn path(&mut self, start: PathStart, factorizations: usize, budget: usize, to: IslandTolerance) -> Stage {
         let Self { island, equations, interior, path, at, .. } = self;
-        let method = CentralPath::new(island, equations, interior, path, at, to.speed, size);
+        let method = CentralPath::new(island, equations, interior, path, at, to.speed, start);
         let spent = method.run(HAND_OVER * to.speed, factorizations);
         self.polish(spent, budget, to);
         Stage::Path

@@ -112,6 +112,7 @@ pub fn convex_difference(
             let unsolved = |error| StepError::Unsolved {
                 t: state.t,
                 place: None,
+                smallest: None,
                 error: Box::new(error),
                 problem: Box::new(problem.clone()),
             };

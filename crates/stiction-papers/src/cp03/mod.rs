@@ -260,6 +260,8 @@ fn outline(pose: &Isometry2<f64>, shape: &Shape) -> Vec<Outline> {
             let spoke = Outline { closed: false, points: vec![placed(0.0, 0.0), placed(*radius, 0.0)] };
             vec![Outline { closed: true, points: (0..48).map(rim).collect() }, spoke]
         }
-        Shape::Ellipse { .. } | Shape::Capsule { .. } | Shape::HalfPlane => Vec::new(),
+        Shape::Ellipse { .. } | Shape::Capsule { .. } | Shape::Rounded { .. } | Shape::HalfPlane => {
+            Vec::new()
+        }
     }
 }

@@ -2,18 +2,27 @@
 
 use super::{Assembly, SceneDimension, axis, copies, mass, shape_entry, vector};
 use crate::copies::GROUND;
-use crate::keys::MAX_ENTRIES;
+use crate::keys::{MAX_ENTRIES, MAX_SHAPE_SIZE};
 use crate::read::Reader;
 use crate::surface::{Materials, groups};
 use stiction::{Attached, Body, Motion, RigidPose, ShapeId, Twist};
 
 impl<D: SceneDimension> Assembly<'_, D> {
     pub(super) fn bodies(&mut self) {
+        let mut size = 0_usize;
         for (k, reader) in self.root.tables("bodies").enumerate() {
             let base = reader.text("name").unwrap_or("");
             let all = copies::<D>(&reader);
             if self.names.all().len() + all.len() > MAX_ENTRIES {
                 reader.error(&reader.span("copies"), format!("more bodies than the limit of {MAX_ENTRIES}"));
+                return;
+            }
+            size = size.saturating_add(all.len().saturating_mul(shape_size(&reader)));
+            if size > MAX_SHAPE_SIZE {
+                let message = format!(
+                    "more shapes and vertices, with all copies, than the limit of {MAX_SHAPE_SIZE}; write fewer copies"
+                );
+                reader.error(&reader.span(if reader.has("copies") { "copies" } else { "shapes" }), message);
                 return;
             }
             // everything but the pose is the same in all copies
@@ -40,6 +49,12 @@ impl<D: SceneDimension> Assembly<'_, D> {
             self.world.add_body(Body::fixed(GROUND));
         }
     }
+}
+
+/// Number of shapes of a body and of the entries of their lists, which are mostly vertices.
+fn shape_size(reader: &Reader) -> usize {
+    let lists = |shape: Reader| -> usize { shape.node.entries().iter().map(|e| e.node.items().len()).sum() };
+    reader.tables("shapes").map(|shape| 1 + lists(shape)).sum()
 }
 
 /// Body of a table, without its name.

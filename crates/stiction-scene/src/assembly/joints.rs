@@ -2,7 +2,8 @@
 
 use super::{Assembly, JointAt, SceneDimension, copies, missing, point};
 use crate::read::Reader;
-use stiction::{BodyId, EuclideanVector, Joint, KindOfJoint, Motor, RigidPose};
+use crate::track;
+use stiction::{BodyId, Command, EuclideanVector, Joint, JointSpring, KindOfJoint, Motor, RigidPose};
 
 impl<D: SceneDimension> Assembly<'_, D> {
     pub(super) fn joints(&mut self) {
@@ -67,7 +68,17 @@ impl<D: SceneDimension> Assembly<'_, D> {
             }
         };
         joint.limits = limits(reader);
-        joint.motor = motor(reader);
+        if let Some(table) = reader.table("motor") {
+            if let Some((motor, command)) = motor(&table) {
+                (joint.motor, joint.command) = (Some(motor), command);
+            }
+            joint.input = table.text("input").map(str::to_string);
+        }
+        joint.spring = reader.table("spring").map(|table| JointSpring {
+            stiffness: table.number("stiffness").unwrap_or(0.0),
+            damping: table.number("damping").unwrap_or(0.0),
+            rest: table.angle("rest").unwrap_or(0.0),
+        });
         joint.friction = reader.number("friction").unwrap_or(0.0);
         joint.compliance = reader.number("compliance").unwrap_or(0.0);
         joint.collide = reader.flag("collide").unwrap_or(false);
@@ -87,25 +98,38 @@ impl<D: SceneDimension> Assembly<'_, D> {
     }
 }
 
-/// Motor of a joint, if it has one.
-fn motor(joint: &Reader) -> Option<Motor> {
-    let table = joint.table("motor")?;
-    let force = table.number("force");
-    let needed = |key: &str| {
-        let value = table.angle(key);
-        if value.is_none() && !table.has(key) && !table.has(&format!("{key}_deg")) {
-            let message = format!("missing key `{key}` or `{key}_deg`: the target of the motor");
-            table.error(&table.node.span, message);
-        }
-        value
+/// Motor of a joint, with its command where that is an expression of time.
+fn motor(table: &Reader) -> Option<(Motor, Option<Command>)> {
+    let kind = table.text("kind")?;
+    let key = match kind {
+        "velocity" => "speed",
+        "torque" => "torque",
+        _ => "target",
     };
-    match table.text("kind")? {
-        "velocity" => Some(Motor::Velocity { speed: needed("speed")?, force: force? }),
-        "position" => {
-            Some(Motor::Position { target: needed("target")?, gain: table.number("gain")?, force: force? })
-        }
-        _ => None,
+    let command = track::command(table, key);
+    let command = command.map(|track| Command::new(move |t| [track.at(t), track.rate(t)]));
+    let value = if command.is_some() { Some(0.0) } else { table.angle(key) };
+    if value.is_none() && !table.has(key) && !table.has(&format!("{key}_deg")) {
+        let message = format!("missing key `{key}` or `{key}_deg`: the target of the motor");
+        table.error(&table.node.span, message);
     }
+    let (value, force) = (value?, table.number("force"));
+    let effort = force.unwrap_or(f64::INFINITY);
+    let motor = match kind {
+        "velocity" => Motor::Velocity { speed: value, force: force? },
+        "position" => Motor::Position { target: value, gain: table.number("gain")?, force: force? },
+        "torque" => Motor::Torque { torque: value, force: effort },
+        "servo" => Motor::Servo {
+            target: value,
+            speed: 0.0,
+            torque: table.number("torque").unwrap_or(0.0),
+            stiffness: table.number("stiffness")?,
+            damping: table.number("damping").unwrap_or(0.0),
+            force: effort,
+        },
+        _ => return None,
+    };
+    Some((motor, command))
 }
 
 /// Limits of a joint coordinate [rad; m].

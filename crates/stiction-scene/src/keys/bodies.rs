@@ -136,16 +136,43 @@ const CAPSULE: Table = shape(
     "Capsule: all points within a radius of a segment along x, or z in space.",
     &[HALF_LENGTH, CAP_RADIUS],
 );
-const RECTANGLE: Table = shape("rectangle", "Rectangle.", &[HALF_EXTENTS]);
+const ROUNDING: Field = optional(
+    "rounding",
+    AT_LEAST_0,
+    "Radius by which the shape is rounded [m]: all points within it of the shape belong to it, so it grows by as much \
+     on every side. Default 0.",
+);
+const RECTANGLE: Table = shape("rectangle", "Rectangle.", &[HALF_EXTENTS, ROUNDING]);
 const POLYGON: Table = shape(
     "polygon",
     "Convex polygon.",
-    &[required("vertices", ValueKind::List(&VECTOR), "Vertices, counter-clockwise [m]; at least 3.")],
+    &[
+        required("vertices", ValueKind::List(&VECTOR), "Vertices, counter-clockwise [m]; at least 3."),
+        ROUNDING,
+    ],
 );
 const HALF_PLANE: Table = shape("half_plane", "Half-plane y ≤ 0 in its frame, such as a floor.", &[]);
 const SPHERE: Table = shape("sphere", "Ball.", &[RADIUS]);
 const ELLIPSOID: Table = shape("ellipsoid", "Ellipsoid.", &[SEMI_AXES]);
-const BOX: Table = shape("box", "Rectangular box.", &[HALF_EXTENTS]);
+const BOX: Table = shape("box", "Rectangular box.", &[HALF_EXTENTS, ROUNDING]);
+const CYLINDER: Table = shape(
+    "cylinder",
+    "Cylinder about z, such as a wheel or a coin; a disc with a rounded rim if it has a rounding.",
+    &[
+        required("half_length", AT_LEAST_0, "Half the length along z [m]; 0 with a rounding only."),
+        required("radius", ABOVE_0, "Radius [m]."),
+        ROUNDING,
+    ],
+);
+const CONE: Table = shape(
+    "cone",
+    "Cone about z, its base at z = −half_length and its apex at z = half_length.",
+    &[
+        required("half_length", ABOVE_0, "Half the height along z [m]."),
+        required("radius", ABOVE_0, "Radius of the base [m]."),
+        ROUNDING,
+    ],
+);
 const FACET: Table = table(
     "facet",
     "Half-space normal · x ≤ offset.",
@@ -160,6 +187,7 @@ const POLYHEDRON: Table = shape(
     &[
         optional("vertices", ValueKind::List(&VECTOR), "Points of the hull [m]; at least 4."),
         optional("facets", ValueKind::List(&ValueKind::Table(&FACET)), "Half-spaces of the intersection."),
+        ROUNDING,
     ],
 )
 .one_of(&[ORIENTATION_KEYS, &["vertices", "facets"]]);
@@ -175,6 +203,8 @@ const SHAPES: &[TaggedTable] = &[
     variant("sphere", SPACE, &SPHERE),
     variant("ellipsoid", SPACE, &ELLIPSOID),
     variant("box", SPACE, &BOX),
+    variant("cylinder", SPACE, &CYLINDER),
+    variant("cone", SPACE, &CONE),
     variant("polyhedron", SPACE, &POLYHEDRON),
     variant("half_space", SPACE, &HALF_SPACE),
 ];

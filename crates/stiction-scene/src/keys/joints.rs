@@ -41,13 +41,30 @@ const JOINTS: &[ChoiceWord] = &[
 const LIMIT: ValueKind = ValueKind::Number(NumberRange { infinite: true, ..ANY });
 
 const FORCE_LIMIT: Field = required("force", AT_LEAST_0, "Largest torque or force [N m; N].");
+const EFFORT: Field = optional("force", AT_LEAST_0, "Largest torque or force [N m; N]. Default: unlimited.");
+const TARGET: Field = optional(
+    "target",
+    ValueKind::Formula,
+    "Target of the coordinate [rad; m]: a number or an expression of time t.",
+);
+const INPUT: Field = optional(
+    "input",
+    ValueKind::Name,
+    "Name of the input that sets the motor in a program. Default: the name of the joint for torque motors and servos; \
+     else there is none.",
+);
 const VELOCITY_MOTOR: Table = table(
     "velocity_motor",
     "Velocity motor: drives the coordinate to a speed.",
     &[
-        optional("speed", NUMBER, "Speed of the coordinate [rad/s; m/s]."),
+        optional(
+            "speed",
+            ValueKind::Formula,
+            "Speed of the coordinate [rad/s; m/s]: a number or an expression of time t.",
+        ),
         optional("speed_deg", NUMBER, "Speed of the coordinate [°/s]."),
         FORCE_LIMIT,
+        INPUT,
     ],
 )
 .one_of(&[&["speed", "speed_deg"]]);
@@ -55,17 +72,60 @@ const POSITION_MOTOR: Table = table(
     "position_motor",
     "Position motor: drives the coordinate to a target, with the speed gain · (target − coordinate).",
     &[
-        optional("target", NUMBER, "Target of the coordinate [rad; m]."),
+        TARGET,
         optional("target_deg", NUMBER, "Target of the coordinate [°]."),
         required("gain", AT_LEAST_0, "Gain [1/s]. It is unstable with steps above 2/gain."),
         FORCE_LIMIT,
+        INPUT,
+    ],
+)
+.one_of(&[&["target", "target_deg"]]);
+const TORQUE_MOTOR: Table = table(
+    "torque_motor",
+    "Torque motor: exerts a torque or force along the coordinate.",
+    &[
+        required(
+            "torque",
+            ValueKind::Formula,
+            "Torque or force [N m; N]: a number, which an input may change, or an expression of time t.",
+        ),
+        EFFORT,
+        INPUT,
+    ],
+);
+const SERVO: Table = table(
+    "servo",
+    "Servo: exerts stiffness · (target − coordinate) + damping · (speed of the target − speed) + torque. Schemes of \
+     first order take it at the end of the step, so that it is stable with any stiffness and step size.",
+    &[
+        TARGET,
+        optional("target_deg", NUMBER, "Target of the coordinate [°]."),
+        required("stiffness", AT_LEAST_0, "Stiffness [N m/rad; N/m]."),
+        optional("damping", AT_LEAST_0, "Damping [N m s/rad; N s/m]. Default 0."),
+        optional("torque", NUMBER, "Torque or force without error [N m; N]. Default 0."),
+        EFFORT,
+        INPUT,
     ],
 )
 .one_of(&[&["target", "target_deg"]]);
 const MOTOR: ValueKind = ValueKind::Tagged(&[
     TaggedTable { word: "velocity", only: None, table: &VELOCITY_MOTOR },
     TaggedTable { word: "position", only: None, table: &POSITION_MOTOR },
+    TaggedTable { word: "torque", only: None, table: &TORQUE_MOTOR },
+    TaggedTable { word: "servo", only: None, table: &SERVO },
 ]);
+
+const JOINT_SPRING: Table = table(
+    "joint_spring",
+    "Spring and damper of a joint coordinate.",
+    &[
+        optional("stiffness", AT_LEAST_0, "Stiffness [N m/rad; N/m]. Default 0."),
+        optional("damping", AT_LEAST_0, "Damping [N m s/rad; N s/m]. Default 0."),
+        optional("rest", NUMBER, "Coordinate without force [rad; m]. Default 0."),
+        optional("rest_deg", NUMBER, "Coordinate without force [°]."),
+    ],
+)
+.one_of(&[&["rest", "rest_deg"]]);
 
 const FRAME: Table = table(
     "frame",
@@ -112,6 +172,7 @@ pub(super) const JOINT: Table = table(
             "Lower and upper limit of the angle [°]; one may be inf or -inf.",
         ),
         optional("motor", MOTOR, "Motor of the coordinate."),
+        optional("spring", ValueKind::Table(&JOINT_SPRING), "Spring and damper of the coordinate."),
         optional(
             "friction",
             AT_LEAST_0,

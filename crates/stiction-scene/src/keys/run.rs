@@ -1,6 +1,10 @@
 //! Keys of the world, the run and its recording.
 
-use super::{ABOVE_0, AT_LEAST_0, ChoiceWord, Table, VECTOR, ValueKind, optional, required, table, word};
+use super::{
+    ABOVE_0, AT_LEAST_0, ChoiceWord, NOT_NEGATIVE, NumberRange, Table, VECTOR, ValueKind, optional, required,
+    table, word,
+};
+use stiction::Scheme;
 
 const FRICTION_POINTS: &[ChoiceWord] = &[
     word(
@@ -53,6 +57,7 @@ pub(super) const WORLD: Table = table(
 /// Names of the schemes.
 pub(crate) const SCHEMES: &[ChoiceWord] = &[
     word("default", "ah04 followed by post-stabilization: for many bodies in contact."),
+    word("timed", "Second order, every impulse at its own time: for any number of bodies."),
     word("accurate", "Second order with located events: for few bodies in contact at a time."),
     word("ap97", "First order, constraints on velocities only."),
     word("ah04", "First order, constraint-stabilized."),
@@ -82,6 +87,14 @@ const FORMS: &[ChoiceWord] = &[
 ];
 const MIDDLES: &[ChoiceWord] =
     &[word("tangent", "Along the active rows."), word("ahead", "Along the velocity, as in PAGT06.")];
+const AXES: &[ChoiceWord] = &[
+    word("body", "Of each body, as in PAGT06."),
+    word("without-spin", "Without the spin of round bodies: of second order at any spin."),
+];
+const PROJECTIONS: &[ChoiceWord] = &[
+    word("events", "States at events, as in PAGT06."),
+    word("steps", "States at events and at the end of each step."),
+];
 const LOCATES: &[ChoiceWord] = &[
     word("nothing", "No events."),
     word("impacts", "Impacts."),
@@ -96,17 +109,30 @@ const LINEARIZATIONS: &[ChoiceWord] = &[
     word("definite", "By the definite part, which keeps any step stable: first order."),
 ];
 
+const TOLERANCE: ValueKind = ValueKind::Number(NumberRange {
+    min: Scheme::TOLERANCES[0],
+    above: false,
+    max: Scheme::TOLERANCES[1],
+    infinite: false,
+});
+const LOOSEST: ValueKind = ValueKind::Number(NumberRange { max: Scheme::MAX_LOOSEST, ..NOT_NEGATIVE });
+
 const SCHEME: Table = table("scheme", "Scheme with changed settings.", &[
         required("name", ValueKind::Choice(SCHEMES), "Scheme that the settings start from."),
         optional(
             "tolerance",
-            ABOVE_0,
+            TOLERANCE,
             "Largest dimensionless residual of a certified solution, from 1e-12 to 1e-6.",
         ),
         optional(
             "loosest",
-            AT_LEAST_0,
-            "Largest residual of a solution that is accepted above the tolerance, and reported as loose; 0 for none.",
+            LOOSEST,
+            "Largest residual of a solution that is accepted where neither a step nor its halves reach the tolerance, and reported as loose. Default: none.",
+        ),
+        optional(
+            "halvings",
+            ValueKind::Integer(0, 10),
+            "Number of times a step may be halved where it does not reach the tolerance. Default 6.",
         ),
         optional("method", ValueKind::Choice(METHODS), "Solution method of step problems."),
         optional(
@@ -169,6 +195,8 @@ const SCHEME: Table = table("scheme", "Scheme with changed settings.", &[
             ValueKind::Choice(MIDDLES),
             "Configuration at which rows are evaluated, of pagt06.",
         ),
+        optional("axes", ValueKind::Choice(AXES), "Axes of angular velocities in a substep, of pagt06."),
+        optional("projection", ValueKind::Choice(PROJECTIONS), "States that are projected onto joints and contacts: at events, or after all steps."),
         optional("locate", ValueKind::Choice(LOCATES), "Events that are located within a step, of pagt06."),
         optional(
             "landing",

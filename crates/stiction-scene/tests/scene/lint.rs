@@ -125,8 +125,6 @@ fn unusual_run_settings() {
         "run.accuracy",
         "outside the sensible range",
     );
-    let tolerance = "{ duration = 1.0, scheme = { name = \"ah04\", tolerance = 1e-3 } }";
-    assert_warning(&run(tolerance), "run.scheme", "resting bodies creep");
     let record = format!("{}[record]\nevery = 2.0\n", run("{ duration = 1.0 }"));
     assert_warning(&record, "record.every", "nothing is recorded");
 }

@@ -1,6 +1,7 @@
 //! Tests of scene files: values, errors, warnings, the schema and the scenes that come with the program.
 
 mod examples;
+mod limits;
 mod lint;
 mod schema;
 mod validate;

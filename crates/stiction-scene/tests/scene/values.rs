@@ -357,3 +357,36 @@ fn planar_and_spatial_models_have_the_same_interface() {
     assert_eq!(model.shapes(ball).len(), 1);
     assert_eq!(model.pose(state, floor).unwrap().quat_wxyz, [1.0, 0.0, 0.0, 0.0]);
 }
+
+/// Motors, servos and springs of a file, against the machine that they command.
+#[test]
+fn motors_of_a_file_drive_their_joints() {
+    let bodies = "bodies = [{ name = \"arm\", mass = 1.0, inertia = 0.5 }]";
+    let joint = |rest: &str| {
+        let text = format!(
+            "{bodies}\n[[joints]]\nname = \"hinge\"\nkind = \"revolute\"\nbodies = [\"world\", \"arm\"]\n\
+             at = [0.0, 0.0]\n{rest}"
+        );
+        planar(&text)
+    };
+    // a torque of 3 t² / 2 turns the arm by t⁴ / 4
+    let model = joint("motor = { kind = \"torque\", torque = \"1.5*t^2\" }");
+    let mut simulation = Simulation::new(model).with_scheme(Scheme::accurate());
+    let mut report = stiction::StepReport::default();
+    simulation.run_to_accuracy_into(1.0, &stiction::Accuracy::of(1e-11), &mut report).unwrap();
+    assert!((simulation.state().q[2] - 0.25).abs() < 1e-9, "{} rad", simulation.state().q[2]);
+
+    let model = joint(
+        "motor = { kind = \"servo\", target_deg = 90.0, stiffness = 8.0, damping = 4.0, torque = 1.0, input = \"knee\" }\n\
+         spring = { stiffness = 2.0, rest = 0.5 }",
+    );
+    assert_eq!(model.input_names(), ["knee", "knee.speed", "knee.torque"]);
+    let mut simulation = Simulation::new(model);
+    simulation.set("knee.torque", 0.0).unwrap();
+    for _ in 0..4000 {
+        simulation.step(0.01).unwrap();
+    }
+    // 8 (π/2 − q) = 2 (q − ½) at rest
+    let expected = (8.0 * std::f64::consts::FRAC_PI_2 + 1.0) / 10.0;
+    assert!((simulation.state().q[2] - expected).abs() < 1e-9, "{} rad", simulation.state().q[2]);
+}

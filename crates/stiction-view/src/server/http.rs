@@ -2,12 +2,37 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
 use tungstenite::handshake::derive_accept_key;
 
 /// Size limit of the head of a request [bytes].
 const MAX_HEAD_BYTES: usize = 16 << 10;
 /// Limit on the number of headers.
 const MAX_HEADERS: usize = 64;
+
+/// Port and token of a page, which every request must name.
+pub(super) struct PageSecurity {
+    pub(super) port: u16,
+    pub(super) token: String,
+}
+
+impl PageSecurity {
+    /// Name of the cookie with the token: servers of several ports share their cookies.
+    fn cookie(&self) -> String {
+        format!("stiction-{}", self.port)
+    }
+
+    /// Policy of the page: it loads nothing, and connects to its own server alone. Its script and its style are part of
+    /// it; names of bodies are data that cannot end the element they are in.
+    fn content_policy(&self) -> String {
+        let port = self.port;
+        format!(
+            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
+             connect-src ws://127.0.0.1:{port} ws://localhost:{port}; base-uri 'none'; form-action 'none'; \
+             frame-ancestors 'none'"
+        )
+    }
+}
 
 /// Refusal of a request: HTTP status and message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +51,9 @@ impl Refusal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) path: String,
+    /// Token of the query.
+    token: Option<String>,
+    cookies: Vec<String>,
     host: Vec<String>,
     origin: Vec<String>,
     upgrade: bool,
@@ -36,11 +64,16 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Reads the head of a request.
-    pub(super) fn read(stream: &mut TcpStream) -> io::Result<Result<Self, Refusal>> {
+    /// Reads the head of a request, which must be complete by the deadline.
+    pub(super) fn read(stream: &mut TcpStream, deadline: Instant) -> io::Result<Result<Self, Refusal>> {
         let mut bytes = Vec::new();
         let mut chunk = [0; 2048];
         loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            stream.set_read_timeout(Some(left))?;
             let n = stream.read(&mut chunk)?;
             if n == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -72,8 +105,11 @@ impl Request {
             named.map(|h| String::from_utf8_lossy(h.value).trim().to_string()).collect()
         };
         let target = parsed.path.unwrap_or("/");
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
         Ok(Some(Self {
-            path: target.split('?').next().unwrap_or("/").to_string(),
+            path: path.to_string(),
+            token: query.split('&').find_map(|pair| pair.strip_prefix("token=")).map(str::to_string),
+            cookies: all("cookie"),
             host: all("host"),
             origin: all("origin"),
             upgrade: all("upgrade").iter().any(|value| value.eq_ignore_ascii_case("websocket")),
@@ -83,8 +119,10 @@ impl Request {
         }))
     }
 
-    /// Checks that the request was sent to this machine by its own name, and not by the page of another site.
-    pub(super) fn check(&self, port: u16) -> Result<(), Refusal> {
+    /// Checks that the request was sent to this machine by its own name, not by the page of another site, and that it
+    /// carries the token.
+    pub(super) fn check(&self, security: &PageSecurity) -> Result<(), Refusal> {
+        let port = security.port;
         let own = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
         let here = |host: &str| own.iter().any(|name| name.eq_ignore_ascii_case(host));
         if self.host.len() != 1 || !here(&self.host[0]) {
@@ -93,6 +131,13 @@ impl Request {
         let ours = |origin: &String| origin.strip_prefix("http://").is_some_and(here);
         if !self.origin.iter().all(ours) {
             return Err(Refusal::new(403, "requests of other sites are refused"));
+        }
+        let cookie = format!("{}={}", security.cookie(), security.token);
+        let in_cookie = || self.cookies.iter().flat_map(|all| all.split(';')).any(|one| one.trim() == cookie);
+        if self.token.as_ref() != Some(&security.token) && !in_cookie() {
+            let message =
+                "the token is missing or wrong; open the whole address that `stiction view` has printed";
+            return Err(Refusal::new(403, message));
         }
         Ok(())
     }
@@ -116,6 +161,7 @@ fn reason(status: u16) -> &'static str {
         405 => "Method Not Allowed",
         426 => "Upgrade Required",
         431 => "Request Header Fields Too Large",
+        503 => "Service Unavailable",
         _ => "Internal Server Error",
     }
 }
@@ -123,7 +169,11 @@ fn reason(status: u16) -> &'static str {
 /// Number of bytes of a refused request that are still read [bytes], so that its sender receives the reply.
 const MAX_DRAINED_BYTES: u64 = 1 << 20;
 
+/// Time limit for the rest of a refused request.
+const DRAIN_TIME: Duration = Duration::from_secs(1);
+
 pub(super) fn refuse(stream: &mut TcpStream, Refusal { status, message }: Refusal) -> io::Result<()> {
+    stream.set_read_timeout(Some(DRAIN_TIME))?;
     let reason = reason(status);
     let length = message.len() + 1;
     let answer = format!(
@@ -135,9 +185,11 @@ pub(super) fn refuse(stream: &mut TcpStream, Refusal { status, message }: Refusa
     io::copy(&mut stream.take(MAX_DRAINED_BYTES), &mut io::sink()).map(|_| ())
 }
 
-pub(super) fn page(stream: &mut TcpStream, page: &str) -> io::Result<()> {
+pub(super) fn page(stream: &mut TcpStream, page: &str, security: &PageSecurity) -> io::Result<()> {
+    let (policy, cookie, token) = (security.content_policy(), security.cookie(), &security.token);
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+         Content-Security-Policy: {policy}\r\nSet-Cookie: {cookie}={token}; HttpOnly; SameSite=Strict; Path=/\r\n\
          X-Frame-Options: DENY\r\nCross-Origin-Resource-Policy: same-origin\r\nX-Content-Type-Options: nosniff\r\n\
          Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n",
         page.len()
@@ -162,11 +214,32 @@ mod tests {
         Request::parse(head.replace('\n', "\r\n").as_bytes()).unwrap().unwrap()
     }
 
+    fn security() -> PageSecurity {
+        PageSecurity { port: 8000, token: "4711".to_string() }
+    }
+
+    #[test]
+    fn a_request_needs_the_token_or_the_cookie() {
+        let ask = |target: &str, header: &str| {
+            let head = format!("GET {target} HTTP/1.1\nHost: 127.0.0.1:8000\n{header}\n");
+            request(&head).check(&security()).is_ok()
+        };
+        assert!(ask("/?token=4711", ""));
+        assert!(ask("/live?a=b&token=4711", ""));
+        assert!(ask("/live", "Cookie: other=1; stiction-8000=4711\n"));
+        assert!(!ask("/", ""));
+        assert!(!ask("/?token=471", ""));
+        assert!(!ask("/?token=47110", ""));
+        assert!(!ask("/?token=", ""));
+        assert!(!ask("/live", "Cookie: stiction-8001=4711\n"));
+    }
+
     #[test]
     fn other_names_and_origins_are_refused() {
         let ask = |host: &str, origin: &str| {
             let origin = if origin.is_empty() { String::new() } else { format!("Origin: {origin}\n") };
-            request(&format!("GET /live HTTP/1.1\nHost: {host}\n{origin}\n")).check(8000).is_ok()
+            let head = format!("GET /live?token=4711 HTTP/1.1\nHost: {host}\n{origin}\n");
+            request(&head).check(&security()).is_ok()
         };
         assert!(ask("127.0.0.1:8000", ""));
         assert!(ask("localhost:8000", "http://localhost:8000"));
@@ -178,7 +251,7 @@ mod tests {
         assert!(!ask("127.0.0.1:8000", "https://127.0.0.1:8000"));
         assert!(!ask("127.0.0.1:8000", "null"));
         let none = request("GET / HTTP/1.1\nX: y\n\n");
-        assert!(none.check(8000).is_err(), "a request without a host");
+        assert!(none.check(&security()).is_err(), "a request without a host");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::{AssembledProblem, ContactImpulse, RowLocation, dot, turning_axes};
 use crate::report::{ContactReport, JointReport};
 use crate::state::{ContactMemory, Memory, SolverMemory};
 use crate::system::ContactRow;
-use stiction_lcp::Contact;
+use stiction_lcp::{Contact, Row};
 
 impl From<&ContactReport> for ContactMemory {
     fn from(report: &ContactReport) -> Self {
@@ -47,8 +47,32 @@ impl ContactMemory {
 impl AssembledProblem<'_> {
     /// Warm start: impulses of the last step as unknowns of this one; zero for new rows.
     pub(crate) fn warm_start(&self, contacts: &[ContactRow], memory: &Memory, z: &mut Vec<f64>) {
-        let remembered = (&memory.contacts[..], &memory.joints[..]);
-        self.reduced_warm_start(contacts, &ImpliedContacts { rows: &[], proof: &|_| &[] }, remembered, z);
+        self.impulses_of(contacts, (&memory.contacts, &memory.joints), z);
+    }
+
+    /// Impulses of another step as unknowns of this problem; zero for new rows.
+    pub(crate) fn impulses_of(
+        &self,
+        contacts: &[ContactRow],
+        others: (&[ContactMemory], &[f64]),
+        z: &mut Vec<f64>,
+    ) {
+        self.reduced_warm_start(contacts, &ImpliedContacts { rows: &[], proof: &|_| &[] }, others, z);
+    }
+
+    /// Calls `visit` with the place, the row and the impulse of every row.
+    pub(crate) fn for_each_impulse(&self, z: &[f64], mut visit: impl FnMut(RowLocation, &Row, f64)) {
+        for (i, (joint, &p)) in self.problem.joints.iter().zip(z).enumerate() {
+            visit(RowLocation::Joint(i), &joint.row.row, p);
+        }
+        for (i, contact) in self.problem.contacts.iter().enumerate() {
+            let own = &z[self.unknowns(i)];
+            let (normal, friction) = own.split_at(usize::from(contact.normal.is_some()));
+            let place = RowLocation::Contact(i);
+            contact.normal.iter().zip(normal).for_each(|(row, &p)| visit(place, &row.row, p));
+            let tangents = contact.tangents.iter().zip(contact.tangent_impulse(friction));
+            tangents.for_each(|(row, p)| visit(place, &row.row, p));
+        }
     }
 
     /// Warm start of a problem without its `implied` contacts: their impulses go to the contacts that imply them, and

@@ -22,14 +22,14 @@ pub(crate) struct RowSolution<'a> {
 
 /// Impulses of a contact along its rows [N s].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ContactImpulse {
-    pub(super) normal: f64,
+pub(crate) struct ContactImpulse {
+    pub(crate) normal: f64,
     /// Along both tangents.
-    pub(super) friction: [f64; 2],
+    pub(crate) friction: [f64; 2],
     /// Of the spin row; 0 without one.
-    pub(super) spin: f64,
+    pub(crate) spin: f64,
     /// Of the rolling rows.
-    pub(super) rolling: Option<[f64; 3]>,
+    pub(crate) rolling: Option<[f64; 3]>,
 }
 
 impl RowSolution<'_> {
@@ -87,7 +87,7 @@ impl AssembledProblem<'_> {
     }
 
     /// Impulses of contact `k` of the model.
-    pub(super) fn contact_impulse(&self, k: usize, z: &[f64]) -> ContactImpulse {
+    pub(crate) fn contact_impulse(&self, k: usize, z: &[f64]) -> ContactImpulse {
         let i = self.rows.first_contact + k;
         let own = &z[self.unknowns(i)];
         let [x, y, spin] = self.problem.contacts[i].tangent_impulse(&own[1..]);
@@ -96,7 +96,7 @@ impl AssembledProblem<'_> {
     }
 
     /// Impulse of a joint row.
-    pub(super) fn joint_impulse(&self, location: RowLocation, z: &[f64]) -> f64 {
+    pub(crate) fn joint_impulse(&self, location: RowLocation, z: &[f64]) -> f64 {
         match location {
             RowLocation::Joint(i) => z[i],
             RowLocation::Contact(i) => {

@@ -7,8 +7,8 @@ use crate::jacobian::point_force::ForcePoint;
 use crate::material::Depth;
 use crate::system::ContactRow;
 use crate::world::{
-    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointLayout, JointRowWriter, Layout, PlacedPair,
-    Placement, ShapeLayout, SpeedRow, Twist, World, Wrench,
+    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointCoordinate, JointLayout, JointRowWriter,
+    Layout, Motor, PlacedPair, Placement, ShapeLayout, SpeedRow, Twist, World, Wrench,
 };
 use nalgebra::{Isometry2, Matrix3, Matrix6, Point2, UnitComplex, Vector2, Vector3};
 use stiction_geometry::NoGap;
@@ -59,6 +59,10 @@ impl Formulas for Planar {
         angular[0] += h * v[0];
     }
 
+    fn end_step_angular(angular: &mut [f64], v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
+        angular[0] += h * (0.5 * (v[0] + end[0]) + shift[0]);
+    }
+
     fn angular_rates(_: &[f64], v: &[f64], out: &mut Vec<f64>) {
         out.push(v[0]);
     }
@@ -82,12 +86,13 @@ impl Formulas for Planar {
 
     fn extent(shape: &Shape, pose: &Isometry2<f64>, from: &Point2<f64>) -> f64 {
         let to = |p: &Point2<f64>| (pose * p - from).norm();
-        match shape {
+        let (core, rounding) = shape.core();
+        match core {
             Shape::Capsule { half_length: l, radius } => {
                 to(&Point2::new(-l, 0.0)).max(to(&Point2::new(*l, 0.0))) + radius
             }
-            Shape::Polygon(polygon) => polygon.vertices().iter().map(to).fold(0.0, f64::max),
-            Shape::Disk { .. } | Shape::Ellipse { .. } | Shape::HalfPlane => {
+            Shape::Polygon(polygon) => polygon.vertices().iter().map(to).fold(0.0, f64::max) + rounding,
+            Shape::Disk { .. } | Shape::Ellipse { .. } | Shape::Rounded { .. } | Shape::HalfPlane => {
                 to(&Point2::origin()) + size(shape)
             }
         }
@@ -126,21 +131,34 @@ impl Formulas for Planar {
         relative_speed(a, b, direction)
     }
 
-    fn joint_frames(joint: &Joint<Self>, bodies: [&BodyLayout<Self>; 2]) -> joint_rows::JointFrames {
-        joint_rows::JointFrames::new(joint, bodies)
+    fn joint_frames(
+        joint: &Joint<Self>,
+        bodies: [&BodyLayout<Self>; 2],
+        poses: [&Isometry2<f64>; 2],
+    ) -> joint_rows::JointFrames {
+        joint_rows::JointFrames::new(joint, bodies, poses)
+    }
+
+    fn keep_turns(frames: &mut joint_rows::JointFrames, before: &joint_rows::JointFrames) {
+        frames.keep_turns(before);
     }
 
     fn joint_rows(
         joint: &JointLayout<Self>,
         bodies: [&Placement<Self>; 2],
         twists: Option<[Twist<Self>; 2]>,
+        motor: Option<Motor>,
         out: &mut JointRowWriter,
     ) {
-        joint_rows::rows(joint, bodies, twists, out);
+        joint_rows::rows(joint, bodies, twists, motor, out);
     }
 
-    fn joint_coordinate(joint: &JointLayout<Self>, bodies: [&Placement<Self>; 2]) -> Option<f64> {
+    fn joint_coordinate(joint: &JointLayout<Self>, bodies: [&Placement<Self>; 2]) -> Option<JointCoordinate> {
         joint_rows::coordinate(joint, bodies)
+    }
+
+    fn term_wrench(_: &Placement<Self>, term: &[f64; 6]) -> Wrench<Self> {
+        Wrench { force: Vector2::new(term[0], term[1]), torque: term[2] }
     }
 
     fn add_wrench(body: &Placement<Self>, at: &Point2<f64>, wrench: &Wrench<Self>, k: &mut [f64]) {
@@ -232,6 +250,14 @@ impl Formulas for Planar {
         let mut basis = facets.map(|[f, g, h, _]| [f, g, h].into()).unwrap_or_default();
         gaps_from(a, pose_a, b, pose_b, max_gap, &mut basis, out)?;
         Ok(basis.names().map(|[f, g, h]| [f, g, h, 0]))
+    }
+
+    fn point_shape() -> Shape {
+        Shape::Disk { radius: 0.0 }
+    }
+
+    fn witnesses(gap: &Gap) -> ([Point2<f64>; 2], Vector2<f64>) {
+        ([gap.on_a, gap.on_b], gap.normal)
     }
 
     fn gap(gap: &Gap) -> (f64, u32) {

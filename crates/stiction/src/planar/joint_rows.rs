@@ -5,8 +5,8 @@ use super::joint::JointKind;
 use super::placement::{relative_speed, relative_turn};
 use super::{Joint, Planar, Twist};
 use crate::system::RowKind;
-use crate::world::{BodyLayout, JointLayout, JointRowWriter, Motor, Placement, SpeedRow};
-use nalgebra::{Point2, Vector2};
+use crate::world::{BodyLayout, JointCoordinate, JointLayout, JointRowWriter, Motor, Placement, SpeedRow};
+use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::TAU;
 
 /// Frames of a planar joint in its bodies.
@@ -16,13 +16,27 @@ pub struct JointFrames {
     anchors: [Vector2<f64>; 2],
     /// Angles of the frames in the bodies [rad].
     angles: [f64; 2],
+    /// Angle from which the joint coordinate counts [rad]: whole turns, so that it starts between −π and π. `None` with
+    /// a kinematic body, whose angle does not count turns.
+    turns: Option<f64>,
 }
 
 impl JointFrames {
-    pub(super) fn new(joint: &Joint, bodies: [&BodyLayout<Planar>; 2]) -> Self {
+    pub(super) fn new(joint: &Joint, bodies: [&BodyLayout<Planar>; 2], poses: [&Isometry2<f64>; 2]) -> Self {
         let frames = [joint.frame_a, joint.frame_b];
         let anchor = |i: usize| frames[i].translation.vector - bodies[i].centre.coords;
-        Self { anchors: [anchor(0), anchor(1)], angles: frames.map(|f| f.rotation.angle()) }
+        let angles = frames.map(|f| f.rotation.angle());
+        let [a, b] = poses.map(|pose| pose.rotation.angle());
+        let counts = bodies.iter().all(|body| !body.is_kinematic());
+        let turns = counts.then(|| whole_turns(b + angles[1] - a - angles[0]));
+        Self { anchors: [anchor(0), anchor(1)], angles, turns }
+    }
+
+    /// Takes the turns from which the coordinate counts from the frames before an edit.
+    pub(super) fn keep_turns(&mut self, before: &Self) {
+        if self.turns.is_some() {
+            self.turns = before.turns.or(self.turns);
+        }
     }
 
     /// Origins of the frames in the world [m].
@@ -32,8 +46,19 @@ impl JointFrames {
 
     /// Angle from frame a to frame b, between −π and π [rad].
     fn angle(&self, bodies: [&Placement<Planar>; 2]) -> f64 {
+        let angle = self.total_angle(bodies);
+        angle - whole_turns(angle)
+    }
+
+    /// Angle from frame a to frame b [rad], which counts turns unless a body is kinematic.
+    fn counted_angle(&self, bodies: [&Placement<Planar>; 2]) -> f64 {
+        let angle = self.total_angle(bodies);
+        angle - self.turns.unwrap_or_else(|| whole_turns(angle))
+    }
+
+    fn total_angle(&self, bodies: [&Placement<Planar>; 2]) -> f64 {
         let [a, b] = bodies.map(|body| body.frame.angle);
-        wrapped(b + self.angles[1] - a - self.angles[0])
+        b + self.angles[1] - a - self.angles[0]
     }
 
     /// Axes of frame a in the world: along x and along y.
@@ -41,17 +66,6 @@ impl JointFrames {
         let (sin, cos) = (a.frame.angle + self.angles[0]).sin_cos();
         [Vector2::new(cos, sin), Vector2::new(-sin, cos)]
     }
-}
-
-/// Joint coordinate and its row.
-struct Coordinate {
-    /// Value [rad; m].
-    value: f64,
-    /// Metres of the row per unit of the coordinate [m/rad; 1].
-    scale: f64,
-    row: SpeedRow,
-    /// Change of the speed of the row at constant velocities [m/s²].
-    rate: f64,
 }
 
 /// Motion of the frames of a joint against each other at constant velocities of its bodies.
@@ -98,6 +112,7 @@ pub(super) fn rows(
     layout: &JointLayout<Planar>,
     bodies: [&Placement<Planar>; 2],
     twists: Option<[Twist; 2]>,
+    motor: Option<Motor>,
     out: &mut JointRowWriter,
 ) {
     let JointLayout { id, joint, frames, length, .. } = layout;
@@ -114,7 +129,7 @@ pub(super) fn rows(
     let rigid = RowKind::Rigid(joint.compliance);
     let angle = frames.angle(bodies);
     let turning = || relative_turn(a, b, *length);
-    let coordinate = match joint.kind {
+    match joint.kind {
         JointKind::Revolute | JointKind::Fixed => {
             for axis in [Vector2::x(), Vector2::y()] {
                 let row = relative_speed((a, &p), (b, &q), &axis);
@@ -122,45 +137,65 @@ pub(super) fn rows(
             }
             if joint.kind == JointKind::Fixed {
                 push(turning(), length * angle, rigid, 0.0);
-                None
-            } else {
-                Some(Coordinate { value: angle, scale: *length, row: turning(), rate: 0.0 })
             }
         }
         JointKind::Prismatic => {
             // the axes turn with a: its material point at the other origin goes along
-            let row = |axis: &Vector2<f64>| relative_speed((a, &q), (b, &q), axis);
-            let [along, across] = frames.axes(a);
-            push(row(&across), across.dot(&d), rigid, motion.along_turning(&across, &d));
+            let [_, across] = frames.axes(a);
+            let row = relative_speed((a, &q), (b, &q), &across);
+            push(row, across.dot(&d), rigid, motion.along_turning(&across, &d));
             push(turning(), length * angle, rigid, 0.0);
-            let rate = motion.along_turning(&along, &d);
-            Some(Coordinate { value: along.dot(&d), scale: 1.0, row: row(&along), rate })
         }
-        JointKind::Distance(length) => {
+        JointKind::Distance(_) => {}
+    }
+    let Some(coordinate) = coordinate_at(layout, bodies, [p, q], &motion) else { return };
+    match joint.kind {
+        JointKind::Distance(length) if joint.limits.is_none() => {
+            push(coordinate.row, coordinate.value - length, rigid, coordinate.rate);
+        }
+        _ => coordinate_rows(joint, motor, &coordinate, &mut push),
+    }
+}
+
+/// Joint coordinate with its row, from the origins of the frames and their motion.
+fn coordinate_at(
+    layout: &JointLayout<Planar>,
+    [a, b]: [&Placement<Planar>; 2],
+    [p, q]: [Point2<f64>; 2],
+    motion: &RelativeMotion,
+) -> Option<JointCoordinate> {
+    let (frames, d) = (&layout.frames, q - p);
+    match layout.joint.kind {
+        JointKind::Revolute => {
+            let (value, scale) = (frames.counted_angle([a, b]), layout.length);
+            Some(JointCoordinate { value, scale, row: relative_turn(a, b, scale), rate: 0.0 })
+        }
+        JointKind::Prismatic => {
+            let [along, _] = frames.axes(a);
+            let row = relative_speed((a, &q), (b, &q), &along);
+            let rate = motion.along_turning(&along, &d);
+            Some(JointCoordinate { value: along.dot(&d), scale: 1.0, row, rate })
+        }
+        JointKind::Fixed => None,
+        JointKind::Distance(_) => {
             let value = d.norm();
             // coincident points are parted upwards: any direction will do
             let along = if value > MIN_NORMALIZABLE { d / value } else { Vector2::y() };
             let row = relative_speed((a, &p), (b, &q), &along);
-            let rate = motion.along_itself(&along, value);
-            if joint.limits.is_some() {
-                Some(Coordinate { value, scale: 1.0, row, rate })
-            } else {
-                push(row, value - length, rigid, rate);
-                None
-            }
+            Some(JointCoordinate { value, scale: 1.0, row, rate: motion.along_itself(&along, value) })
         }
-    };
-    if let Some(coordinate) = coordinate {
-        coordinate_rows(joint, &coordinate, &mut push);
     }
 }
 
 /// Rows of the joint coordinate: limits, motor, dry friction.
-fn coordinate_rows(joint: &Joint, c: &Coordinate, push: &mut impl FnMut(SpeedRow, f64, RowKind, f64)) {
+fn coordinate_rows(
+    joint: &Joint,
+    motor: Option<Motor>,
+    c: &JointCoordinate,
+    push: &mut impl FnMut(SpeedRow, f64, RowKind, f64),
+) {
     if let Some([lower, upper]) = joint.limits {
-        // a length is never negative, and its row has no direction at 0
-        let needless = matches!(joint.kind, JointKind::Distance(_)) && lower <= 0.0;
-        if lower.is_finite() && !needless {
+        if joint.has_lower_limit() {
             push(c.row.clone(), c.scale * (c.value - lower), RowKind::Limit, c.rate);
         }
         if upper.is_finite() {
@@ -168,31 +203,28 @@ fn coordinate_rows(joint: &Joint, c: &Coordinate, push: &mut impl FnMut(SpeedRow
         }
     }
     let drive = |speed: f64, force: f64| RowKind::Drive { speed: c.scale * speed, force: force / c.scale };
-    match joint.motor {
+    match motor {
         Some(Motor::Velocity { speed, force }) => push(c.row.clone(), 0.0, drive(speed, force), c.rate),
         Some(Motor::Position { target, gain, force }) => {
             push(c.row.clone(), 0.0, drive(gain * (target - c.value), force), c.rate);
         }
-        None => {}
+        // forces, not rows
+        Some(Motor::Torque { .. } | Motor::Servo { .. }) | None => {}
     }
     if joint.friction > 0.0 {
         push(c.row.clone(), 0.0, drive(0.0, joint.friction), c.rate);
     }
 }
 
-/// Joint coordinate [rad; m]: see [`JointKind`].
-pub(super) fn coordinate(layout: &JointLayout<Planar>, bodies: [&Placement<Planar>; 2]) -> Option<f64> {
-    let JointLayout { joint, frames, .. } = layout;
-    let [p, q] = frames.origins(bodies);
-    match joint.kind {
-        JointKind::Revolute => Some(frames.angle(bodies)),
-        JointKind::Prismatic => Some(frames.axes(bodies[0])[0].dot(&(q - p))),
-        JointKind::Fixed => None,
-        JointKind::Distance(_) => Some((q - p).norm()),
-    }
+/// Joint coordinate with its row: see [`JointKind`].
+pub(super) fn coordinate(
+    layout: &JointLayout<Planar>,
+    bodies: [&Placement<Planar>; 2],
+) -> Option<JointCoordinate> {
+    coordinate_at(layout, bodies, layout.frames.origins(bodies), &RelativeMotion::default())
 }
 
-/// Angle between −π and π that turns as far.
-fn wrapped(angle: f64) -> f64 {
-    angle - TAU * (angle / TAU).round()
+/// Whole turns nearest to an angle [rad].
+fn whole_turns(angle: f64) -> f64 {
+    TAU * (angle / TAU).round()
 }

@@ -1,7 +1,7 @@
 //! Evidence of a step: the data beyond its report with which a verifier checks it without solving.
 
 use super::StepReport;
-use crate::state::{ActiveConstraint, SolverMemory};
+use crate::state::{ActiveConstraint, SolverMemory, State};
 use crate::system::{ConstraintId, ContactId};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,10 @@ pub struct Evidence {
 /// Pass of post-stabilization.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StabilizationPass {
-    /// Contacts that were rows, in their order.
+    /// Contacts that were held from both sides, whose rows follow those of the joints.
+    #[serde(default)]
+    pub held: Vec<ContactId>,
+    /// Contacts that were unilateral rows, in their order.
     pub contacts: Vec<ContactId>,
     /// λ of every row, joints first: dp = M⁻¹Jᵀλ [kg m].
     pub impulses: Vec<f64>,
@@ -133,11 +136,47 @@ pub enum SubstepRecord {
     FirstOrderStep {
         /// Size [s].
         size: f64,
-        /// Error estimate: the largest difference between one step and two of half the size [m, rad, m/s, rad/s].
+        /// Error estimate: the last difference of the extrapolation, or the positions that an event within may change
+        /// [m, rad, m/s, rad/s].
         error: f64,
-        /// One step, and two of half the size.
+        /// Substeps: one of the whole size, two of half of it, and so on.
         solves: Vec<FirstOrderSolve>,
     },
+    /// Window of time in which islands move by themselves.
+    Islands {
+        /// Size [s].
+        size: f64,
+        /// Islands: each moving body is in one.
+        islands: Vec<IslandRecord>,
+    },
+    /// Projection of the state onto joints and active constraints at the end of a step: of positions, and of velocities in
+    /// part.
+    StepEnd {
+        /// Active constraints with their friction modes.
+        active: Vec<ActiveConstraint>,
+        /// Displacement of each Newton pass.
+        displacements: Vec<Vec<f64>>,
+        /// Velocity without speeds along the rows that hold.
+        projected: Vec<f64>,
+        /// Part of these speeds that is kept, from 0 to 1.
+        kept: f64,
+    },
+    /// Partial step of a fixed step that was made as halves: such a step has no other records.
+    PartialStep {
+        /// Report, with its evidence.
+        report: Box<StepReport>,
+        /// State after it.
+        state: Box<State>,
+    },
+}
+
+/// Records of an island in a window of time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IslandRecord {
+    /// Moving bodies by their indices, in ascending order.
+    pub bodies: Vec<usize>,
+    /// Records; constraints on joints are numbered by the joint rows of the island.
+    pub records: Vec<SubstepRecord>,
 }
 
 /// Step of the stabilized Euler scheme, with its evidence.
@@ -168,7 +207,27 @@ pub enum IntegrationMethod {
     DormandPrinceEight,
 }
 
+impl SubstepRecord {
+    /// Whole substep of a landing on its interpolant; otherwise the record itself.
+    pub(crate) fn whole(&self) -> &Self {
+        if let Self::Interpolated { whole, .. } = self { whole } else { self }
+    }
+}
+
 impl Evidence {
+    /// Partial steps of a step that was made as halves, with the states after them; empty for all others.
+    pub fn partial_steps(&self) -> impl Iterator<Item = (&StepReport, &State)> {
+        self.substeps.iter().filter_map(|record| match record {
+            SubstepRecord::PartialStep { report, state } => Some((&**report, &**state)),
+            _ => None,
+        })
+    }
+
+    /// Number of halvings of the step.
+    pub fn halvings(&self) -> usize {
+        self.partial_steps().count().saturating_sub(1)
+    }
+
     pub(crate) fn clear(&mut self) {
         self.about.clear();
         self.passes.clear();

@@ -3,10 +3,14 @@
 
 use super::post_stabilize::Stabilizer;
 use super::reported_impulses::ReportedImpulses;
+use super::step_problem::ledger::StepEnergies;
 use super::step_problem::{
     StepInput, StepProblemBuilder, distance, largest, looks_ahead, remaining_correction_time,
 };
-use super::tolerances::{POSITION_ITERATION_LIMIT, POSITION_ITERATION_TOLERANCE, STICK_SPEED};
+use super::tolerances::{
+    ACTUATOR_CHANGE_LIMIT, ACTUATOR_CHANGES_TOGETHER, POSITION_ITERATION_LIMIT, POSITION_ITERATION_TOLERANCE,
+    STICK_SPEED,
+};
 use super::{Level, Scheme};
 use crate::assemble::{self, RowSolution};
 use crate::error::StepError;
@@ -59,6 +63,11 @@ pub(crate) fn step<S: System + ?Sized>(
     // impulses to report
     workspace.choose_impulses(&input, &solution);
 
+    // energies of the ledger
+    let mut energies = StepEnergies::default();
+    energies.kinetic[0] = kinetic(system, state.t, &state.q, &state.v);
+    energies.potential[0] = system.potential(state.t, &state.q);
+
     // state at the end
     workspace.lcp.profile().enter(Phase::Report);
     let mut next = std::mem::take(&mut workspace.next);
@@ -66,13 +75,29 @@ pub(crate) fn step<S: System + ?Sized>(
     next.v.clear();
     next.v.extend_from_slice(solution.velocity());
     next.t = state.t + h;
-    system.advance(&mut next.q, &next.v, h);
     next.memory.h = remaining_correction_time(state, h);
+    report.events.clear();
+    // of schemes of second order
+    next.memory.active.clone_from(&state.memory.active);
+    if scheme.level == Level::Timed {
+        workspace.end_timed(&input, &mut next, report);
+    } else {
+        system.advance(&mut next.q, &next.v, h);
+        next.memory.after_impact = state.memory.after_impact;
+        next.memory.quiet.clear();
+    }
 
     // post-stabilization and report
     report.h = h;
     report.work = work;
+    energies.potential[1] = system.potential(next.t, &next.q);
+    let EulerWorkspace { builder, reported, .. } = &*workspace;
+    let mut ledger = builder.ledger(&input, &reported.z, solution.velocity());
     let finished = finish(system, scheme, &mut next, &solution, workspace, report);
+    energies.kinetic[1] = report.kinetic;
+    energies.potential[2] = report.potential;
+    ledger.close(&energies);
+    report.ledger = Some(ledger);
     workspace.lcp.recycle(solution);
     if finished.is_ok() {
         workspace.builder.cache.forget_stale();
@@ -81,6 +106,30 @@ pub(crate) fn step<S: System + ?Sized>(
     }
     workspace.next = next;
     finished
+}
+
+impl EulerWorkspace {
+    /// End of a timed step: positions, memory and events. Gaps at the end are sought again where they are elsewhere than
+    /// the search for missed contacts had them.
+    fn end_timed<S: System + ?Sized>(
+        &mut self,
+        input: &StepInput<S>,
+        next: &mut State,
+        report: &mut StepReport,
+    ) {
+        let StepInput { system, state, h, .. } = *input;
+        let Self { builder, reported, .. } = self;
+        let shifted = builder.end_timed_step(input, &reported.z, &mut next.q, &mut next.v);
+        builder.remember_impacts(
+            [state.t, h],
+            &reported.z,
+            &state.memory,
+            (&mut next.memory, &mut report.events),
+        );
+        if shifted {
+            builder.search_closed(system, next.t, &next.q);
+        }
+    }
 }
 
 /// Checks the step size, the number of coordinates and velocities, and that all numbers are finite. A body with a
@@ -124,6 +173,7 @@ fn solve_step<S: System + ?Sized>(
     workspace: &mut EulerWorkspace,
 ) -> Result<Solution, StepError> {
     let StepInput { system, scheme, state, .. } = *input;
+    let mut changes = 0;
     loop {
         let EulerWorkspace { builder, lcp, warm_start, reported, monitor, .. } = &mut *workspace;
         monitor.check(state.t)?;
@@ -139,6 +189,14 @@ fn solve_step<S: System + ?Sized>(
         };
         let solution = solution.map_err(|error| builder.unsolved(system, state.t, error))?;
         work.add(solution.work());
+        if builder.set_actuator_sides(input, solution.velocity(), changes >= ACTUATOR_CHANGES_TOGETHER) {
+            changes += 1;
+            if changes > ACTUATOR_CHANGE_LIMIT {
+                return Err(StepError::Actuators { t: state.t, solves: changes });
+            }
+            lcp.recycle(solution);
+            continue;
+        }
         lcp.profile().enter(Phase::Detection);
         if !(looks_ahead(scheme) && builder.add_missed_pairs(input, solution.velocity())) {
             return Ok(solution);
@@ -186,6 +244,12 @@ fn finish<S: System + ?Sized>(
     let answer = RowSolution { z: &reported.z, v: solution.velocity(), stick_speed, determined };
     let assembled = builder.assembled();
     assembled.contact_reports(&builder.contacts, &answer, &mut report.contacts);
+    if scheme.level == Level::Timed {
+        let mut held = std::mem::take(&mut builder.held);
+        builder.held_contacts(&report.contacts, &mut held);
+        builder.held = held;
+    }
+    let assembled = builder.assembled();
     assembled.joint_reports(&builder.joints, &answer, &mut report.joints);
     assemble::remember(&report.contacts, &report.joints, &mut next.memory);
     next.memory.solver.copy_from(&reported.solver);
@@ -193,7 +257,6 @@ fn finish<S: System + ?Sized>(
     (report.work.proven, report.work.limited) = builder.reducer.counts();
     report.certificate.copy_from(&reported.certificate);
     report.stabilization = None;
-    report.events.clear();
     report.impacts.clear();
     report.second_order = None;
     if let Some(evidence) = &mut report.evidence {

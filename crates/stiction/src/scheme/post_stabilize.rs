@@ -5,7 +5,8 @@ use super::Scheme;
 use super::euler::EulerWorkspace;
 use super::step_problem::{StepInput, StepProblemBuilder};
 use super::tolerances::{
-    MAX_DISPLACEMENT, PROJECTION_PASS_LIMIT, REDUCTION_LENGTH, SLACK_MASS, STABILIZATION_TOLERANCE,
+    HOLD_COMPLIANCE, HOLD_PASS_LIMIT, MAX_DISPLACEMENT, PROJECTION_PASS_LIMIT, REDUCTION_LENGTH, SLACK_MASS,
+    STABILIZATION_TOLERANCE,
 };
 use crate::assemble::{self, Offsets};
 use crate::error::{ProjectError, StepError};
@@ -14,7 +15,7 @@ use crate::report::{Evidence, StabilizationPass, StabilizationReport, StepWork};
 use crate::state::State;
 use crate::system::{ContactQuery, ContactRow, JointRow, Moments, RowKind, System};
 use nalgebra::Vector6;
-use stiction_lcp::{Body, Farkas, LcpError, Row, StepProblem};
+use stiction_lcp::{Body, Farkas, LcpError, Row, StepProblem, Term};
 
 /// Post-stabilization of one step.
 pub(crate) struct Stabilizer<'a, S: ?Sized> {
@@ -40,13 +41,19 @@ impl<S: System + ?Sized> Stabilizer<'_, S> {
     ) -> Result<StabilizationReport, StepError> {
         let tolerance = STABILIZATION_TOLERANCE * self.system.size();
         let mut report = StabilizationReport { passes: 0, before, after: before, infeasible: None };
-        while report.after > tolerance && report.passes < self.scheme.passes {
+        let mut held = self.workspace.builder.hold_error();
+        while report.after.max(held) > tolerance && report.passes < self.scheme.passes {
             self.workspace.monitor.check(state.t)?;
             let pass = evidence.as_mut().map(|e| e.add_pass());
             report.infeasible = self.solve_displacement(state, pass)?;
             displace(self.system, state, &self.workspace.displacement);
             report.passes += 1;
-            report.after = self.workspace.builder.infeasibility(self.system, state.t, &state.q);
+            let builder = &mut self.workspace.builder;
+            report.after = builder.infeasibility(self.system, state.t, &state.q);
+            if report.passes == HOLD_PASS_LIMIT {
+                builder.held.clear();
+            }
+            held = builder.hold_error();
         }
         Ok(report)
     }
@@ -77,6 +84,8 @@ impl<S: System + ?Sized> Stabilizer<'_, S> {
         displacement.clear();
         displacement.extend_from_slice(&solution.velocity()[..n]);
         if let Some(pass) = evidence {
+            pass.held.clear();
+            pass.held.extend(builder.held_rows.iter().map(|c| c.id));
             pass.contacts.clear();
             pass.contacts.extend(builder.contacts.iter().map(|c| c.id));
             pass.impulses.clear();
@@ -91,15 +100,29 @@ impl<S: System + ?Sized> Stabilizer<'_, S> {
 /// Projects `state` onto the joints: moves `q` until all joints hold, then changes `v` by as little as possible in the
 /// norm of M so that they keep holding. Returns the largest displacement of a surface [m].
 pub(crate) fn project<S: System + ?Sized>(system: &S, state: &mut State) -> Result<f64, ProjectError> {
+    project_holding(system, state, |_, _| {})
+}
+
+/// Projects `state` onto the joints and onto the rows that `held` appends at a state. These hold positions only.
+pub(crate) fn project_holding<S: System + ?Sized>(
+    system: &S,
+    state: &mut State,
+    held: impl Fn(&State, &mut Vec<JointRow>),
+) -> Result<f64, ProjectError> {
     let scheme = Scheme::default();
     let (mut work, mut workspace) = (StepWork::default(), EulerWorkspace::default());
     // no contact is within this distance
     workspace.builder.max_gap = f64::NEG_INFINITY;
     let (mut moved, mut passes) = (0.0, 0);
     loop {
-        system.joints(state.t, &state.q, &mut workspace.builder.joints);
-        let error = workspace.builder.joints.iter().filter_map(JointRow::violation).fold(0.0, f64::max);
-        let length = system.size().max(state.q.iter().fold(0.0, |m: f64, q| m.max(q.abs())));
+        let StepProblemBuilder { joints, held_joints: rows, .. } = &mut workspace.builder;
+        system.joints(state.t, &state.q, joints);
+        rows.clear();
+        held(state, rows);
+        let error = joints.iter().chain(&*rows).filter_map(JointRow::violation).fold(0.0, f64::max);
+        let length = system
+            .size()
+            .max(state.q[..system.position_count()].iter().fold(0.0, |m: f64, q| m.max(q.abs())));
         if error <= STABILIZATION_TOLERANCE * length {
             break;
         }
@@ -156,32 +179,66 @@ fn set_bodies<S: System + ?Sized>(system: &S, v: &[f64], problem: &mut StepProbl
     }
 }
 
+/// Mobility r M⁻¹ rᵀ of a row over bodies with symmetric masses [1/kg].
+fn mobility(problem: &StepProblem, row: &Row) -> f64 {
+    let Row::Bodies(terms) = row else { return 0.0 };
+    let own = |term: &Term| {
+        let Body { mass, velocities, .. } = &problem.bodies[term.body];
+        (0..*velocities).map(|i| term.j[i] * term.j[i] / mass[(i, i)]).sum::<f64>()
+    };
+    terms.iter().map(own).sum()
+}
+
 /// Builds the problem of a displacement, without the contacts that `reduction` drops:
-/// M dp = Jᵀλ, J_e dp = −g_e, 0 ≤ λ_c ⊥ g_c + J_c dp ≥ 0. CP03 (14)–(15)
+/// M dp = Jᵀλ, J_e dp = −g_e, 0 ≤ λ_c ⊥ g_c + J_c dp ≥ 0. Contacts that hold their position are among the joints.
+/// CP03 (14)–(15)
 pub(crate) fn build_displacement_problem<S: System + ?Sized>(
     input: &StepInput<S>,
     reduction: Reduction,
     builder: &mut StepProblemBuilder,
 ) {
-    let StepInput { system, scheme, state, h } = *input;
+    let StepInput { system, scheme, state, .. } = *input;
     let StepProblemBuilder {
-        problem, layout, joints, contacts, reducer, rows, cache, max_gap, motion, ..
+        problem,
+        layout,
+        joints,
+        held_joints,
+        contacts,
+        reducer,
+        rows,
+        cache,
+        max_gap,
+        motion,
+        held,
+        held_rows,
+        ..
     } = builder;
     system.joints(state.t, &state.q, joints);
     // drives hold no position, and compliant joints give way on purpose
     joints.retain(|j| j.violation().is_some());
+    joints.extend_from_slice(held_joints);
     let query = ContactQuery { motion: motion.as_ref(), ..ContactQuery::within(*max_gap) };
     system.contacts(state.t, &state.q, &query, cache, contacts);
     for contact in &mut *contacts {
         (contact.mu, contact.moments) = (0.0, Moments::none());
     }
+    set_bodies(system, &[], problem);
+    held_rows.clear();
+    contacts.retain(|contact| {
+        let is_held = held.contains(&contact.id);
+        if is_held {
+            held_rows.push(contact.clone());
+        }
+        !is_held
+    });
+    let compliance = |row: &ContactRow| HOLD_COMPLIANCE * mobility(problem, &row.normal);
+    joints.extend(held_rows.iter().map(|row| JointRow::holding(row, compliance(row))));
     let gap = |c: &ContactRow| c.gap;
     reducer.reduce(reduction, contacts, REDUCTION_LENGTH * system.size(), &gap);
-    set_bodies(system, &[], problem);
     // redundant rows disagree by round-off of the positions, which no displacement can correct
     problem.speed_scale = STABILIZATION_TOLERANCE * system.size() / scheme.solver.tolerance;
     let offsets = Offsets { joint: &|j: &JointRow| j.error, contact: &gap, limit: &|j: &JointRow| j.error };
-    assemble::rows(problem, rows, h, joints, contacts, &offsets);
+    assemble::rows(problem, rows, 1.0, joints, contacts, &offsets);
     problem.lay_out(layout);
 }
 

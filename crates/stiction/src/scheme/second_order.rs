@@ -11,6 +11,10 @@ pub struct Trapezoidal {
     pub rows: RowForms,
     /// Configuration at which rows are taken.
     pub middle: Midpoint,
+    /// Axes along which a substep measures angular velocities in space.
+    pub axes: SubstepAxes,
+    /// States that are projected onto joints and active constraints.
+    pub projection: StateProjection,
     /// Events that are located, so that no substep crosses them.
     pub locate: EventLocation,
     /// Landing at a located event.
@@ -34,6 +38,8 @@ impl Default for Trapezoidal {
         Self {
             rows: RowForms::default(),
             middle: Midpoint::Tangent,
+            axes: SubstepAxes::Body,
+            projection: StateProjection::Events,
             locate: EventLocation::Everything,
             landing: EventLanding::Step,
             linearization: Linearization::Exact,
@@ -42,6 +48,13 @@ impl Default for Trapezoidal {
             printed_decompression: false,
             event_limit: 60,
         }
+    }
+}
+
+impl Trapezoidal {
+    /// Settings of [`Scheme::accurate`](super::Scheme::accurate): the default with axes that do not turn with spin.
+    pub fn accurate() -> Self {
+        Self { axes: SubstepAxes::WithoutSpin, ..Self::default() }
     }
 }
 
@@ -101,6 +114,29 @@ pub enum Midpoint {
     Tangent,
     /// q ⊕ (h/2) v. PAGT06 (6.10)
     Ahead,
+}
+
+/// Axes along which a substep measures angular velocities in space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SubstepAxes {
+    /// Axes of each body. Forces that are constant in space turn along them: their relative error is (h ω)²/24. PAGT06
+    Body,
+    /// Axes that do not turn with the spin of a body about an axis of symmetry of its inertia, nor with any rotation where
+    /// its inertia is isotropic: of second order at any spin of spheres and wheels.
+    WithoutSpin,
+}
+
+/// States that are projected onto joints and active constraints: positions, then velocities along the forces that hold
+/// them. Rows at the mean velocity hold velocities, and let positions drift.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StateProjection {
+    /// States at events. PAGT06
+    Events,
+    /// States at events and at the end of each step, so that joints and persistent contacts hold to round-off. Part of a
+    /// joint's reaction is then in the projection: reported joint forces are of first order.
+    Steps,
 }
 
 /// Events that are located within a step.
@@ -174,8 +210,8 @@ impl Accuracy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccurateMethod {
-    /// Explicit method of order eight if the tolerance is at most 1e-7 and forces are not stiff, of order five if it is
-    /// at most 1e-4, else the trapezoidal method.
+    /// Explicit method of order eight if the tolerance is at most 1e-7 or the motion is smooth, else of order five; the
+    /// trapezoidal method where forces are stiff, and at tolerances above 1e-2.
     Automatic,
     /// Trapezoidal method, one step against two of half the size, extrapolated: third order, for stiff forces.
     Trapezoidal,

@@ -3,9 +3,13 @@
 //! builds the problem of a recorded step by the same code.
 
 mod end_gaps;
+pub(crate) mod ledger;
 mod momentum;
 mod names;
 mod offsets;
+pub(crate) mod timed;
+mod timed_end;
+mod timed_momentum;
 
 pub(crate) use offsets::remaining_correction_time;
 
@@ -23,6 +27,7 @@ use nalgebra::Matrix6;
 use offsets::RowOffsets;
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{FrictionLaw, Phase, Profile, StepProblem};
+use timed::TimedRows;
 
 /// Inputs of one step.
 #[derive(Debug)]
@@ -44,10 +49,14 @@ pub(crate) struct StepInput<'a, S: ?Sized> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StepProblemBuilder {
     forces: Forces,
+    /// Side of its limit on which each actuator is: 1, −1, or 0 within it.
+    actuator_sides: Vec<f64>,
     pub(crate) problem: StepProblem,
     /// Indices of the velocities, impulses and rows of `problem`.
     pub(crate) layout: Layout,
     pub(crate) joints: Vec<JointRow>,
+    /// Rows that a projection holds besides the joints; else empty.
+    pub(crate) held_joints: Vec<JointRow>,
     pub(crate) contacts: Vec<ContactRow>,
     pub(crate) reducer: Reducer,
     /// Rows of the model in `problem`.
@@ -75,6 +84,14 @@ pub(crate) struct StepProblemBuilder {
     end: Vec<f64>,
     /// Pairs with contacts that may close beyond the end of a face.
     passing: Vec<PairId>,
+    /// Rows at the start and times of a timed step.
+    pub(crate) timed: TimedRows,
+    /// Searches at the end of the step return open contacts too.
+    seeks_open: bool,
+    /// Contacts that hold their position at the end of a timed step.
+    pub(crate) held: Vec<ContactId>,
+    /// Contacts that the last displacement problem holds as if they were joints.
+    pub(crate) held_rows: Vec<ContactRow>,
 }
 
 /// Impulses and layout of a reduced problem.
@@ -108,6 +125,14 @@ impl Expansion {
         system.advance(&mut self.q, v, *h);
     }
 
+    /// Moves the expansion point to q ⊕ (h/2) v in the middle of the step.
+    fn set_middle<S: System + ?Sized>(&mut self, input: &StepInput<S>) {
+        let StepInput { system, state, h, .. } = input;
+        self.set_start(state);
+        self.t += 0.5 * h;
+        system.advance(&mut self.q, &state.v, 0.5 * h);
+    }
+
     /// Moves the expansion point to the start of the step.
     fn set_start(&mut self, state: &State) {
         self.t = state.t;
@@ -119,21 +144,40 @@ impl Expansion {
 impl StepProblemBuilder {
     /// Begins a step: M̃, b, the speed scale, the search distance and the expansion point.
     pub(crate) fn begin<S: System + ?Sized>(&mut self, input: &StepInput<S>) -> Result<(), StepError> {
-        let StepInput { system, scheme, state, h } = *input;
-        system.forces(state.t, &state.q, &state.v, &mut self.forces);
-        if let Some(i) = self.forces.k.iter().position(|k| !k.is_finite()) {
-            return Err(StepError::NotFinite { t: state.t, what: format!("the force on velocity {i}") });
+        let StepInput { system, scheme, state, .. } = *input;
+        self.actuator_sides.clear();
+        if scheme.level == Level::Timed {
+            self.begin_timed(input)?;
+            if !self.forces.actuators.is_empty() {
+                let what = "torque motors, servos and springs of joints with timed steps";
+                return Err(StepError::Unsupported { t: state.t, what });
+            }
+        } else {
+            self.timed.clear();
+            system.forces(state.t, &state.q, &state.v, &mut self.forces);
+            self.check_forces(system, state.t)?;
+            self.actuator_sides.resize(self.forces.actuators.len(), 0.0);
         }
-        momentum::set_momentum(input, &self.forces, &mut self.problem, &mut self.layout);
+        self.set_motion(input);
+        Ok(())
+    }
+
+    /// Sets M̃ and b with the actuators on their sides, and all that follows from them.
+    fn set_motion<S: System + ?Sized>(&mut self, input: &StepInput<S>) {
+        let StepInput { system, scheme, state, h } = *input;
+        if scheme.level != Level::Timed {
+            let Self { forces, actuator_sides, problem, layout, .. } = self;
+            momentum::set_momentum(input, forces, actuator_sides, problem, layout);
+            self.solve_free_velocity(state);
+        }
         self.problem.law = scheme.friction;
-        self.solve_free_velocity(state);
 
         // speed scale: bodies that move together without gravity close at the round-off of their speed alone, and
         // redundant joints disagree by the round-off of positions over the step
         let before = system.surface_speed(state.t, &state.q, &state.v);
         let fastest = before.max(system.surface_speed(state.t, &state.q, &self.free_velocity));
-        let positions =
-            POSITION_ROUND_OFF * largest(&state.q).max(system.size()) / (h * scheme.solver.tolerance);
+        let positions = POSITION_ROUND_OFF * largest(&state.q[..system.position_count()]).max(system.size())
+            / (h * scheme.solver.tolerance);
         self.problem.speed_scale = (system.gravity() * h).max(SPEED_FLOOR * fastest).max(positions);
 
         // search distance
@@ -150,30 +194,54 @@ impl StepProblemBuilder {
             self.motion = None;
         }
         self.wanted.clear();
+        self.held.clear();
+        self.held_rows.clear();
+        self.seeks_open = scheme.level == Level::Timed;
         self.cache.clone_from(&state.memory.cache);
         match scheme.level {
             Level::Position { .. } => self.expansion.set_end(input, &state.v),
+            Level::Timed => {}
             _ => self.expansion.set_start(state),
         }
-        Ok(())
+    }
+
+    /// Puts actuators on the side of their limits where the velocity at the end of the step has them; the first one alone
+    /// where `one` is set. Returns whether one changed: then the rows must be read again.
+    pub(crate) fn set_actuator_sides<S: System + ?Sized>(
+        &mut self,
+        input: &StepInput<S>,
+        v: &[f64],
+        one: bool,
+    ) -> bool {
+        let mut changed = false;
+        for (actuator, side) in self.forces.actuators.iter().zip(&mut self.actuator_sides) {
+            let now = actuator.at_end(input.h).side(actuator.row.dot(&self.layout.velocity, v), *side);
+            if now != *side && !(one && changed) {
+                (*side, changed) = (now, true);
+            }
+        }
+        if changed {
+            self.set_motion(input);
+        }
+        changed
     }
 
     /// Reads joint and contact rows at the expansion point.
     pub(crate) fn read_rows<S: System + ?Sized>(&mut self, input: &StepInput<S>, profile: &mut Profile) {
         let StepInput { system, scheme, h, .. } = *input;
-        let Expansion { t, q, v } = &self.expansion;
-        profile.enter(Phase::Joints);
-        system.joints(*t, q, &mut self.joints);
-        profile.enter(Phase::Detection);
-        let query = ContactQuery {
-            motion: self.motion.as_ref(),
-            wanted: &self.wanted,
-            ..ContactQuery::within(self.max_gap)
-        };
-        system.contacts(*t, q, &query, &mut self.cache, &mut self.contacts);
-        if v.is_empty() && self.motion.is_some() {
-            self.drop_passing(system, h);
+        if scheme.level == Level::Timed {
+            return self.read_timed_rows(input, profile);
         }
+        let (t, q) = (self.expansion.t, std::mem::take(&mut self.expansion.q));
+        let at_start = self.expansion.v.is_empty();
+        profile.enter(Phase::Joints);
+        system.joints(t, &q, &mut self.joints);
+        profile.enter(Phase::Detection);
+        self.search_rows(system, t, &q);
+        if at_start && self.motion.is_some() {
+            self.drop_passing(system, (t, &q), h);
+        }
+        self.expansion.q = q;
         if scheme.level == Level::Velocity && !looks_ahead(scheme) {
             // with Δ = 0 a limit that is not reached yet would stop the joint where it is
             let max_gap = self.max_gap;
@@ -192,6 +260,29 @@ impl StepProblemBuilder {
                 system.to_start_axes(v, h, &mut row.row);
             }
         }
+    }
+
+    /// Searches for the contacts at (t, q) that may close within the step.
+    fn search_rows<S: System + ?Sized>(&mut self, system: &S, t: f64, q: &[f64]) {
+        let query = ContactQuery {
+            motion: self.motion.as_ref(),
+            wanted: &self.wanted,
+            ..ContactQuery::within(self.max_gap)
+        };
+        system.contacts(t, q, &query, &mut self.cache, &mut self.contacts);
+    }
+
+    /// Error if a force at time `t` is not finite.
+    fn check_forces<S: System + ?Sized>(&self, system: &S, t: f64) -> Result<(), StepError> {
+        if let Some(i) = self.forces.k.iter().position(|k| !k.is_finite()) {
+            return Err(StepError::NotFinite { t, what: format!("the force on velocity {i}") });
+        }
+        if let Some(actuator) = self.forces.actuators.iter().find(|a| !a.is_finite()) {
+            let name = system.joint_name(actuator.joint).unwrap_or_default();
+            let what = format!("the motor or spring of joint {} ({name})", actuator.joint);
+            return Err(StepError::NotFinite { t, what });
+        }
+        Ok(())
     }
 
     /// Assembles the step problem from the rows that were read, without the contacts that `reduction` drops.
@@ -229,6 +320,9 @@ impl StepProblemBuilder {
         let (joint, limit) = (|j: &JointRow| own.joint(j), |j: &JointRow| own.limit(j));
         let offsets = Offsets { joint: &joint, contact: &contact, limit: &limit };
         assemble::rows(problem, rows, input.h, joints, contacts, &offsets);
+        if input.scheme.level == Level::Timed {
+            self.timed.soften(problem, rows);
+        }
         rows.weights(contacts, input.system.size(), weights);
         problem.lay_out(layout);
     }

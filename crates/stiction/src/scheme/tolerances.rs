@@ -15,7 +15,14 @@
 // | `MAX_DISPLACEMENT` | a pass moves no surface by more than this × size | size | 0.2 | 0.05 to 0.5 |
 // | `STABILIZATION_TOLERANCE` | passes end at I(q) ≤ this × size | size | 1e-12 | 1e-14 to 1e-8 |
 // | `PROJECTION_PASS_LIMIT` | passes of a projection onto the joints | count | 50 | 10 to 200 |
+// | `ACTUATOR_CHANGES_TOGETHER` | solves in which all actuators change sides at once | count | 10 | 4 to 50 |
+// | `ACTUATOR_CHANGE_LIMIT` | solves for the sides of actuators | count | 200 | 50 to 1000 |
 // | `SLACK_MASS` | mass of the slack body of an infeasible row | largest mass | 1e4 | 1e3 to 1e5 |
+// | `STIFF_SPRING` | (h² k + h c)/m above this: implicit Euler at time 0 | 1 | 4 | 1 to 4 |
+// | `JOINT_MEMORY` | J (v⁺ + v) − κ J v = 0 with κ = this | 1 | 0.2 | 0.1 to 0.5 |
+// | `PERSISTENT_GAP` | slow contacts with Φ below this × v_min h last | v_min h | 0.25 | 0.1 to 1 |
+// | `HOLD_COMPLIANCE` | compliance of held contacts in a displacement | mobility | 1e-8 | 1e-10 to 1e-6 |
+// | `HOLD_PASS_LIMIT` | passes that hold contacts from both sides | count | 2 | 1 to 4 |
 //
 // "size" is `System::size`, the size of the smallest body [m]; V₀ is
 // `Certificate::speed`. Each constant says what breaks on either side.
@@ -79,3 +86,36 @@ pub(crate) const PROJECTION_PASS_LIMIT: usize = 50;
 /// 1 over this of the displacement, and the next pass closes them. Smaller: rows that could hold are violated more.
 /// Larger (above 1e5): large impulses of contradicting rows cancel to less than the certificate resolves.
 pub(crate) const SLACK_MASS: f64 = 1e4;
+
+/// Stiffness (h² k + h c)/m of a spring or damper above which a timed step takes it at the end of the step. Up to 4 the
+/// trapezoidal rule follows the oscillation, h ω ≤ 2; above, it rings without decay. Smaller: second order is lost where
+/// it is true. Larger: stiff springs ring.
+pub(crate) const STIFF_SPRING: f64 = 4.0;
+
+/// Part κ of the joint speeds at the start that timed rows of joints keep: J_m (v⁺ + v) − κ J v = 0. Speeds along joints
+/// change their sign and shrink by 1 − κ in each step. Smaller (0.05): they are fed faster than they decay, in a chain that
+/// whips or a crank. Larger: the joints lose energy; with 1 the scheme is of first order.
+pub(crate) const JOINT_MEMORY: f64 = 0.2;
+
+/// Gap below which a slow contact lasts, relative to v_min h. Smaller: contacts at rest that post-stabilization left open
+/// are taken for new ones. Larger: bodies are held at a distance for a step.
+pub(crate) const PERSISTENT_GAP: f64 = 0.25;
+
+/// Compliance of contacts that a displacement holds from both sides, relative to their mobility: redundant ones need not
+/// agree. A pass leaves this part of the correction. Smaller: contradicting contacts share huge impulses. Larger: a second
+/// pass is needed.
+pub(crate) const HOLD_COMPLIANCE: f64 = 1e-8;
+
+/// Number of passes that hold contacts from both sides. Contacts that contradict each other stay open after them; the
+/// passes that follow remove penetration alone. Smaller: curved contacts stay open by the curvature of their gaps.
+/// Larger: contradicting contacts cost passes in vain.
+pub(crate) const HOLD_PASS_LIMIT: usize = 2;
+
+/// Number of solves of a step after which actuators change the side of their limits one by one, the first of them first:
+/// rules that change all at once may go round. Range 4 to 50: smaller costs solves where many motors reach their limits
+/// together, larger where they go round.
+pub(crate) const ACTUATOR_CHANGES_TOGETHER: usize = 10;
+
+/// Number of solves of a step for the sides of its actuators. Beyond it the step is an error. Range 50 to 1000: smaller
+/// gives up where many motors change, larger costs time before the error.
+pub(crate) const ACTUATOR_CHANGE_LIMIT: usize = 200;

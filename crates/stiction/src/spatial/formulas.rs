@@ -2,16 +2,16 @@
 
 use super::contact::{FrictionSets, GrainSets};
 use super::placement::{SpatialFrame, matrix, relative_speed, turned};
-use super::{Spatial, check, contact, joint_rows};
+use super::{Spatial, check, contact, joint_rows, turning};
 use crate::error::Mistakes;
 use crate::jacobian::point_force::ForcePoint;
 use crate::material::{Depth, Material};
-use crate::system::ContactRow;
+use crate::system::{ContactRow, FreeTurn};
 use crate::world::{
-    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointLayout, JointRowWriter, Layout, PlacedPair,
-    Placement, ShapeLayout, SpeedRow, Twist, World, Wrench,
+    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointCoordinate, JointLayout, JointRowWriter,
+    Layout, Motor, PlacedPair, Placement, ShapeLayout, SpeedRow, Twist, World, Wrench,
 };
-use nalgebra::{Isometry3, Matrix3, Matrix6, Point3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Matrix6, Point3, Quaternion, UnitQuaternion, Vector3, Vector6};
 use stiction_geometry::NoGap;
 use stiction_geometry::broad::Extent;
 use stiction_geometry::spatial::{Gap, Shape, bounds, gaps_from, has_gap, minkowski_gap, size};
@@ -59,6 +59,34 @@ impl Formulas for Spatial {
     fn advance_angular(angular: &mut [f64], v: &[f64], h: f64) {
         let next = turned(&rotation(angular), &(h * Vector3::new(v[0], v[1], v[2])));
         angular.copy_from_slice(&[next.w, next.i, next.j, next.k]);
+    }
+
+    fn end_step_angular(angular: &mut [f64], v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
+        let vector = Vector3::from_column_slice;
+        let (at_end, turn) = turning::at_end(&vector(v), &vector(end), &vector(shift), h);
+        let next = turned(&rotation(angular), &turn);
+        angular.copy_from_slice(&[next.w, next.i, next.j, next.k]);
+        end.copy_from_slice(at_end.as_slice());
+    }
+
+    fn in_middle_axes(v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
+        let vector = Vector3::from_column_slice;
+        let middle = turning::in_middle(&vector(v), &vector(end), &vector(shift), h);
+        end.copy_from_slice(middle.as_slice());
+    }
+
+    fn free_turn(body: &BodyLayout<Self>, v: &[f64], h: f64) -> Option<FreeTurn> {
+        if !body.freedom.is_rigid() {
+            return None;
+        }
+        let (derivative, turned) = turning::free(&body.inertia, &Vector3::from_column_slice(&v[3..6]), h);
+        let mut mass = body.mass_block();
+        mass.fixed_view_mut::<3, 3>(3, 3).copy_from(&derivative);
+        let mut velocity = Vector6::from_column_slice(v);
+        velocity.fixed_rows_mut::<3>(3).copy_from(&turned);
+        let mut jacobian = Matrix6::zeros();
+        Self::add_gyroscopic_jacobian(body, v, &mut jacobian);
+        Some(FreeTurn { mass, velocity, jacobian })
     }
 
     fn angular_rates(angular: &[f64], v: &[f64], out: &mut Vec<f64>) {
@@ -147,7 +175,11 @@ impl Formulas for Spatial {
         relative_speed(a, b, direction)
     }
 
-    fn joint_frames(joint: &Joint<Self>, _: [&BodyLayout<Self>; 2]) -> [Matrix3<f64>; 2] {
+    fn joint_frames(
+        joint: &Joint<Self>,
+        _: [&BodyLayout<Self>; 2],
+        _: [&Isometry3<f64>; 2],
+    ) -> [Matrix3<f64>; 2] {
         [&joint.frame_a, &joint.frame_b].map(|frame| matrix(&frame.rotation))
     }
 
@@ -155,13 +187,19 @@ impl Formulas for Spatial {
         joint: &JointLayout<Self>,
         bodies: [&Placement<Self>; 2],
         twists: Option<[Twist<Self>; 2]>,
+        motor: Option<Motor>,
         out: &mut JointRowWriter,
     ) {
-        joint_rows::rows(joint, bodies, twists, out);
+        joint_rows::rows(joint, bodies, twists, motor, out);
     }
 
-    fn joint_coordinate(joint: &JointLayout<Self>, bodies: [&Placement<Self>; 2]) -> Option<f64> {
+    fn joint_coordinate(joint: &JointLayout<Self>, bodies: [&Placement<Self>; 2]) -> Option<JointCoordinate> {
         joint_rows::coordinate(joint, bodies)
+    }
+
+    fn term_wrench(body: &Placement<Self>, term: &[f64; 6]) -> Wrench<Self> {
+        let [x, y, z, a, b, c] = *term;
+        Wrench { force: Vector3::new(x, y, z), torque: body.frame.rotation * Vector3::new(a, b, c) }
     }
 
     fn add_wrench(body: &Placement<Self>, at: &Point3<f64>, wrench: &Wrench<Self>, k: &mut [f64]) {
@@ -247,6 +285,14 @@ impl Formulas for Spatial {
         let mut basis = facets.map(Into::into).unwrap_or_default();
         gaps_from(a, pose_a, b, pose_b, max_gap, &mut basis, out)?;
         Ok(basis.names())
+    }
+
+    fn point_shape() -> Shape {
+        Shape::Sphere { radius: 0.0 }
+    }
+
+    fn witnesses(gap: &Gap) -> ([Point3<f64>; 2], Vector3<f64>) {
+        ([gap.on_a, gap.on_b], gap.normal)
     }
 
     fn gap(gap: &Gap) -> (f64, u32) {

@@ -1,10 +1,10 @@
 //! Rows of spatial joints: each Θ an exact function of the configuration, each row its exact gradient.
 
 use super::joint::JointKind;
-use super::placement::{Gradient, add_terms};
+use super::placement::{Gradient, add_terms, row};
 use super::{Joint, Spatial, Twist};
 use crate::system::RowKind;
-use crate::world::{Freedom, JointLayout, JointRowWriter, Motor, Placement};
+use crate::world::{Freedom, JointCoordinate, JointLayout, JointRowWriter, Motor, Placement};
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 /// s² + c² of the angle about two z axes up to which they count as opposite [1]: there no angle exists. Range 1e-28 to
@@ -133,6 +133,16 @@ impl<'a> Pair<'a> {
         Measure { value: s.atan2(c), of_a: -turn, of_b: turn, rate: f64::NAN }
     }
 
+    /// Joint coordinate, and metres of its row per unit of it: `length` for an angle [m/rad], else 1.
+    fn coordinate(&self, kind: JointKind, length: f64) -> Option<(Measure, f64)> {
+        match kind {
+            JointKind::Revolute => Some((self.angle(), length)),
+            JointKind::Prismatic | JointKind::Cylindrical => Some((self.apart_in_a(&self.frame_a.z), 1.0)),
+            JointKind::Distance(_) => Some((self.distance(), 1.0)),
+            _ => None,
+        }
+    }
+
     /// Distance of the origins; of coincident ones along z of frame a.
     fn distance(&self) -> Measure {
         let d = self.frame_b.origin - self.frame_a.origin;
@@ -153,6 +163,7 @@ pub(super) fn rows(
     layout: &JointLayout<Spatial>,
     bodies: [&Placement<Spatial>; 2],
     twists: Option<[Twist; 2]>,
+    motor: Option<Motor>,
     out: &mut JointRowWriter,
 ) {
     let ([a, b], JointLayout { id, joint, length, .. }) = (bodies, layout);
@@ -200,33 +211,28 @@ pub(super) fn rows(
     }
 
     // joint coordinate, where it is limited, driven or held; [rad] become [m] at the length of the joint
-    let is_free = joint.limits.is_none() && joint.motor.is_none() && !(joint.friction > 0.0);
+    let is_free =
+        joint.limits.is_none() && motor.is_none_or(|motor| motor.is_actuator()) && !(joint.friction > 0.0);
     if is_free && !matches!(joint.kind, JointKind::Distance(_)) {
         return;
     }
-    let (coordinate, unit) = match joint.kind {
-        JointKind::Revolute => (pair.angle().scaled(*length), *length),
-        JointKind::Prismatic | JointKind::Cylindrical => (pair.apart_in_a(&fa.z), 1.0),
-        JointKind::Distance(_) => (pair.distance(), 1.0),
-        _ => return,
-    };
+    let Some((coordinate, unit)) = pair.coordinate(joint.kind, *length) else { return };
+    let coordinate = coordinate.scaled(unit);
     if let (None, JointKind::Distance(distance)) = (joint.limits, joint.kind) {
         return add(&coordinate, distance, 1.0, rigid);
     }
-    coordinate_rows(joint, &coordinate, unit, &mut add);
+    coordinate_rows((joint, motor), &coordinate, unit, &mut add);
 }
 
 /// Rows of the joint coordinate: limits, motor, dry friction.
 fn coordinate_rows(
-    joint: &Joint,
+    (joint, motor): (&Joint, Option<Motor>),
     coordinate: &Measure,
     unit: f64,
     add: &mut impl FnMut(&Measure, f64, f64, RowKind),
 ) {
     if let Some([lower, upper]) = joint.limits {
-        // a length is never negative, and its row has no direction at 0
-        let needless = matches!(joint.kind, JointKind::Distance(_)) && lower <= 0.0;
-        if lower.is_finite() && !needless {
+        if joint.has_lower_limit() {
             add(coordinate, unit * lower, 1.0, RowKind::Limit);
         }
         if upper.is_finite() {
@@ -234,26 +240,27 @@ fn coordinate_rows(
         }
     }
     let drive = |speed: f64, force: f64| RowKind::Drive { speed: unit * speed, force: force / unit };
-    match joint.motor {
+    match motor {
         Some(Motor::Velocity { speed, force }) => add(coordinate, 0.0, 1.0, drive(speed, force)),
         Some(Motor::Position { target, gain, force }) => {
             let speed = gain * (target - coordinate.value / unit);
             add(coordinate, unit * target, 1.0, drive(speed, force));
         }
-        None => {}
+        // forces, not rows
+        Some(Motor::Torque { .. } | Motor::Servo { .. }) | None => {}
     }
     if joint.friction > 0.0 {
         add(coordinate, 0.0, 1.0, drive(0.0, joint.friction));
     }
 }
 
-/// Joint coordinate [rad; m]: see [`JointKind`].
-pub(super) fn coordinate(layout: &JointLayout<Spatial>, bodies: [&Placement<Spatial>; 2]) -> Option<f64> {
-    let pair = Pair::new(layout, bodies, None);
-    match layout.joint.kind {
-        JointKind::Revolute => Some(pair.angle().value),
-        JointKind::Prismatic | JointKind::Cylindrical => Some(pair.apart_in_a(&pair.frame_a.z).value),
-        JointKind::Distance(_) => Some(pair.distance().value),
-        _ => None,
-    }
+/// Joint coordinate with its row: see [`JointKind`].
+pub(super) fn coordinate(
+    layout: &JointLayout<Spatial>,
+    [a, b]: [&Placement<Spatial>; 2],
+) -> Option<JointCoordinate> {
+    let (measure, scale) = Pair::new(layout, [a, b], None).coordinate(layout.joint.kind, layout.length)?;
+    let Measure { of_a, of_b, .. } = measure.scaled(scale);
+    let row = row((a, &of_a), (b, &of_b));
+    Some(JointCoordinate { value: measure.value, scale, row, rate: f64::NAN })
 }

@@ -30,6 +30,7 @@ mod formulas;
 mod joint;
 mod joint_rows;
 mod placement;
+mod turning;
 
 pub use crate::id::{BodyId, ForceId, JointId, ShapeId};
 pub use crate::world::{Law, LawJacobian, Motor};

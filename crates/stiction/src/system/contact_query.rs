@@ -11,6 +11,8 @@ pub struct ContactQuery<'a> {
     pub max_gap: f64,
     /// Extra distance for bodies that move during the step.
     pub motion: Option<&'a MotionBound>,
+    /// Extra distance for each moving body [m], in place of `motion`; empty for none.
+    pub travels: &'a [f64],
     /// Pairs whose contacts are all wanted, at any gap.
     pub wanted: &'a [PairId],
     /// Maximum gap of the contacts that are returned [m]. A model may search farther, as the other fields say, and keep
@@ -21,7 +23,7 @@ pub struct ContactQuery<'a> {
 impl ContactQuery<'_> {
     /// Contacts with a gap of at most `max_gap` [m].
     pub fn within(max_gap: f64) -> Self {
-        Self { max_gap, motion: None, wanted: &[], open: f64::INFINITY }
+        Self { max_gap, motion: None, travels: &[], wanted: &[], open: f64::INFINITY }
     }
 
     /// Query for a model that keeps no results: no farther than `open`.

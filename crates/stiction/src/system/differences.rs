@@ -48,7 +48,7 @@ pub(crate) fn add<S: System + ?Sized>(
 }
 
 /// Index of the first velocity of each body, and the number of velocities.
-pub(super) fn starts<S: System + ?Sized>(system: &S) -> Vec<usize> {
+pub(crate) fn starts<S: System + ?Sized>(system: &S) -> Vec<usize> {
     let mut starts = vec![0];
     starts.extend(system.bodies().iter().scan(0, |at, n| {
         *at += n;

@@ -1,7 +1,7 @@
 //! Rows of a rebuilt step problem: recorded contacts with their impulses, and contacts without rows.
 
 use super::tolerances::{
-    FIGURE_TOLERANCE, FRICTION_COEFFICIENT_FLOOR, MOMENTUM_TOLERANCE, TRANSFER_TOLERANCE,
+    FIGURE_TOLERANCE, FRICTION_COEFFICIENT_FLOOR, MOMENTUM_TOLERANCE, SLOW_SPEED_FACTOR, TRANSFER_TOLERANCE,
 };
 use super::{Check, Verdict};
 use crate::assemble::{dot, turning_axes};
@@ -10,7 +10,7 @@ use crate::scheme::step_problem::{StepProblemBuilder, distance, largest};
 use crate::state::ContactMemory;
 use crate::system::{ContactId, ContactRow};
 use std::collections::BTreeMap;
-use stiction_lcp::{Contact, FrictionLaw, OffsetRow};
+use stiction_lcp::{Contact, FrictionLaw};
 
 /// Contact without rows in the recorded step.
 pub(super) struct UnlistedContact {
@@ -86,19 +86,12 @@ pub(super) fn transferred(builder: &StepProblemBuilder, z: &[f64]) -> Vec<[f64; 
     let assembled = builder.assembled();
     let starts = &builder.layout.velocity;
     let mut momentum = vec![[0.0; 2]; builder.layout.velocities()];
-    let mut add = |row: &OffsetRow, p: f64| {
-        row.row.for_each(starts, |i, x| {
+    assembled.for_each_impulse(z, |_, row, p| {
+        row.for_each(starts, |i, x| {
             momentum[i][0] += p * x;
             momentum[i][1] += (p * x).abs();
         });
-    };
-    builder.problem.joints.iter().zip(z).for_each(|(joint, &p)| add(&joint.row, p));
-    for (i, contact) in builder.problem.contacts.iter().enumerate() {
-        let own = &z[assembled.unknowns(i)];
-        let (normal, friction) = own.split_at(usize::from(contact.normal.is_some()));
-        contact.normal.iter().zip(normal).for_each(|(row, &p)| add(row, p));
-        contact.tangents.iter().zip(contact.tangent_impulse(friction)).for_each(|(row, p)| add(row, p));
-    }
+    });
     momentum
 }
 
@@ -182,6 +175,32 @@ fn compare_moments(
     }
 }
 
+/// Slip speeds between which a closed contact may be said to stick or to slip [m/s]: a scheme reports slip above `part`
+/// of the speed scale `speed`, or above the tolerance of its solve where that is larger. Recorded speeds of the size
+/// `size` have round-off.
+pub(super) fn slow_speeds(part: f64, tolerance: f64, speed: f64, size: f64) -> [f64; 2] {
+    let round_off = FIGURE_TOLERANCE * size;
+    let slip = SLOW_SPEED_FACTOR * part.max(tolerance) * speed + round_off;
+    [part * speed / SLOW_SPEED_FACTOR, slip]
+}
+
+/// Compares the modes of contacts with those at the smallest and the largest speed that may count as slip.
+pub(super) fn compare_modes<'a>(
+    recorded: impl Iterator<Item = &'a ContactReport>,
+    [smallest, largest]: [&[ContactReport]; 2],
+    verdict: &mut Verdict,
+) {
+    for ((recorded, a), b) in recorded.zip(smallest).zip(largest) {
+        let rolling = |report: &ContactReport| report.moment.and_then(|moment| moment.rolling);
+        if recorded.mode != a.mode && recorded.mode != b.mode {
+            verdict.fail(Check::Contact, format!("mode of {}: {:?}", a.id, recorded.mode));
+        }
+        if rolling(recorded) != rolling(a) && rolling(recorded) != rolling(b) {
+            verdict.fail(Check::Contact, format!("mode of rolling of {}", a.id));
+        }
+    }
+}
+
 /// Compares the contacts and joints of a report with the recomputed ones.
 pub(super) fn compare_reports(
     contacts: &[ContactReport],
@@ -210,11 +229,17 @@ pub(super) fn compare_reports(
         differs("point", distance(&own.point, &recorded.point), scales.length);
         differs("normal", distance(&own.normal, &recorded.normal), 1.0);
         differs("friction coefficient", (own.mu - recorded.mu).abs(), own.mu.max(FRICTION_COEFFICIENT_FLOOR));
+        if recorded.moment.is_some() || recorded.determined.is_some() {
+            differs("moment or determined impulse, which this scheme does not have,", f64::NAN, 1.0);
+        }
     }
     for (i, (own, recorded)) in joints.iter().zip(&report.joints).enumerate() {
         let value = (own.impulse - recorded.impulse).abs();
         let place = || format!("impulse of joint row {i}");
         verdict.bound(Check::Joints, value, FIGURE_TOLERANCE * impulse, place);
+        if recorded.determined.is_some() {
+            verdict.fail(Check::Joints, format!("joint row {i} is said to be determined or not"));
+        }
     }
 }
 

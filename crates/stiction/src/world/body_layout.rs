@@ -225,6 +225,19 @@ impl<D: Formulas> BodyLayout<D> {
         }
     }
 
+    /// End of a timed step from `v`: moves `q` by the mean velocity and `shift`, and turns `end` into the axes at the end.
+    pub(crate) fn end_step(&self, q: &mut [f64], v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
+        let own = self.velocities();
+        let (q, v, end, shift) =
+            (&mut q[self.coordinates()], &v[own.clone()], &mut end[own.clone()], &shift[own]);
+        let mean = v.iter().zip(&*end).zip(shift).map(|((v, end), shift)| 0.5 * (v + end) + shift);
+        q.iter_mut().zip(mean).take(D::COUNT).for_each(|(q, mean)| *q += h * mean);
+        if self.freedom.is_rigid() {
+            let n = D::COUNT;
+            D::end_step_angular(&mut q[n..], &v[n..], &mut end[n..], &shift[n..], h);
+        }
+    }
+
     /// dq/dt, appended.
     pub(crate) fn rates(&self, q: &[f64], v: &[f64], out: &mut Vec<f64>) {
         let (q, v) = (&q[self.coordinates()], &v[self.velocities()]);

@@ -1,10 +1,11 @@
 //! Check of a world: all mistakes at once, with names.
 
+use super::actuators::inputs;
 use super::body::{Attached, Mass, Motion, Twist};
 use super::dimension::{Dimension, EuclideanPoint, EuclideanVector, KindOfJoint, MassProperties};
 use super::force::{Force, Wrench};
 use super::formulas::Formulas;
-use super::joint::{Joint, Motor};
+use super::joint::{Joint, JointSpring, Motor};
 use super::layout::Layout;
 use super::search::SearchWorkspace;
 use super::{BodyEntry, World};
@@ -35,9 +36,14 @@ impl<D: Formulas> World<D> {
         }
         D::check_settings(self, &mut found);
         check_names("body", self.bodies.values().map(|entry| entry.body.name.as_str()), &mut found);
-        check_names("joint", self.joints.values().map(|joint| joint.name.as_str()), &mut found);
+        let names = self.joints.values().map(|joint| joint.name.as_str());
+        let names = names.chain(self.couplings().map(|(_, coupling)| coupling.name.as_str()));
+        check_names("joint", names, &mut found);
+        let inputs: Vec<String> = inputs(self).map(|input| input.name).collect();
+        check_names("input", inputs.iter().map(String::as_str), &mut found);
         self.bodies.values().for_each(|entry| self.check_body(entry, &mut found));
         self.joints.values().for_each(|joint| self.check_joint(joint, &mut found));
+        self.check_couplings(&mut found);
         for (id, force) in &self.forces {
             self.check_force(&format!("force {} ({})", id.0, force.kind()), force, &mut found);
         }
@@ -119,14 +125,19 @@ impl<D: Formulas> World<D> {
             if !(length.is_finite() && length > 0.0) {
                 add("distance", format!("{length} m must be finite and > 0"));
             }
-            if joint.limits.is_none() && (joint.motor.is_some() || joint.friction > 0.0) {
+            let acts = joint.motor.is_some() || joint.spring.is_some() || joint.friction > 0.0;
+            if joint.limits.is_none() && acts {
                 add(
                     "distance",
                     "it is held: a motor or dry friction acts on a distance that has limits".into(),
                 );
             }
         }
-        let is_driven = [("limits", joint.limits.is_some()), ("motor", joint.motor.is_some())];
+        let is_driven = [
+            ("limits", joint.limits.is_some()),
+            ("motor", joint.motor.is_some()),
+            ("spring", joint.spring.is_some()),
+        ];
         for (field, _) in is_driven.into_iter().chain([("friction", joint.friction > 0.0)]).filter(|d| d.1) {
             if !kind.has_coordinate() {
                 add(field, format!("a {} joint has no coordinate for it to act on", kind.name()));
@@ -136,18 +147,35 @@ impl<D: Formulas> World<D> {
             // false for NaN too
             if !(lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY) {
                 add("limits", format!("{lower} to {upper} are in the wrong order"));
-            } else if kind.is_angular() && (lower < -PI || upper > PI) {
-                add("limits", format!("{lower} to {upper} must lie within −π and π"));
+            } else if kind.is_angular() && (lower < -PI || upper > PI) && !self.counts_turns(joint) {
+                let what =
+                    "must lie within −π and π: in space and on a kinematic body the angle counts no turns";
+                add("limits", format!("{lower} to {upper} {what}"));
             } else if kind.length().is_some() && upper <= 0.0 {
                 add("limits", format!("the greatest length {upper} m must be > 0"));
             }
         }
         joint.motor.iter().flat_map(motor_mistakes).for_each(|what| add("motor", what));
+        if joint.motor.is_none() && (joint.input.is_some() || joint.command.is_some()) {
+            add("motor", "there is none for an input or a command to act on".into());
+        }
+        if let Some(JointSpring { stiffness, damping, rest }) = joint.spring
+            && !(is_not_negative(stiffness) && is_not_negative(damping) && rest.is_finite())
+        {
+            let what = "stiffness and damping must be finite and not negative, and rest finite";
+            add("spring", format!("{stiffness}, {damping}, {rest}: {what}"));
+        }
         for (field, value) in [("friction", joint.friction), ("compliance", joint.compliance)] {
             if !is_not_negative(value) {
                 add(field, format!("{value} must be finite and not negative"));
             }
         }
+    }
+
+    /// `true` where the angle of a joint counts turns.
+    fn counts_turns(&self, joint: &Joint<D>) -> bool {
+        let is_kinematic = |id| self.body(id).is_some_and(|body| matches!(body.motion, Motion::Kinematic(_)));
+        D::COUNT == 2 && !is_kinematic(joint.a) && !is_kinematic(joint.b)
     }
 
     /// Two bodies that a joint or spring acts between.
@@ -304,6 +332,17 @@ fn check_shape<D: Formulas>(shape: &Attached<D>, place: &str, found: &mut Mistak
 /// Mistakes of a motor.
 fn motor_mistakes(motor: &Motor) -> Vec<String> {
     let numbers = match *motor {
+        Motor::Torque { torque, force } => {
+            vec![("torque", torque, false), ("force", force.min(f64::MAX), true)]
+        }
+        Motor::Servo { target, speed, torque, stiffness, damping, force } => vec![
+            ("target", target, false),
+            ("speed", speed, false),
+            ("torque", torque, false),
+            ("stiffness", stiffness, true),
+            ("damping", damping, true),
+            ("force", force.min(f64::MAX), true),
+        ],
         Motor::Velocity { speed, force } => vec![("speed", speed, false), ("force", force, true)],
         Motor::Position { target, gain, force } => {
             vec![("target", target, false), ("gain", gain, true), ("force", force, true)]

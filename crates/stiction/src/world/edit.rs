@@ -47,7 +47,10 @@ impl<D: Formulas> ModelIn<D> {
         // active constraints may be gone, and joint rows may have other indices
         let memory = Memory { active: None, ..state.memory.clone() };
         let next = State { memory, ..world.state() };
-        Ok((Self::new(world), next, answer))
+        let (mut model, mut next) = (Self::new(world), next);
+        model.layout.keep_turns(&self.layout);
+        model.take_inputs(&mut next, self, state);
+        Ok((model, next, answer))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Forces of a model: generalized force k, rows of springs, potential energy and Jacobian.
 
+use super::actuators;
 use super::body_layout::BodyLayout;
 use super::dimension::{EuclideanPoint, EuclideanVector};
 use super::force::{Force, Wrench};
@@ -27,6 +28,9 @@ pub(super) fn add_all<D: Formulas>(model: &ModelIn<D>, t: f64, q: &[f64], v: &[f
     out.k.clear();
     out.k.resize(starts.last().copied().unwrap_or(0), 0.0);
     out.springs.clear();
+    out.applied.clear();
+    out.applied.resize(out.k.len(), 0.0);
+    actuators::add_all(model, t, q, out);
     for body in model.moving() {
         let weight = model.world.gravity * body.mass;
         let own = &mut out.k[body.velocities()];
@@ -38,10 +42,10 @@ pub(super) fn add_all<D: Formulas>(model: &ModelIn<D>, t: f64, q: &[f64], v: &[f
     for force in model.world.forces.values() {
         match force {
             Force::Constant { body, point, wrench } => {
-                add_wrench(model, (t, q), (*body, *point), wrench, &mut out.k);
+                add_wrench(model, (t, q), (*body, *point), wrench, &mut out.applied);
             }
             Force::Timed { body, point, load } => {
-                add_wrench(model, (t, q), (*body, *point), &load(t), &mut out.k);
+                add_wrench(model, (t, q), (*body, *point), &load(t), &mut out.applied);
             }
             Force::Spring { stiffness, damping, .. } | Force::Rail { stiffness, damping, .. } => {
                 for SpringRow { elongation, row } in spring_rows(model, force, t, q) {
@@ -50,13 +54,16 @@ pub(super) fn add_all<D: Formulas>(model: &ModelIn<D>, t: f64, q: &[f64], v: &[f
                     }
                     let (drift, row) = (row.drift, row.into_row());
                     let speed = row.dot(starts, v) + drift;
-                    row.add_transposed(starts, -stiffness * elongation - damping * speed, &mut out.k);
-                    out.springs.push(Spring { row, stiffness: *stiffness, damping: *damping });
+                    let force = -stiffness * elongation - damping * speed;
+                    row.add_transposed(starts, force, &mut out.k);
+                    let (stiffness, damping) = (*stiffness, *damping);
+                    out.springs.push(Spring { row, stiffness, damping, force, drift });
                 }
             }
-            Force::Custom { law, .. } => law(t, q, v, &mut out.k),
+            Force::Custom { law, .. } => law(t, q, v, &mut out.applied),
         }
     }
+    out.k.iter_mut().zip(&out.applied).for_each(|(k, applied)| *k += applied);
 }
 
 /// Body of a force at an instant.
@@ -121,7 +128,8 @@ fn spring_rows<D: Formulas>(
 /// Potential energy of gravity and springs [J].
 pub(super) fn potential<D: Formulas>(model: &ModelIn<D>, t: f64, q: &[f64]) -> f64 {
     let height = |body: &BodyLayout<D>| model.world.gravity.dot(&body.place(t, q).centre.coordinates());
-    let mut energy = model.moving().map(|body| -body.mass * height(body)).sum::<f64>();
+    let springs = actuators::potential(model, t, q);
+    let mut energy = springs + model.moving().map(|body| -body.mass * height(body)).sum::<f64>();
     for force in model.world.forces.values() {
         if let Force::Spring { stiffness, .. } | Force::Rail { stiffness, .. } = force {
             let rows = spring_rows(model, force, t, q);
@@ -134,7 +142,7 @@ pub(super) fn potential<D: Formulas>(model: &ModelIn<D>, t: f64, q: &[f64]) -> f
 /// `Exact` unless a force of the state comes without its Jacobian.
 pub(super) fn jacobian_kind<D: Formulas>(model: &ModelIn<D>) -> JacobianKind {
     let bare = |force: &Force<D>| matches!(force, Force::Custom { jacobian: None, .. });
-    let differences = model.world.forces.values().any(bare);
+    let differences = model.world.forces.values().any(bare) || actuators::needs_differences(model);
     if differences { JacobianKind::FiniteDifferences } else { JacobianKind::Exact }
 }
 
@@ -155,7 +163,8 @@ pub(super) fn jacobian<D: Formulas>(
     for force in model.world.forces.values() {
         add_jacobian(model, force, (t, q, v), out);
     }
-    if jacobian_kind(model) == JacobianKind::FiniteDifferences {
+    actuators::add_jacobian(model, (t, q, v), out);
+    if model.world.forces.values().any(|force| matches!(force, Force::Custom { jacobian: None, .. })) {
         let total = |q: &[f64], v: &[f64], k: &mut Vec<f64>| {
             k.clear();
             k.resize(v.len(), 0.0);

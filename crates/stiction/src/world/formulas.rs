@@ -8,14 +8,14 @@ use super::body::{Attached, Body, Twist};
 use super::body_layout::BodyLayout;
 use super::dimension::Dimension;
 use super::force::Wrench;
-use super::joint::Joint;
-use super::joint_rows::{JointRowWriter, SpeedRow};
+use super::joint::{Joint, Motor};
+use super::joint_rows::{JointCoordinate, JointRowWriter, SpeedRow};
 use super::layout::{JointLayout, Layout, PlacedPair, ShapeLayout};
 use super::placement::Placement;
 use crate::error::Mistakes;
 use crate::jacobian::point_force::ForcePoint;
 use crate::material::Depth;
-use crate::system::ContactRow;
+use crate::system::{ContactRow, FreeTurn};
 use nalgebra::{Matrix6, Vector3};
 use std::fmt::Debug;
 use stiction_geometry::NoGap;
@@ -67,6 +67,18 @@ pub trait Formulas: Dimension {
 
     /// Angular part of dq/dt, appended.
     fn angular_rates(angular: &[f64], v: &[f64], out: &mut Vec<f64>);
+
+    /// Angular part of a timed step from `v`: turns `angular` by the mean velocity and `shift`, and `end` from the axes at
+    /// the middle of the step into those at its end.
+    fn end_step_angular(angular: &mut [f64], v: &[f64], end: &mut [f64], shift: &[f64], h: f64);
+
+    /// Turns the angular velocity `end` from the axes at the end of a timed step into those at its middle.
+    fn in_middle_axes(_v: &[f64], _end: &mut [f64], _shift: &[f64], _h: f64) {}
+
+    /// Free turning of a rigid body in a timed step; `None` where it has no gyroscopic force.
+    fn free_turn(_body: &BodyLayout<Self>, _v: &[f64], _h: f64) -> Option<FreeTurn> {
+        None
+    }
 
     /// Angular coordinates back on their manifold: quaternions to unit length.
     fn normalize_angular(_angular: &mut [f64]) {}
@@ -124,20 +136,31 @@ pub trait Formulas: Dimension {
         direction: &Self::Vector,
     ) -> SpeedRow;
 
-    /// Frames of a joint in its bodies.
-    fn joint_frames(joint: &Joint<Self>, bodies: [&BodyLayout<Self>; 2]) -> Self::JointFrames;
+    /// Frames of a joint in its bodies, which are at these poses at the start.
+    fn joint_frames(
+        joint: &Joint<Self>,
+        bodies: [&BodyLayout<Self>; 2],
+        poses: [&Self::Isometry; 2],
+    ) -> Self::JointFrames;
 
-    /// Writes the rows of a joint: held motions, lower and upper limit, motor, dry friction. Where the velocities
-    /// of the bodies are given, with the change of the speed of each row.
+    /// Takes the turns from which the angle of a joint counts from its frames before an edit.
+    fn keep_turns(_frames: &mut Self::JointFrames, _before: &Self::JointFrames) {}
+
+    /// Writes the rows of a joint: held motions, lower and upper limit, motor with this command, dry friction. Where the
+    /// velocities of the bodies are given, with the change of the speed of each row.
     fn joint_rows(
         joint: &JointLayout<Self>,
         bodies: [&Placement<Self>; 2],
         twists: Option<[Twist<Self>; 2]>,
+        motor: Option<Motor>,
         out: &mut JointRowWriter,
     );
 
-    /// Joint coordinate [rad; m].
-    fn joint_coordinate(joint: &JointLayout<Self>, bodies: [&Placement<Self>; 2]) -> Option<f64>;
+    /// Joint coordinate with its row; `None` for kinds that have none.
+    fn joint_coordinate(joint: &JointLayout<Self>, bodies: [&Placement<Self>; 2]) -> Option<JointCoordinate>;
+
+    /// Force, and torque about the centre of mass, of a unit impulse along the term of a rigid body.
+    fn term_wrench(body: &Placement<Self>, term: &[f64; 6]) -> Wrench<Self>;
 
     // forces
 
@@ -186,6 +209,12 @@ pub trait Formulas: Dimension {
         facets: Option<[u32; 4]>,
         out: &mut Vec<Self::Gap>,
     ) -> Result<Option<[u32; 4]>, NoGap>;
+
+    /// Point, as a shape at the origin.
+    fn point_shape() -> Self::Shape;
+
+    /// Points of a near point on both shapes [m], and the unit normal from the first to the second.
+    fn witnesses(gap: &Self::Gap) -> ([Self::Point; 2], Self::Vector);
 
     /// Gap [m] and feature number of a near point.
     fn gap(gap: &Self::Gap) -> (f64, u32);

@@ -3,6 +3,8 @@
 use super::World;
 use super::dimension::{Dimension, EuclideanPoint, EuclideanVector, KindOfJoint, RigidPose};
 use crate::id::BodyId;
+use std::fmt;
+use std::sync::Arc;
 
 /// Joint between two bodies. Its rows are speeds [m/s]: angular rows are multiplied by the length of the joint,
 /// [`ModelIn::joint_length`](super::ModelIn::joint_length).
@@ -25,6 +27,13 @@ pub struct Joint<D: Dimension> {
     pub limits: Option<[f64; 2]>,
     /// Motor of the joint coordinate.
     pub motor: Option<Motor>,
+    /// Name of the input of the motor. Without one, torque motors and servos have the name of the joint, and the others
+    /// have no input.
+    pub input: Option<String>,
+    /// Prescribed value of the motor in place of its input: speed, target or torque.
+    pub command: Option<Command>,
+    /// Spring and damper of the joint coordinate.
+    pub spring: Option<JointSpring>,
     /// Dry friction along the joint coordinate: its largest force [N] or torque [N m], ≥ 0.
     pub friction: f64,
     /// Compliance of the rigid rows [m/N], ≥ 0; of angular rows measured at the length of the joint.
@@ -52,6 +61,74 @@ pub enum Motor {
         /// Largest torque or force [N m; N], ≥ 0.
         force: f64,
     },
+    /// Motor that exerts a torque or force.
+    Torque {
+        /// Torque or force along the coordinate [N m; N].
+        torque: f64,
+        /// Largest torque or force [N m; N], ≥ 0; may be infinite.
+        force: f64,
+    },
+    /// Servo: stiffness · (target − coordinate) + damping · (speed − its speed) + torque. Schemes of first order take it at
+    /// the end of the step, so that it is stable with any gains and steps.
+    Servo {
+        /// Target of the coordinate [rad; m].
+        target: f64,
+        /// Speed of the target [rad/s; m/s].
+        speed: f64,
+        /// Torque or force without error [N m; N].
+        torque: f64,
+        /// Stiffness [N m/rad; N/m], ≥ 0.
+        stiffness: f64,
+        /// Damping [N m s/rad; N s/m], ≥ 0.
+        damping: f64,
+        /// Largest torque or force [N m; N], ≥ 0; may be infinite.
+        force: f64,
+    },
+}
+
+impl Motor {
+    /// `true` where it is an applied force, `false` where it is a row with a bounded force.
+    pub(crate) fn is_actuator(&self) -> bool {
+        matches!(self, Self::Torque { .. } | Self::Servo { .. })
+    }
+}
+
+/// Spring and damper of a joint coordinate.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct JointSpring {
+    /// Stiffness [N m/rad; N/m], ≥ 0.
+    pub stiffness: f64,
+    /// Damping [N m s/rad; N s/m], ≥ 0.
+    pub damping: f64,
+    /// Coordinate without force [rad; m].
+    pub rest: f64,
+}
+
+/// Function of time: t [s] to a value and its rate.
+pub type CommandFunction = dyn Fn(f64) -> [f64; 2] + Send + Sync;
+
+/// Prescribed value of a motor as a function of time: t [s] to the value and its rate.
+#[derive(Clone)]
+pub struct Command(pub Arc<CommandFunction>);
+
+impl Command {
+    /// Command from a function of time to the value and its rate.
+    pub fn new(path: impl Fn(f64) -> [f64; 2] + Send + Sync + 'static) -> Self {
+        Self(Arc::new(path))
+    }
+}
+
+impl PartialEq for Command {
+    /// Identity of the function.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Command")
+    }
 }
 
 impl<D: Dimension> Joint<D> {
@@ -71,6 +148,9 @@ impl<D: Dimension> Joint<D> {
             kind,
             limits: None,
             motor: None,
+            input: None,
+            command: None,
+            spring: None,
             friction: 0.0,
             compliance: 0.0,
             collide: false,
@@ -118,6 +198,24 @@ impl<D: Dimension> Joint<D> {
         Self { motor: Some(motor), ..self }
     }
 
+    /// Names the input of the motor.
+    #[must_use]
+    pub fn input(self, name: impl Into<String>) -> Self {
+        Self { input: Some(name.into()), ..self }
+    }
+
+    /// Prescribes the speed, target or torque of the motor: t [s] to the value and its rate.
+    #[must_use]
+    pub fn command(self, path: impl Fn(f64) -> [f64; 2] + Send + Sync + 'static) -> Self {
+        Self { command: Some(Command::new(path)), ..self }
+    }
+
+    /// Sets the spring and damper.
+    #[must_use]
+    pub fn spring(self, spring: JointSpring) -> Self {
+        Self { spring: Some(spring), ..self }
+    }
+
     /// Sets the dry friction [N; N m].
     #[must_use]
     pub fn friction(self, friction: f64) -> Self {
@@ -128,6 +226,12 @@ impl<D: Dimension> Joint<D> {
     #[must_use]
     pub fn compliance(self, compliance: f64) -> Self {
         Self { compliance, ..self }
+    }
+
+    /// `true` where the lower limit has a row. A length is never negative, and its row has no direction at 0.
+    pub(crate) fn has_lower_limit(&self) -> bool {
+        let needless = |lower: f64| self.kind.length().is_some() && lower <= 0.0;
+        self.limits.is_some_and(|[lower, _]| lower.is_finite() && !needless(lower))
     }
 
     /// Lets the joined bodies collide with each other.

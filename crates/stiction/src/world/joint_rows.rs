@@ -38,6 +38,19 @@ impl SpeedRow {
     }
 }
 
+/// Joint coordinate and the row of its speed.
+#[derive(Debug, Clone)]
+pub struct JointCoordinate {
+    /// Value [rad; m].
+    pub value: f64,
+    /// Metres of the row per unit of the coordinate [m/rad; 1].
+    pub scale: f64,
+    /// Row: the speed of the coordinate times the scale [m/s].
+    pub row: SpeedRow,
+    /// Change of the speed of the row at constant velocities [m/s²]; NaN where it is not known.
+    pub rate: f64,
+}
+
 /// Writer of joint rows into storage that is used again: rows are large, so they are made in place.
 pub struct JointRowWriter<'a> {
     rows: &'a mut Vec<JointRow>,
@@ -53,6 +66,23 @@ impl<'a> JointRowWriter<'a> {
             rates.clear();
         }
         Self { rows, rates, written: 0 }
+    }
+
+    /// Writes the next row as it is.
+    pub(crate) fn add_row(
+        &mut self,
+        joint: JointId,
+        [error, drift]: [f64; 2],
+        kind: RowKind,
+        rate: f64,
+        row: Row,
+    ) {
+        self.rows.truncate(self.written);
+        self.rows.push(JointRow { joint, row, error, drift, kind });
+        self.written += 1;
+        if let Some(rates) = &mut self.rates {
+            rates.push(rate);
+        }
     }
 
     /// Writes the next row, whose terms `fill` adds.

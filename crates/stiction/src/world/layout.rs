@@ -1,8 +1,10 @@
 //! Layout of a world for stepping: bodies, shapes, pairs that may meet, lengths of joints.
 
 use super::World;
+use super::actuators::inputs;
 use super::body::Attached;
 use super::body_layout::{BodyLayout, bodies, sizes};
+use super::coupling::CouplingLayout;
 use super::dimension::{Dimension, EuclideanPoint, EuclideanVector, RigidPose};
 use super::formulas::Formulas;
 use super::joint::Joint;
@@ -110,6 +112,8 @@ pub struct JointLayout<D: Formulas> {
     pub joint: Joint<D>,
     /// Indices of its bodies.
     pub bodies: [usize; 2],
+    /// Index in q of the first input of its motor.
+    pub(crate) first_input: Option<usize>,
     /// Frames in the bodies.
     pub frames: D::JointFrames,
     /// Factor of angular rows [m]: the largest of the levers and radii of gyration of the moving bodies, so that a
@@ -128,12 +132,16 @@ pub struct Layout<D: Formulas> {
     pub(crate) velocities: Vec<usize>,
     /// Index of the first velocity of each moving body, and the number of velocities.
     pub(crate) starts: Vec<usize>,
-    /// Number of coordinates.
+    /// Number of coordinates that are places and turns.
+    pub(crate) positions: usize,
+    /// Number of coordinates, inputs included.
     pub(crate) coordinates: usize,
     /// Shapes in the order of their numbers.
     pub shapes: Vec<ShapeLayout<D>>,
     /// Joints in the order of their numbers.
     pub(crate) joints: Vec<JointLayout<D>>,
+    /// Couplings in the order of their numbers.
+    pub(super) couplings: Vec<CouplingLayout>,
     /// Friction sets of contacts.
     pub friction: D::FrictionSets,
     /// Point where friction acts.
@@ -160,7 +168,8 @@ impl<D: Formulas> Layout<D> {
     /// Lays out a world. Mistakes are left out: a check reports them.
     pub(crate) fn new(world: &World<D>) -> Self {
         let bodies = bodies(world);
-        let (coordinates, count) = sizes(&bodies);
+        let (positions, count) = sizes(&bodies);
+        let inputs: Vec<JointId> = inputs(world).map(|input| input.joint).collect();
         let moving: Vec<usize> = (0..bodies.len()).filter(|&i| bodies[i].moves()).collect();
         let mut starts: Vec<usize> = moving.iter().map(|&i| bodies[i].v).collect();
         starts.push(count);
@@ -169,9 +178,11 @@ impl<D: Formulas> Layout<D> {
             bodies,
             moving,
             starts,
-            coordinates,
+            positions,
+            coordinates: positions + inputs.len(),
             shapes: Vec::new(),
             joints: Vec::new(),
+            couplings: Vec::new(),
             friction: D::friction_sets(world),
             friction_point: world.friction_point,
             depth: world.depth,
@@ -181,9 +192,16 @@ impl<D: Formulas> Layout<D> {
             materials: world.materials.clone(),
         };
         layout.add_shapes(world);
-        layout.joints = world.joints.iter().filter_map(|(&id, joint)| layout.joint(id, joint)).collect();
-        layout.has_unilateral_constraints =
-            layout.joints.iter().any(|joint| joint.joint.limits.is_some()) || layout.has_pairs();
+        layout.joints =
+            world.joints.iter().filter_map(|(&id, joint)| layout.joint(world, id, joint)).collect();
+        for joint in &mut layout.joints {
+            joint.first_input = inputs.iter().position(|id| *id == joint.id).map(|k| positions + k);
+        }
+        let couplings = world.couplings().filter_map(|(id, c)| CouplingLayout::new(id, c, &layout));
+        layout.couplings = couplings.collect();
+        layout.has_unilateral_constraints = layout.joints.iter().any(|joint| joint.joint.limits.is_some())
+            || layout.couplings.iter().any(CouplingLayout::is_unilateral)
+            || layout.has_pairs();
         layout
     }
 
@@ -276,8 +294,18 @@ impl<D: Formulas> Layout<D> {
         self.bodies.binary_search_by_key(&id, |body| body.id).ok()
     }
 
-    fn joint(&self, id: JointId, joint: &Joint<D>) -> Option<JointLayout<D>> {
+    /// Lets the angles of joints count turns from where they did before an edit.
+    pub(super) fn keep_turns(&mut self, before: &Self) {
+        for joint in &mut self.joints {
+            if let Some(old) = before.joints.iter().find(|old| old.id == joint.id) {
+                D::keep_turns(&mut joint.frames, &old.frames);
+            }
+        }
+    }
+
+    fn joint(&self, world: &World<D>, id: JointId, joint: &Joint<D>) -> Option<JointLayout<D>> {
         let bodies = [self.body(joint.a)?, self.body(joint.b)?];
+        let poses = [&world.body(joint.a)?.pose, &world.body(joint.b)?.pose];
         let lever = |i: usize, frame: &D::Isometry| {
             let body = &self.bodies[i];
             let lever = (frame.origin() - body.centre.coordinates()).norm();
@@ -285,7 +313,7 @@ impl<D: Formulas> Layout<D> {
         };
         let length = lever(bodies[0], &joint.frame_a).max(lever(bodies[1], &joint.frame_b));
         let length = if length.is_finite() && length > 0.0 { length } else { 1.0 };
-        let frames = D::joint_frames(joint, bodies.map(|i| &self.bodies[i]));
-        Some(JointLayout { id, joint: joint.clone(), bodies, frames, length })
+        let frames = D::joint_frames(joint, bodies.map(|i| &self.bodies[i]), poses);
+        Some(JointLayout { id, joint: joint.clone(), bodies, first_input: None, frames, length })
     }
 }

@@ -3,34 +3,42 @@
 //! Written once over [`Dimension`]: [`planar`](crate::planar) and [`spatial`](crate::spatial) bring the formulas
 //! behind [`Formulas`]. [`World::build`] checks a world and makes the [`ModelIn`] that schemes step.
 
+mod actuators;
 mod body;
 mod body_layout;
 mod check;
+mod coupling;
 mod dimension;
 mod edit;
 mod force;
 mod forces;
 mod formulas;
 mod joint;
+mod joint_loads;
 mod joint_rows;
 mod layout;
 mod model;
 mod placement;
+mod placing;
+mod queries;
 mod search;
 
 pub use body::{Attached, Body, Mass, Motion, Path, PathFunction, Twist};
 pub(crate) use body_layout::BodyLayout;
+pub use coupling::Coupling;
 pub use dimension::{
     Dimension, EuclideanPoint, EuclideanVector, KindOfJoint, MassProperties, RigidPose, ShapeRef,
 };
 pub use edit::{WorldEdit, WorldQuery};
 pub use force::{Force, Law, LawJacobian, Load, Wrench};
 pub use formulas::Formulas;
-pub use joint::{Joint, Motor};
-pub(crate) use joint_rows::{JointRowWriter, SpeedRow};
+pub use joint::{Command, CommandFunction, Joint, JointSpring, Motor};
+pub use joint_loads::JointLoad;
+pub(crate) use joint_rows::{JointCoordinate, JointRowWriter, SpeedRow};
 pub(crate) use layout::{JointLayout, Layout, PlacedPair, ShapeLayout};
 pub use model::ModelIn;
 pub(crate) use placement::{Freedom, Placement};
+pub use queries::{NearPoint, RayHit};
 
 pub(crate) use check::is_given;
 pub(crate) use joint::upright;
@@ -60,6 +68,7 @@ pub struct World<D: Dimension> {
     pub allow_overlap: bool,
     bodies: BTreeMap<BodyId, BodyEntry<D>>,
     joints: BTreeMap<JointId, Joint<D>>,
+    couplings: BTreeMap<JointId, Coupling>,
     forces: BTreeMap<ForceId, Force<D>>,
     /// Pairs of bodies that never meet, lower number first.
     excluded: BTreeSet<(BodyId, BodyId)>,
@@ -112,6 +121,7 @@ impl<D: Dimension> World<D> {
             allow_overlap: false,
             bodies: BTreeMap::new(),
             joints: BTreeMap::new(),
+            couplings: BTreeMap::new(),
             forces: BTreeMap::new(),
             excluded: BTreeSet::new(),
             materials: BTreeMap::new(),
@@ -131,6 +141,8 @@ impl<D: Dimension> World<D> {
     pub fn remove_body(&mut self, id: BodyId) -> Option<Body<D>> {
         let entry = self.bodies.remove(&id)?;
         self.joints.retain(|_, j| j.a != id && j.b != id);
+        let joints = &self.joints;
+        self.couplings.retain(|_, c| c.terms.iter().all(|term| joints.contains_key(&term.0)));
         self.forces.retain(|_, f| !f.bodies().any(|b| b == id));
         self.excluded.retain(|&(a, b)| a != id && b != id);
         entry.shapes.iter().for_each(|&s| self.forget_pairs(s));
@@ -166,14 +178,19 @@ impl<D: Dimension> World<D> {
 
     /// Adds a joint.
     pub fn add_joint(&mut self, joint: Joint<D>) -> JointId {
-        let id = JointId(take(&mut self.next.joint));
+        let id = self.next_joint();
         self.joints.insert(id, joint);
         id
     }
 
-    /// Removes a joint.
+    /// Removes a joint, and the couplings that it is in.
     pub fn remove_joint(&mut self, id: JointId) -> Option<Joint<D>> {
+        self.couplings.retain(|_, coupling| coupling.terms.iter().all(|term| term.0 != id));
         self.joints.remove(&id)
+    }
+
+    fn next_joint(&mut self) -> JointId {
+        JointId(take(&mut self.next.joint))
     }
 
     /// Adds a force.
@@ -263,6 +280,41 @@ impl<D: Dimension> World<D> {
         self.joints().find(|(_, joint)| joint.name == name).map(|(id, _)| id)
     }
 
+    /// Pairs of bodies that joints or forces connect; `None` with a force that depends on the whole state.
+    pub(crate) fn connections(&self) -> Option<impl Iterator<Item = [BodyId; 2]>> {
+        let is_whole = |force: &Force<D>| matches!(force, Force::Custom { .. });
+        let pair = |force: &Force<D>| {
+            let mut bodies = force.bodies();
+            Some([bodies.next()?, bodies.next()?])
+        };
+        let joints = self.joints.values().map(|joint| [joint.a, joint.b]);
+        let forces = self.forces.values();
+        (!forces.clone().any(is_whole)).then(|| joints.chain(forces.filter_map(pair)).chain(self.coupled()))
+    }
+
+    /// World of some of the bodies, with the joints and forces on no others; `None` with a force that depends on the
+    /// whole state.
+    pub(crate) fn part(&self, kept: &BTreeSet<BodyId>) -> Option<Self> {
+        let has = |id: BodyId| kept.contains(&id);
+        self.connections().is_some().then_some(())?;
+        let bodies = self.bodies.iter().filter(|(id, _)| has(**id));
+        let joints = self.joints.iter().filter(|(_, joint)| has(joint.a) && has(joint.b));
+        let forces = self.forces.iter().filter(|(_, force)| force.bodies().all(has));
+        let is_kept = |id: &JointId| self.joint(*id).is_some_and(|joint| has(joint.a) && has(joint.b));
+        let couplings =
+            self.couplings.iter().filter(|(_, coupling)| coupling.terms.iter().all(|term| is_kept(&term.0)));
+        Some(Self {
+            facets: self.facets,
+            bodies: bodies.map(|(id, entry)| (*id, entry.clone())).collect(),
+            joints: joints.map(|(id, joint)| (*id, joint.clone())).collect(),
+            couplings: couplings.map(|(id, coupling)| (*id, coupling.clone())).collect(),
+            forces: forces.map(|(id, force)| (*id, force.clone())).collect(),
+            excluded: self.excluded.clone(),
+            materials: self.materials.clone(),
+            ..*self
+        })
+    }
+
     /// State that the poses and velocities of the bodies describe.
     pub fn state(&self) -> State
     where
@@ -272,6 +324,7 @@ impl<D: Dimension> World<D> {
         for (layout, entry) in body_layout::bodies(self).iter().zip(self.bodies.values()) {
             layout.append(entry, &mut state);
         }
+        state.q.extend(actuators::inputs(self).map(|input| input.value));
         state
     }
 
@@ -283,6 +336,7 @@ impl<D: Dimension> World<D> {
     {
         let bodies = body_layout::bodies(self);
         let (q, v) = body_layout::sizes(&bodies);
+        let q = q + actuators::inputs(self).count();
         if (state.q.len(), state.v.len()) != (q, v) {
             let mut mistakes = Mistakes::none();
             let (given_q, given_v) = (state.q.len(), state.v.len());

@@ -2,18 +2,20 @@
 
 use super::body::Twist;
 use super::body_layout::BodyLayout;
-use super::dimension::{EuclideanVector, MassProperties, RigidPose};
+use super::dimension::{EuclideanPoint, EuclideanVector, MassProperties, RigidPose};
 use super::formulas::Formulas;
-use super::joint_rows::JointRowWriter;
+use super::joint_rows::{JointCoordinate, JointRowWriter};
 use super::layout::{Layout, ShapePair};
 use super::search::SharedWorkspace;
-use super::{World, forces};
+use super::{World, actuators, forces};
 use crate::error::Mistakes;
 use crate::id::{BodyId, JointId, ShapeId};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::simulate::InitialState;
 use crate::state::State;
-use crate::system::{ContactId, ContactQuery, ContactRow, Forces, JointRow, PairId, SearchCache, System};
+use crate::system::{
+    ContactId, ContactQuery, ContactRow, Forces, FreeTurn, Island, JointRow, PairId, SearchCache, System,
+};
 use nalgebra::{Matrix6, Vector3};
 use std::ops::Range;
 use stiction_lcp::Row;
@@ -93,11 +95,27 @@ impl<D: Formulas> ModelIn<D> {
         body.moves().then_some(MassProperties { mass, centre, inertia })
     }
 
-    /// Joint coordinate [rad; m]; `None` for kinds that have none.
+    /// Joint coordinate [rad; m]; `None` for kinds that have none. In the plane an angle counts turns from the start,
+    /// where it is between −π and π, unless a body is kinematic.
     pub fn joint_coordinate(&self, state: &State, id: JointId) -> Option<f64> {
+        self.coordinate_row(state, id).map(|coordinate| coordinate.value)
+    }
+
+    /// Speed of the joint coordinate [rad/s; m/s]; `None` for kinds that have none.
+    pub fn joint_speed(&self, state: &State, id: JointId) -> Option<f64> {
+        let JointCoordinate { scale, row, .. } = self.coordinate_row(state, id)?;
+        let drift = row.drift;
+        Some((row.into_row().dot(&self.layout.starts, &state.v) + drift) / scale)
+    }
+
+    /// Joint coordinate with its row.
+    pub(super) fn coordinate_row(&self, state: &State, id: JointId) -> Option<JointCoordinate> {
         let joint = self.layout.joints.iter().find(|joint| joint.id == id)?;
-        let place = |i: usize| self.layout.bodies[joint.bodies[i]].place(state.t, &state.q);
-        self.fits(state).then(|| D::joint_coordinate(joint, [&place(0), &place(1)])).flatten()
+        if !self.fits(state) {
+            return None;
+        }
+        let [a, b] = joint.bodies.map(|i| self.layout.bodies[i].place(state.t, &state.q));
+        D::joint_coordinate(joint, [&a, &b])
     }
 
     /// Factor of a joint's angular rows [m]: a torque impulse [N m s] is this times the impulse of the row [N s].
@@ -137,7 +155,7 @@ impl<D: Formulas> ModelIn<D> {
     }
 
     /// `true` when a state has as many coordinates and velocities as the model.
-    fn fits(&self, state: &State) -> bool {
+    pub(super) fn fits(&self, state: &State) -> bool {
         let velocities = self.layout.starts.last().copied().unwrap_or(0);
         (self.layout.coordinates, velocities) == (state.q.len(), state.v.len())
     }
@@ -163,11 +181,16 @@ impl<D: Formulas> System for ModelIn<D> {
     }
 
     fn joint_name(&self, joint: JointId) -> Option<&str> {
-        self.world.joint(joint).map(|joint| joint.name.as_str())
+        let coupling = || self.world.couplings().find(|(id, _)| *id == joint).map(|(_, c)| c.name.as_str());
+        self.world.joint(joint).map(|joint| joint.name.as_str()).or_else(coupling)
     }
 
     fn coordinate_count(&self) -> usize {
         self.layout.coordinates
+    }
+
+    fn position_count(&self) -> usize {
+        self.layout.positions
     }
 
     fn advance(&self, q: &mut [f64], v: &[f64], h: f64) {
@@ -177,6 +200,8 @@ impl<D: Formulas> System for ModelIn<D> {
     fn rates(&self, q: &[f64], v: &[f64], out: &mut Vec<f64>) {
         out.clear();
         self.moving().for_each(|body| body.rates(q, v, out));
+        // inputs stay as they are
+        out.resize(self.layout.coordinates, 0.0);
     }
 
     fn normalize(&self, q: &mut [f64]) {
@@ -191,6 +216,38 @@ impl<D: Formulas> System for ModelIn<D> {
                 D::to_start_axes(&v[body.velocities()][D::COUNT..], h, &mut term.j[D::COUNT..]);
             }
         }
+    }
+
+    fn end_step(&self, q: &mut [f64], v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
+        self.moving().for_each(|body| body.end_step(q, v, end, shift, h));
+    }
+
+    fn to_middle_axes(&self, v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
+        for body in self.moving().filter(|body| body.freedom.is_rigid()) {
+            let own = body.velocities();
+            let own = own.start + D::COUNT..own.end;
+            D::in_middle_axes(&v[own.clone()], &mut end[own.clone()], &shift[own], h);
+        }
+    }
+
+    fn free_turn(&self, body: usize, v: &[f64], h: f64) -> Option<FreeTurn> {
+        D::free_turn(self.mover(body), v, h)
+    }
+
+    fn drift_bend(&self, body: BodyId, [t, h]: [f64; 2], point: [f64; 3], direction: [f64; 3]) -> f64 {
+        let Some(body) = self.layout.body(body).map(|i| &self.layout.bodies[i]) else { return 0.0 };
+        if !body.is_kinematic() {
+            return 0.0;
+        }
+        let [start, middle, end] = [t, t + 0.5 * h, t + h].map(|t| body.place(t, &[]));
+        let bend = |of: &dyn Fn(&Twist<D>) -> [f64; 3]| {
+            let [a, b, c] = [&start, &middle, &end].map(|at| Vector3::from(of(&at.prescribed)));
+            a + c - 2.0 * b
+        };
+        let lever = Vector3::from(point) - Vector3::from(D::xyz(&middle.centre.coordinates()));
+        let direction = Vector3::from(direction);
+        let turning = bend(&|twist| D::axial(&twist.angular));
+        bend(&|twist| D::xyz(&twist.linear)).dot(&direction) + turning.dot(&lever.cross(&direction))
     }
 
     fn mass(&self, body: usize) -> Matrix6<f64> {
@@ -227,8 +284,9 @@ impl<D: Formulas> System for ModelIn<D> {
         let mut out = JointRowWriter::replacing(out, None);
         for joint in &self.layout.joints {
             let [a, b] = joint.bodies.map(|i| self.layout.bodies[i].place(t, q));
-            D::joint_rows(joint, [&a, &b], None, &mut out);
+            D::joint_rows(joint, [&a, &b], None, joint.motor_at(t, q), &mut out);
         }
+        self.layout.couplings.iter().for_each(|coupling| coupling.rows(&self.layout, (t, q), &mut out));
     }
 
     fn joint_rates(
@@ -247,8 +305,9 @@ impl<D: Formulas> System for ModelIn<D> {
             }
             let [a, b] = bodies.map(|body| body.place(t, q));
             let twists = bodies.map(|body| body.twist(t, q, v));
-            D::joint_rows(joint, [&a, &b], Some(twists), &mut out);
+            D::joint_rows(joint, [&a, &b], Some(twists), joint.motor_at(t, q), &mut out);
         }
+        self.layout.couplings.iter().for_each(|coupling| coupling.rows(&self.layout, (t, q), &mut out));
         true
     }
 
@@ -277,6 +336,36 @@ impl<D: Formulas> System for ModelIn<D> {
 
     fn surface_speed(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
         self.moving().map(|body| body.surface_speed(&body.twist(t, q, v))).fold(0.0, f64::max)
+    }
+
+    fn surface_speeds(&self, t: f64, q: &[f64], v: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.moving().map(|body| body.surface_speed(&body.twist(t, q, v))));
+    }
+
+    fn connections(&self) -> Option<Vec<[usize; 2]>> {
+        self.world.connections().map(|pairs| {
+            let number = |id| self.layout.moving.binary_search(&self.layout.body(id)?).ok();
+            pairs.filter_map(|[a, b]| Some([number(a)?, number(b)?])).collect()
+        })
+    }
+
+    fn island(&self, bodies: &[usize]) -> Option<Island> {
+        let own: Vec<&BodyLayout<D>> = bodies.iter().map(|&i| self.mover(i)).collect();
+        let standing = self.layout.bodies.iter().filter(|body| !body.moves());
+        let kept = own.iter().copied().chain(standing).map(|body| body.id).collect();
+        let mut system = Self::new(self.world.part(&kept)?);
+        let has = |id: JointId| system.layout.joints.iter().any(|joint| joint.id == id);
+        let of_joint = actuators::inputs(&self.world).enumerate().filter(|(_, input)| has(input.joint));
+        let inputs: Vec<usize> = of_joint.map(|(k, _)| self.layout.positions + k).collect();
+        system.layout.keep_turns(&self.layout);
+        // tolerances on gaps are those of the whole
+        system.layout.size = self.layout.size;
+        Some(Island {
+            system: Box::new(system),
+            coordinates: own.iter().flat_map(|body| body.coordinates()).chain(inputs).collect(),
+            velocities: own.iter().flat_map(|body| body.velocities()).collect(),
+        })
     }
 
     fn prescribed_speed(&self, t: f64) -> f64 {

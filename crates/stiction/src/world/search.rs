@@ -134,6 +134,9 @@ impl<D: Formulas> SearchWorkspace<D> {
         travels.clear();
         let travel = |body: &BodyLayout<D>| query.motion.map_or(0.0, |motion| body.travel(q, motion));
         travels.extend(layout.bodies.iter().map(travel));
+        for (&body, &travel) in layout.moving.iter().zip(query.travels) {
+            travels[body] = travel;
+        }
 
         // boxes grown by the travel and half the gap overlap whenever the shapes are within the gap
         pairs.clear();

@@ -33,6 +33,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "stiction",
             "stiction-cli",
             "stiction-geometry",
+            "stiction-journal",
             "stiction-lcp",
             "stiction-papers",
             "stiction-problems",
@@ -57,6 +58,17 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ("stiction-lcp", "condense", &["factor", "problem"]),
     ("stiction-lcp", "lemke", &["factor", "problem"]),
     ("stiction-lcp", "chain", &[]),
+    // the set of impulses of a motion knows the problem, and no solver of it
+    ("stiction-lcp", "linear_program", &[]),
+    ("stiction-lcp", "least_norm", &[]),
+    ("stiction-lcp", "cone_cuts", &["problem"]),
+    (
+        "stiction-lcp",
+        "impulse_set",
+        &["cone_cuts", "factor", "least_norm", "linear_program", "mode", "problem"],
+    ),
+    // cone problems of slips in space are solved
+    ("stiction-lcp", "motions", &["cone_cuts", "factor", "linear_program", "mode", "problem", "solve"]),
     // measurement knows nothing of the code it measures
     ("stiction-lcp", "profile", &[]),
     ("stiction-lcp", "threads", &[]),
@@ -103,16 +115,17 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ("stiction-lcp", "pointed", &["certificate", "problem", "proof", "solution", "solve"]),
     // the plane and the space never see each other; what both need stands below them
     ("stiction-geometry", "climb", &[]),
+    ("stiction-geometry", "convex", &[]),
     ("stiction-geometry", "ratio", &["climb"]),
     (
         "stiction-geometry",
         "planar",
-        &["aabb", "climb", "error", "events", "gap", "growth", "mass", "ratio", "vertex_list"],
+        &["aabb", "climb", "convex", "error", "events", "gap", "growth", "mass", "ratio", "vertex_list"],
     ),
     (
         "stiction-geometry",
         "spatial",
-        &["aabb", "climb", "error", "events", "gap", "growth", "mass", "ratio", "vertex_list"],
+        &["aabb", "climb", "convex", "error", "events", "gap", "growth", "mass", "ratio", "vertex_list"],
     ),
     ("stiction-geometry", "broad", &["aabb"]),
     // a scheme never sees a world, and neither world sees the other
@@ -162,13 +175,15 @@ const MODULES: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Modules that the shared world uses.
-const WORLD: &[&str] = &["error", "id", "jacobian", "material", "scheme", "simulate", "state", "system"];
+const WORLD: &[&str] =
+    &["error", "id", "jacobian", "material", "report", "scheme", "simulate", "state", "system"];
 
 /// Modules that the formulas of a dimension use.
 const DIMENSION: &[&str] = &["error", "id", "jacobian", "material", "system", "world"];
 
 /// Modules that read the world of a file.
-const SCENE_WORLD: &[&str] = &["copies", "diagnostic", "expression", "keys", "read", "source_map", "surface"];
+const SCENE_WORLD: &[&str] =
+    &["copies", "diagnostic", "expression", "keys", "read", "source_map", "surface", "track"];
 
 /// Modules that read what a file writes differently in each dimension.
 const SCENE_DIMENSION: &[&str] = &["assembly", "expression", "read", "track"];

@@ -60,6 +60,10 @@ fn shape(shape: &planar::Shape) -> (spatial::Shape, Isometry3<f64>) {
             assert!(polygon.vertices().len() == 4 && polygon.vertices()[0] == -corner);
             (spatial::Shape::Cuboid { half_extents: [corner.x, 0.3 * corner.y, corner.y] }, here)
         }
+        planar::Shape::Rounded { core, radius } => {
+            let (core, within) = self::shape(core);
+            (spatial::Shape::Rounded { core: Box::new(core), radius: *radius }, within)
+        }
         planar::Shape::HalfPlane => (spatial::Shape::HalfSpace, here),
     }
 }

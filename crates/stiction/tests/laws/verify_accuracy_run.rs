@@ -5,12 +5,19 @@ use crate::verify::Step;
 use crate::{planes, spaces};
 use nalgebra::{Isometry2, Vector2};
 use stiction::{
-    Accuracy, AccuracyReport, Check, Evidence, Scheme, Simulation, StepReport, SubstepRecord, System,
-    Verdict, planar, verify_accuracy_run,
+    Accuracy, AccuracyReport, AccurateMethod, Check, Evidence, Scheme, Simulation, StepReport, SubstepRecord,
+    System, Verdict, planar, verify_accuracy_run,
 };
 
 /// Tolerances, one for each of the methods.
 const TOLERANCES: [f64; 3] = [1e-3, 1e-5, 1e-9];
+
+/// Accuracy of a tolerance; the first of them by trapezoidal steps.
+fn accuracy_of(tolerance: f64) -> Accuracy {
+    let trapezoidal = tolerance == TOLERANCES[0];
+    let method = if trapezoidal { AccurateMethod::Trapezoidal } else { AccurateMethod::Automatic };
+    Accuracy { event_limit: 200, method, ..Accuracy::of(tolerance) }
+}
 
 /// Recorded run to an accuracy.
 #[derive(Clone)]
@@ -34,7 +41,7 @@ impl RecordedRun {
 /// Records up to this many consecutive runs of 0.02 s, until one fails.
 fn recorded<S: System>(simulation: &mut Simulation<S>, runs: usize, tolerance: f64) -> Vec<RecordedRun> {
     let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
-    let accuracy = Accuracy { event_limit: 200, ..Accuracy::of(tolerance) };
+    let accuracy = accuracy_of(tolerance);
     let mut recorded = Vec::new();
     for _ in 0..runs {
         let before = simulation.state().clone();

@@ -1,7 +1,7 @@
 //! Runs to an accuracy: error, order, samples and limits.
 
 use nalgebra::{Isometry2, Point2, Vector2};
-use stiction::planar::{Attached, Body, Joint, Mass, Model, Shape, World};
+use stiction::planar::{Attached, Body, Force, Joint, Mass, Model, Shape, World};
 use stiction::{
     Accuracy, AccurateMethod, Level, Material, Midpoint, Reduction, Scheme, Simulation, StepError,
     Trapezoidal,
@@ -203,4 +203,60 @@ fn the_step_limit_ends_a_run() {
     let ended = simulation.run_to_accuracy(1.0, &accuracy, &[], |_, _| ()).unwrap_err();
     assert!(ended.to_string().contains("more than 7 steps"), "{ended}");
     assert_eq!(*simulation.state(), state);
+}
+
+/// Ten thin rods of 0.2 m in a row, hinged to each other and to a wall, released level.
+fn ten_rods() -> Model {
+    let mut world = World::new(Vector2::new(0.0, -9.81));
+    let mut last = (world.add_body(Body::fixed("wall")), Point2::origin());
+    for k in 0..10 {
+        let rod = Body::rigid(format!("rod {k}"), Mass::given(1.0, 0.2 * 0.2 / 12.0));
+        let next = world.add_body(rod.at(Isometry2::translation(0.2 * f64::from(k) + 0.1, 0.0)));
+        let pin = Point2::new(0.2 * f64::from(k), 0.0);
+        world.add_joint(Joint::revolute(format!("hinge {k}"), &world, last.0, next, pin));
+        last = (next, Point2::new(0.1, 0.0));
+    }
+    world.build().unwrap()
+}
+
+/// Mass on a spring of 10⁶ N/m that falls and hangs: explicit steps are bounded by its period of 6 ms.
+fn stiff_spring() -> Model {
+    let mut world = World::new(Vector2::new(0.0, -9.81));
+    let ceiling = world.add_body(Body::fixed("ceiling"));
+    let mass = world.add_body(Body::point("mass", 1.0).at(Isometry2::translation(0.3, -1.0)));
+    let (point_a, point_b) = (Point2::origin(), Point2::origin());
+    let (stiffness, damping, rest_length) = (1e6, 2e3, 1.0);
+    world.add_force(Force::Spring { a: ceiling, point_a, b: mass, point_b, stiffness, damping, rest_length });
+    world.build().unwrap()
+}
+
+/// A loose accuracy takes no more steps than one ten times as tight, within a tenth: the method is chosen by what limits
+/// the steps, not by the tolerance alone.
+#[test]
+fn loose_accuracies_are_not_dearer() {
+    let scenes: [(&str, &dyn Fn() -> Model, f64); 5] = [
+        ("ten rods", &ten_rods, 0.5),
+        ("stiff spring", &stiff_spring, 1.0),
+        ("pendulum with a wall", &|| pendulum(9.8), 2.5),
+        ("crank", &crate::linkages::crank, 1.0),
+        ("rod", &crate::rod::rod, 4.0),
+    ];
+    let mut dear = Vec::new();
+    for (name, model, until) in scenes {
+        let tolerances = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
+        let steps: Vec<usize> = tolerances
+            .iter()
+            .map(|&tolerance| {
+                let mut simulation = Simulation::new(model());
+                let made = simulation.run_to_accuracy(until, &Accuracy::of(tolerance), &[], |_, _| ());
+                made.unwrap_or_else(|e| panic!("{name} {tolerance:e}: {e}")).report.steps
+            })
+            .collect();
+        // steps that events and the first size leave short do not depend on the accuracy
+        let is_dear = |pair: &[usize]| pair[0] as f64 > 1.1 * pair[1] as f64 + 2.0;
+        if steps.windows(2).any(is_dear) {
+            dear.push(format!("{name}: {steps:?} steps at {tolerances:?}"));
+        }
+    }
+    assert!(dear.is_empty(), "{dear:#?}");
 }

@@ -9,4 +9,6 @@ mod impacts;
 mod input;
 mod linkages;
 mod machines;
+mod moments;
 mod smooth;
+mod spin;

@@ -7,20 +7,20 @@ use stiction::spatial::{Body, BodyId, Joint, Mass, Twist, World};
 
 /// Rigid body: position, orientation, velocity, and spin in body axes.
 #[derive(Debug, Clone, Copy)]
-struct Rigid {
-    x: Vector3<f64>,
-    r: Quaternion<f64>,
-    v: Vector3<f64>,
-    w: Vector3<f64>,
+pub(crate) struct Rigid {
+    pub(crate) x: Vector3<f64>,
+    pub(crate) r: Quaternion<f64>,
+    pub(crate) v: Vector3<f64>,
+    pub(crate) w: Vector3<f64>,
 }
 
 /// Chain of bodies from the origin. A ball joint connects `levers[0]` of each to `levers[1]` of the one before. The first
 /// may be free.
-struct Chain {
-    mass: f64,
-    inertia: Vector3<f64>,
-    levers: Option<[Vector3<f64>; 2]>,
-    gravity: f64,
+pub(crate) struct Chain {
+    pub(crate) mass: f64,
+    pub(crate) inertia: Vector3<f64>,
+    pub(crate) levers: Option<[Vector3<f64>; 2]>,
+    pub(crate) gravity: f64,
 }
 
 impl Chain {
@@ -77,7 +77,7 @@ impl Chain {
     }
 
     /// Integrates by the classical Runge-Kutta method.
-    fn integrate(&self, mut bodies: Vec<Rigid>, until: f64, steps: usize) -> Vec<Rigid> {
+    pub(crate) fn integrate(&self, mut bodies: Vec<Rigid>, until: f64, steps: usize) -> Vec<Rigid> {
         let h = until / steps as f64;
         let add = |from: &[Rigid], rates: &[Rigid], h: f64| -> Vec<Rigid> {
             let sum = |(b, k): (&Rigid, &Rigid)| Rigid {
@@ -101,7 +101,10 @@ impl Chain {
     }
 }
 
-fn start(simulation: &stiction::Simulation<stiction::spatial::Model>, bodies: &[BodyId]) -> Vec<Rigid> {
+pub(crate) fn start(
+    simulation: &stiction::Simulation<stiction::spatial::Model>,
+    bodies: &[BodyId],
+) -> Vec<Rigid> {
     let (model, state) = (simulation.system(), simulation.state());
     let one = |&id: &BodyId| {
         let pose = model.pose(state, id).expect("a body of the world");
@@ -113,7 +116,7 @@ fn start(simulation: &stiction::Simulation<stiction::spatial::Model>, bodies: &[
 }
 
 /// Largest distance of two motions in positions and orientations.
-fn distance(a: &[Rigid], b: &[Rigid]) -> f64 {
+pub(crate) fn distance(a: &[Rigid], b: &[Rigid]) -> f64 {
     let one = |(a, b): (&Rigid, &Rigid)| {
         let turn = UnitQuaternion::from_quaternion(a.r).angle_to(&UnitQuaternion::from_quaternion(b.r));
         (a.x - b.x).norm().max(turn)

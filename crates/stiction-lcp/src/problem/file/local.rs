@@ -1,5 +1,6 @@
 //! JSON form of problems in local form.
 
+use super::super::local::check_rows;
 use super::super::{LocalProblem, Malformed};
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ pub(super) fn read(
     facets: Option<usize>,
 ) -> Result<LocalProblem, Malformed> {
     let n = q.len();
+    check_rows(n)?;
     let mut dense = DMatrix::zeros(n, n);
     match w {
         MatrixRaw::Rows(rows) => {

@@ -4,7 +4,7 @@ use super::super::equations::Equations;
 use super::super::interior::{InteriorWorkspace, LinearErrors};
 use super::super::iterate::{Iterate, product};
 use super::super::tests::island_of;
-use super::{CentralPath, ON_PATH, PathWorkspace, impulse};
+use super::{CentralPath, ON_PATH, PathStart, PathWorkspace, impulse};
 use crate::problem::FrictionSet;
 use crate::structured::island::Island;
 use crate::testing::Plan;
@@ -21,7 +21,7 @@ impl Storage {
     fn start<'a>(&'a mut self, island: &'a Island<2>) -> CentralPath<'a, 2> {
         let Self { equations, interior, path, at } = self;
         equations.lay_out(island);
-        CentralPath::new(island, equations, interior, path, at, 1.0, 1.0)
+        CentralPath::new(island, equations, interior, path, at, 1.0, PathStart::Even(1.0))
     }
 }
 

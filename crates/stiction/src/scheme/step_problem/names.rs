@@ -11,7 +11,7 @@ impl StepProblemBuilder {
     pub(crate) fn unsolved<S: System + ?Sized>(&self, system: &S, t: f64, error: LcpError) -> StepError {
         let place = error.best().and_then(|best| self.worst_row(system, best));
         let (error, problem) = (Box::new(error), Box::new(self.problem.clone()));
-        StepError::Unsolved { t, error, place, problem }
+        StepError::Unsolved { t, error, place, smallest: None, problem }
     }
 
     /// Name of the row with the largest residual of a candidate; `None` where the largest is that of the momentum.
@@ -55,9 +55,13 @@ impl StepProblemBuilder {
             RowLocation::Contact(row) => ("limit or drive", row),
         };
         let index = self.rows.joints.iter().position(|other| *other == location);
-        let Some(joint) = index.and_then(|k| self.joints.get(k)) else {
+        let Some((k, joint)) = index.and_then(|k| Some((k, self.joints.get(k)?))) else {
             return format!("{kind} {row} of the joints");
         };
+        let joints = self.joints.len().saturating_sub(self.held_rows.len());
+        if let Some(held) = k.checked_sub(joints).and_then(|k| self.held_rows.get(k)) {
+            return held.name(system);
+        }
         format!("{kind} {row} of {}", joint.name(system))
     }
 }

@@ -50,7 +50,8 @@ impl<'a> RowOffsets<'a> {
     /// Υ of a joint row. AH04 (2.10), CP03 §IV-A
     pub(super) fn joint(&self, joint: &JointRow) -> f64 {
         match self.scheme.level {
-            Level::Velocity | Level::Trapezoidal(_) => joint.drift,
+            // timed rows have their offsets in their drifts
+            Level::Velocity | Level::Trapezoidal(_) | Level::Timed => joint.drift,
             Level::Stabilized { gamma, .. } => gamma * joint.error / self.correction_time + joint.drift,
             Level::Position { .. } => self.position(joint.error, &joint.row, joint.drift, false),
             Level::Baumgarte { alpha } => alpha * joint.error + joint.drift,
@@ -64,6 +65,9 @@ impl<'a> RowOffsets<'a> {
 
     /// Δ of a contact: e u_n⁻ where restitution acts, else from its gap.
     pub(super) fn contact(&self, contact: &ContactRow) -> f64 {
+        if self.scheme.level == Level::Timed {
+            return contact.drift;
+        }
         let closing = contact.normal.dot(self.starts, self.v) + contact.drift;
         if contact.restitution > 0.0 && closing < -self.restitution_speed && self.closes(contact) {
             return contact.restitution * closing + contact.drift;
@@ -88,7 +92,7 @@ impl<'a> RowOffsets<'a> {
         match self.scheme.level {
             Level::Velocity if looks_ahead(self.scheme) => gap.max(0.0) / h + drift,
             // second-order steps build their own problems
-            Level::Velocity | Level::Trapezoidal(_) => drift,
+            Level::Velocity | Level::Trapezoidal(_) | Level::Timed => drift,
             Level::Stabilized { gamma, everywhere } => {
                 let gain = if gap < 0.0 || everywhere { gamma } else { 1.0 };
                 gain * gap / (if gap < 0.0 { self.correction_time } else { h }) + drift

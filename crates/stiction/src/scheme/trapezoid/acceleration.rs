@@ -10,9 +10,7 @@ use super::schur::RigidJoints;
 use crate::assemble::{self, Offsets, RowMap};
 use crate::error::StepError;
 use crate::state::{ActiveConstraint, State};
-use crate::system::{
-    ConstraintId, ContactRow, Forces, JointRow, RowKind, SearchCache, System, add_gyroscopic,
-};
+use crate::system::{ConstraintId, ContactRow, Forces, JointRow, RowKind, SearchCache, System};
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{Candidate, Certificate, ContactMode, FrictionSet, Row, StepProblem};
 
@@ -88,7 +86,7 @@ impl AccelerationProblem {
             return None;
         }
         system.forces(*t, q, v, &mut self.forces);
-        add_gyroscopic(system, v, &mut self.forces.k);
+        self.forces.complete(system, v);
         let mut a = Vec::with_capacity(v.len());
         self.schur.respond(&self.forces.k, &mut a);
         self.schur.correct(|k| self.joint_rates[k], &mut a);
@@ -106,7 +104,7 @@ impl AccelerationProblem {
         self.read(system, state, active, cache)?;
         let State { t, q, v, .. } = state;
         system.forces(*t, q, v, &mut self.forces);
-        add_gyroscopic(system, v, &mut self.forces.k);
+        self.forces.complete(system, v);
         set_bodies(system, Configuration::of(state), &mut self.problem);
         let mut first = 0;
         for body in &mut self.problem.bodies {

@@ -6,26 +6,27 @@
 //! 3. Reject it if its error exceeds the tolerance, or if it may tunnel through a wall.
 //! 4. Land at the first event within it. 5. Hand out samples and accept the step. 6. Apply the event, or adapt the size.
 
+use super::active_set_of;
 use super::coarse_step::CoarseSteps;
 use super::constants::{
-    MAX_EXPLICIT_TOLERANCE, MAX_ORDER_EIGHT_TOLERANCE, MAX_SLIP_SHORTENING, MIN_ACCURACY_RESTITUTION_SPEED,
-    MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR, MIN_SLIP_SPEED, ORDER_SAMPLE_INTERVAL,
-    REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE, SLIP_STABILITY, STIFFNESS_LIMIT,
-    STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
+    MAX_SLIP_SHORTENING, MIN_ACCURACY_RESTITUTION_SPEED, MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR,
+    MIN_SLIP_SPEED, ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE,
+    SLIP_STABILITY, STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
 };
 use super::context::{Configuration, StepContext, uncertified, velocity_offsets};
 use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
 use super::event_function::EventFunction;
 use super::integrator::extrapolated::extrapolation_columns;
 use super::integrator::{Dynamics, Integrator, TrialStep};
+use super::islands::{self, add_travels};
+use super::method_choice::MethodChoice;
 use super::motion::TrackedMotion;
 use super::recorder::Recorder;
 use super::step_size::StepSizeControl;
 use super::workspace::SecondOrderWorkspace;
-use super::{active_set_of, check_supported};
 use crate::error::StepError;
-use crate::report::{AccuracyReport, Evidence, IntegrationMethod};
-use crate::scheme::{Accuracy, AccurateMethod, Midpoint, RowForm, RowForms, Scheme, Trapezoidal, euler};
+use crate::report::{AccuracyReport, Evidence};
+use crate::scheme::{Accuracy, Midpoint, RowForm, RowForms, Scheme, Trapezoidal, euler};
 use crate::state::State;
 use crate::system::{ConstraintId, ContactQuery, System};
 
@@ -67,12 +68,52 @@ pub(crate) fn run<S: System + ?Sized>(
         return Err(StepError::StepSize(until - state.t));
     }
     euler::check(system, state, until - state.t)?;
-    check_supported(system, state)?;
-    let (scheme, settings) = accuracy_settings(scheme, accuracy);
-    let recording = evidence.is_some();
+    let (scheme, settings) = &accuracy_settings(scheme, accuracy);
+    let part = RunPart { scheme, settings, accuracy, until, recording: evidence.is_some(), events_before: 0 };
+    let outcome = match islands::divided(system) {
+        Some(connected) => islands::run(system, part, connected, state, &mut samples, workspace)?,
+        None => run_part(system, &part, state, &mut samples, workspace)?,
+    };
+    if let (Some(evidence), Some(made)) = (evidence, outcome.evidence) {
+        *evidence = made;
+    }
+    Ok(outcome.report)
+}
+
+/// Part of a run: of a system or an island, up to a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunPart<'a> {
+    pub(super) scheme: &'a Scheme,
+    pub(super) settings: &'a Trapezoidal,
+    pub(super) accuracy: &'a Accuracy,
+    /// End [s].
+    pub(super) until: f64,
+    /// Evidence is made.
+    pub(super) recording: bool,
+    /// Events of the run before this part.
+    pub(super) events_before: usize,
+}
+
+/// Outcome of a part of a run.
+pub(super) struct PartOutcome {
+    pub(super) report: AccuracyReport,
+    pub(super) evidence: Option<Evidence>,
+    /// Bound on the distance that each moving body travelled [m].
+    pub(super) travels: Vec<f64>,
+}
+
+/// Runs a system to the end of a part. The state changes only if that succeeds.
+pub(super) fn run_part<S: System + ?Sized>(
+    system: &S,
+    part: &RunPart,
+    state: &mut State,
+    samples: &mut StateSampler,
+    workspace: &mut SecondOrderWorkspace,
+) -> Result<PartOutcome, StepError> {
+    let &RunPart { scheme, settings, accuracy, until, recording, events_before } = part;
     workspace.begin(&state.memory.cache, recording);
     let largest = accuracy.largest_step.min(until - state.t);
-    let context = StepContext { system, scheme: &scheme, settings: &settings, step: largest, recording };
+    let context = StepContext { system, scheme, settings, step: largest, recording };
     let motion = TrackedMotion {
         dynamics: Dynamics { context, workspace },
         state: state.clone(),
@@ -80,14 +121,13 @@ pub(crate) fn run<S: System + ?Sized>(
         recorder: Recorder { evidence: recording.then(Evidence::default), ..Recorder::default() },
     };
     let mut run = AdaptiveRun::new(motion, accuracy, until);
-    let done = run.run(until, &mut samples);
+    run.events_before = events_before;
+    let done = run.run(until, samples);
     run.motion.dynamics.workspace.end();
     let report = done?;
-    if let (Some(evidence), Some(made)) = (evidence, run.motion.recorder.evidence.take()) {
-        *evidence = made;
-    }
     std::mem::swap(state, &mut run.motion.state);
-    Ok(report)
+    let Recorder { evidence, travels, .. } = run.motion.recorder;
+    Ok(PartOutcome { report, evidence, travels })
 }
 
 /// Settings of substeps in a run to an accuracy, whatever the scheme says. States are projected after each step, so rows
@@ -106,12 +146,15 @@ struct AdaptiveRun<'a, 'r, S: System + ?Sized> {
     accuracy: &'r Accuracy,
     integrator: Integrator,
     control: StepSizeControl,
+    methods: MethodChoice,
     /// The run continues an earlier one.
     continues: bool,
     report: AccuracyReport,
     /// Orders observed by halving steps.
     orders: Vec<f64>,
     coarse: CoarseSteps,
+    /// Events of the run before this part.
+    events_before: usize,
 }
 
 impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
@@ -121,8 +164,20 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let control = StepSizeControl::new(accuracy, first, motion.dynamics.context.step, until);
         let report = AccuracyReport { requested: accuracy.tolerance, ..AccuracyReport::default() };
         let (integrator, orders) = (Integrator::Doubled, Vec::new());
+        let methods = MethodChoice::new(accuracy.method, accuracy.tolerance, continues);
         let coarse = CoarseSteps::new(control.h, accuracy.tolerance, motion.dynamics.context.system);
-        Self { motion, accuracy, integrator, control, continues, report, orders, coarse }
+        Self {
+            motion,
+            accuracy,
+            integrator,
+            control,
+            methods,
+            continues,
+            report,
+            orders,
+            coarse,
+            events_before: 0,
+        }
     }
 
     /// Steps up to time `until`.
@@ -130,6 +185,12 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let shortest = REMAINING_TIME_RELATIVE * self.motion.dynamics.context.step;
         self.start()?;
         while until - self.motion.state.t > shortest {
+            if self.motion.rests_on_moments() {
+                let what = "torsional and rolling friction, of which steps of first order have no solution";
+                let cause = StepError::Unsupported { t: self.motion.state.t, what };
+                self.step_without_modes(cause, until, samples)?;
+                continue;
+            }
             let size = self.control.next(self.motion.state.t)?;
             let start = self.motion.mark();
             let counted = (self.report.steps, self.report.error);
@@ -169,6 +230,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             (samples.take)(state);
         }
         self.control.forget();
+        self.methods.pass_event();
         self.choose_integrator()
     }
 
@@ -189,8 +251,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         // 3. reject by error or tunnelling
         if !self.control.accepts(checked.trial.size, checked.trial.error) {
             self.check_rounding()?;
-            self.reject(checked.trial.size, checked.trial);
-            return Ok(());
+            return self.reject(checked.trial.size, checked.trial);
         }
         if self.finder().tunnels(&checked.trial) {
             self.control.halve(checked.trial.size);
@@ -206,8 +267,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         if let Some(landed) = trial {
             let size = landed.end.t - self.motion.state.t;
             if !self.control.accepts(size, landed.error) {
-                self.reject(size, landed);
-                return Ok(());
+                return self.reject(size, landed);
             }
             self.accept(landed, samples)?;
         }
@@ -217,7 +277,13 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             (None, Some(lost)) => self.apply_feature_change(lost)?,
             // a step that slow slip made short says nothing about the size that errors allow
             (None, None) if size < predicted => {}
-            (None, None) => self.control.adapt(size, self.report.last_error, self.integrator.order()),
+            (None, None) => {
+                self.control.adapt(size, self.report.last_error, self.integrator.order());
+                if self.methods.accepted(self.integrator, self.control.is_limited_by_error()) {
+                    self.control.forget();
+                    self.choose_integrator()?;
+                }
+            }
         }
         Ok(())
     }
@@ -251,26 +317,14 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
 
     /// Chooses the integrator: the explicit method where the tolerance is tight and forces are not stiff.
     fn choose_integrator(&mut self) -> Result<(), StepError> {
-        let tolerance = self.accuracy.tolerance;
-        self.integrator = match self.accuracy.method {
-            AccurateMethod::Trapezoidal => Integrator::Doubled,
-            AccurateMethod::DormandPrince => Integrator::Explicit(IntegrationMethod::DormandPrince),
-            AccurateMethod::DormandPrinceEight => Integrator::Explicit(IntegrationMethod::DormandPrinceEight),
-            AccurateMethod::Automatic if tolerance > MAX_EXPLICIT_TOLERANCE => Integrator::Doubled,
-            AccurateMethod::Automatic => {
-                let Dynamics { context, workspace } = &mut self.motion.dynamics;
-                workspace.substep.linearize(context, &self.motion.state)?;
-                // the step of a method of third order for this tolerance is about its cube root
-                let step = tolerance.cbrt().min(context.step);
-                if workspace.substep.stiffness(context, &self.motion.state, step) > STIFFNESS_LIMIT {
-                    Integrator::Doubled
-                } else if tolerance > MAX_ORDER_EIGHT_TOLERANCE {
-                    Integrator::Explicit(IntegrationMethod::DormandPrince)
-                } else {
-                    Integrator::Explicit(IntegrationMethod::DormandPrinceEight)
-                }
-            }
-        };
+        let Dynamics { context, workspace } = &mut self.motion.dynamics;
+        let (state, tolerance) = (&self.motion.state, self.accuracy.tolerance);
+        self.integrator = self.methods.integrator(|| {
+            workspace.substep.linearize(context, state)?;
+            // the step of a method of third order for this tolerance is about its cube root
+            let step = tolerance.cbrt().min(context.step);
+            Ok(workspace.substep.stiffness(context, state, step))
+        })?;
         Ok(())
     }
 
@@ -302,10 +356,14 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
     }
 
     /// Rejects a step that is too large.
-    fn reject(&mut self, size: f64, trial: TrialStep) {
+    fn reject(&mut self, size: f64, trial: TrialStep) -> Result<(), StepError> {
         self.report.rejections += 1;
         self.control.reject(size, trial.error, self.integrator.order());
         self.motion.dynamics.recycle(trial.candidate);
+        if self.methods.rejected(self.integrator) {
+            self.choose_integrator()?;
+        }
+        Ok(())
     }
 
     /// Observes the order from time to time, by a step of half the size. A run that continues does not begin with it,
@@ -342,10 +400,12 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         self.report.last_error = landed.error;
         self.report.error += landed.error;
         motion.recorder.record(landed.records);
+        add_travels(motion.dynamics.context.system, &motion.state, &landed.end, &mut motion.recorder.travels);
         motion.state = landed.end;
         motion.take_reached_modes(landed.active, rests);
         motion.dynamics.recycle(landed.candidate);
-        motion.dynamics.workspace.solve.monitor.reach(motion.state.t, motion.recorder.events.len());
+        let events = self.events_before + motion.recorder.events.len();
+        motion.dynamics.workspace.solve.monitor.reach(motion.state.t, events);
         self.turn_slip_directions();
         self.note_penetration();
         Ok(())
@@ -418,10 +478,12 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
     /// that contradict each other, as bodies that are jammed have.
     fn continue_after_event(&mut self, constraint: Option<ConstraintId>) -> Result<(), StepError> {
         self.control.forget();
+        self.methods.pass_event();
         let t = self.motion.state.t;
         let system = self.motion.dynamics.context.system;
         let chatter = self.coarse.is_chatter(t, system.bodies().len());
-        if chatter {
+        let dear = self.coarse.is_dear(t, self.motion.dynamics.workspace.solve.solves);
+        if chatter || dear {
             return Err(self.chatter_at(constraint));
         }
         let limit = self.accuracy.event_limit;

@@ -1,14 +1,17 @@
 //! Steps of first order within a run to an accuracy, where events cannot be located: modes that contradict each other
 //! at one instant, events that follow each other faster than the accuracy resolves, problems without a solution in
-//! modes. Time-stepping needs no modes. One step of the stabilized Euler scheme against two of half the size gives an
-//! error estimate, so that the accuracy holds here too, with smaller steps.
+//! modes. Time-stepping needs no modes. Steps of the stabilized Euler scheme with 1, 2, … substeps are extrapolated, and
+//! their differences give an error estimate, so that the accuracy holds here too, with smaller steps.
 
 use super::constants::{
-    CHATTER_TIME_RELATIVE, COARSE_STEP_GROWTH, COARSE_STEP_SHRINKAGE, INSTANT_RELATIVE, LEAST_COARSE_STEP,
-    MAX_CHATTER_EVENTS, MAX_COARSE_ROW, MAX_EVENTS_AT_ONCE, MAX_SHORT_STEPS, MIN_STEP_RELATIVE,
-    SHORT_STEP_RELATIVE,
+    CHATTER_TIME_RELATIVE, COARSE_ERROR_DECREASE, COARSE_STEP_COST, COARSE_STEP_GROWTH,
+    COARSE_STEP_SHRINKAGE, EXPECTED_COARSE_STEP, INSTANT_RELATIVE, LEAST_COARSE_STEP, MAX_CHATTER_EVENTS,
+    MAX_COARSE_COLUMNS, MAX_COARSE_ROW, MAX_DEAR_EVENTS, MAX_EVENTS_AT_ONCE, MAX_SHORT_STEPS,
+    MIN_DEAR_SOLVES, MIN_STEP_RELATIVE, SHORT_STEP_RELATIVE,
 };
 use super::first_order::first_order_scheme;
+use super::integrator::extrapolated::extrapolate_columns;
+use super::islands::add_travels;
 use super::motion::TrackedMotion;
 use super::workspace::SecondOrderWorkspace;
 use crate::error::StepError;
@@ -25,6 +28,10 @@ pub(super) struct CoarseSteps {
     events: VecDeque<f64>,
     /// Times of the last trial steps [s].
     trials: VecDeque<f64>,
+    /// Times of the last events [s], with the problems solved until then.
+    costs: VecDeque<(f64, usize)>,
+    /// Problems that steps of first order take for each second, in the cost of problems in modes.
+    cost_rate: f64,
     /// Time of a fall from rest that the accuracy hardly resolves [s].
     fall: f64,
     /// Size of the next step [s].
@@ -39,8 +46,9 @@ impl CoarseSteps {
     /// None made yet in a run to this tolerance; the first is of this size.
     pub(super) fn new<S: System + ?Sized>(size: f64, tolerance: f64, system: &S) -> Self {
         let fall = (CHATTER_TIME_RELATIVE * tolerance / system.gravity().max(1.0)).sqrt();
-        let (events, trials) = (VecDeque::new(), VecDeque::new());
-        Self { events, trials, fall, size, end: f64::NEG_INFINITY, row: 1 }
+        let (events, trials, costs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        let cost_rate = COARSE_STEP_COST / (EXPECTED_COARSE_STEP * tolerance);
+        Self { events, trials, costs, cost_rate, fall, size, end: f64::NEG_INFINITY, row: 1 }
     }
 
     /// Notes an event. Returns whether the last ones follow each other faster than the accuracy resolves.
@@ -50,6 +58,18 @@ impl CoarseSteps {
         let since = |count: usize| since(&self.events, t, count);
         since(MAX_EVENTS_AT_ONCE) <= MAX_EVENTS_AT_ONCE as f64 * INSTANT_RELATIVE * self.fall
             || since(many) < many as f64 * self.fall
+    }
+
+    /// Notes an event after this many problems. Returns whether the last events took far more of them than steps of first
+    /// order would have.
+    pub(super) fn is_dear(&mut self, t: f64, solves: usize) -> bool {
+        self.costs.push_back((t, solves));
+        if self.costs.len() <= MAX_DEAR_EVENTS {
+            return false;
+        }
+        self.costs.pop_front().is_some_and(|(since, before)| {
+            (solves - before) as f64 > self.cost_rate * (t - since) && solves - before > MIN_DEAR_SOLVES
+        })
     }
 
     /// Notes a trial step from time `t`. Returns whether the last ones are shorter than the accuracy needs.
@@ -62,6 +82,7 @@ impl CoarseSteps {
     fn begin(&mut self, t: f64) -> usize {
         self.events.clear();
         self.trials.clear();
+        self.costs.clear();
         let close = t - self.end <= self.row as f64 * self.size;
         self.row = if close { (2 * self.row).min(MAX_COARSE_ROW) } else { 1 };
         self.row
@@ -105,6 +126,7 @@ impl<S: System + ?Sized> TrackedMotion<'_, S> {
             self.coarse_step(coarse, tolerance, left)?;
         }
         coarse.end = self.state.t;
+        coarse.cost_rate = COARSE_STEP_COST / coarse.size;
         self.active.constraints.clear();
         let found = self.find_active_set().and_then(|()| self.project_state());
         Some(found)
@@ -115,7 +137,7 @@ impl<S: System + ?Sized> TrackedMotion<'_, S> {
         let least = least_size(tolerance);
         let mut size = coarse.size.min(left);
         let trial = loop {
-            let trial = self.try_coarse_step(size);
+            let trial = self.try_coarse_step(size, tolerance);
             match trial {
                 Some(trial) if trial.error <= tolerance || size <= least => break trial,
                 None if size <= least => return None,
@@ -133,23 +155,36 @@ impl<S: System + ?Sized> TrackedMotion<'_, S> {
         let constraint = self.active.constraints.first().map_or(ConstraintId::Joint(0), |c| c.constraint);
         self.recorder.events.push(Event { t: self.state.t, kind: EventKind::FirstOrder, constraint });
         self.recorder.record([SubstepRecord::FirstOrderStep { size, error, solves }]);
+        add_travels(self.dynamics.context.system, &self.state, &end, &mut self.recorder.travels);
         self.state = end;
         Some(())
     }
 
-    /// One step of a size, and two of half the size, from here.
-    fn try_coarse_step(&mut self, size: f64) -> Option<CoarseTrial> {
+    /// Steps of 1, 2, … substeps from here, until their extrapolation is accurate or gets no better.
+    fn try_coarse_step(&mut self, size: f64, tolerance: f64) -> Option<CoarseTrial> {
         let start = State { memory: Memory::default(), ..self.state.clone() };
-        let mut whole = start.clone();
-        let mut end = start;
-        let mut solves = vec![self.first_order_solve(&mut whole, size)?];
-        for _ in 0..2 {
-            end.memory.h = 0.0;
-            solves.push(self.first_order_solve(&mut end, 0.5 * size)?);
+        let (mut columns, mut solves) = (CoarseColumns::default(), Vec::new());
+        let most = if size <= least_size(tolerance) { 2 } else { MAX_COARSE_COLUMNS };
+        let mut last = f64::INFINITY;
+        loop {
+            let substeps = columns.ends.len() + 1;
+            let mut end = start.clone();
+            columns.begin(&start);
+            for _ in 0..substeps {
+                solves.push(self.first_order_solve(&mut end, size / substeps as f64)?);
+                end.memory.h = 0.0;
+                columns.add(&end);
+            }
+            columns.ends.push(end);
+            if substeps == 1 {
+                continue;
+            }
+            let (end, error) = columns.end(self.dynamics.context.system, size, tolerance);
+            if error <= tolerance || substeps == most || error > COARSE_ERROR_DECREASE * last {
+                return Some(CoarseTrial { end: State { t: start.t + size, ..end }, error, solves });
+            }
+            last = error;
         }
-        end.memory.h = 0.0;
-        let error = difference(&whole, &end);
-        Some(CoarseTrial { end, error, solves })
     }
 
     /// Step of the stabilized Euler scheme; without restitution if there is none with it.
@@ -179,8 +214,49 @@ pub(crate) fn least_size(tolerance: f64) -> f64 {
     LEAST_COARSE_STEP * tolerance
 }
 
-/// Largest difference of coordinates and velocities.
-pub(crate) fn difference(a: &State, b: &State) -> f64 {
-    let coordinates = a.q.iter().zip(&b.q).chain(a.v.iter().zip(&b.v));
-    coordinates.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()))
+/// Ends of steps of 1, 2, … substeps of one size.
+#[derive(Debug, Default)]
+pub(crate) struct CoarseColumns {
+    pub(crate) ends: Vec<State>,
+    /// Velocities at the start and after each substep of the last step.
+    velocities: Vec<Vec<f64>>,
+}
+
+impl CoarseColumns {
+    /// Begins a step of one substep more.
+    pub(crate) fn begin(&mut self, start: &State) {
+        self.velocities.clear();
+        self.add(start);
+    }
+
+    /// Adds a state after a substep.
+    pub(crate) fn add(&mut self, after: &State) {
+        self.velocities.push(after.v.clone());
+    }
+
+    /// End of the steps, extrapolated where that is accurate, and the error estimate. Across an event it is not, and the
+    /// last of them is the end.
+    pub(crate) fn end<S: System + ?Sized>(&self, system: &S, size: f64, tolerance: f64) -> (State, f64) {
+        let (mut end, error) = extrapolate_columns(self.ends.clone());
+        let error = error.max(self.event_error(size));
+        if error <= tolerance {
+            system.normalize(&mut end.q);
+            return (end, error);
+        }
+        (self.ends.last().cloned().unwrap_or_default(), error)
+    }
+
+    /// Largest error of positions by an event that the ends do not show: bodies that stop within the first substep of
+    /// each step end alike in all. Where the change of velocity differs between two substeps, it may have come at any time
+    /// of either.
+    fn event_error(&self, size: f64) -> f64 {
+        let substeps = self.velocities.len().saturating_sub(1).max(1);
+        let mut change: f64 = 0.0;
+        for three in self.velocities.windows(3) {
+            for ((a, b), c) in three[0].iter().zip(&three[1]).zip(&three[2]) {
+                change = change.max((a - 2.0 * b + c).abs());
+            }
+        }
+        0.5 * size / substeps as f64 * change
+    }
 }

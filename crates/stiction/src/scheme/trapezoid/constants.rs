@@ -17,6 +17,11 @@ pub(super) const MIN_SLIP_SPEED: f64 = MIN_RESTITUTION_SPEED;
 /// round-off. Above: restitution is lost, because contacts become active before they strike.
 pub(super) const TOUCHING_GAP_RELATIVE: f64 = 1e-10;
 
+/// A contact with torsional or rolling friction rests while its gap is at most this × size, unless it strikes. Default
+/// 1e-4, range 1e-6 to 1e-2. Below: contacts that hover after a step of first order are located again and again. Above:
+/// free flight is made by steps of first order.
+pub(super) const RESTING_GAP_RELATIVE: f64 = 1e-4;
+
 /// Closed: gap < −this × size. Default 1e-12, range 1e-14 to 1e-10. Below: round-off of positions counts as a
 /// closed gap. Above: impacts are located too deep.
 pub(super) const CLOSED_GAP_RELATIVE: f64 = 1e-12;
@@ -32,7 +37,12 @@ pub(super) const SPEED_SCALE_RELATIVE: f64 = 1e-3;
 
 /// Reported slip: slip speed > this × V₀ of the certificate. Default 1e-9, range 1e-12 to 1e-6. Below: round-off of
 /// the solve is reported as slip. Above: slow slip is reported as stick.
-pub(super) const REPORTED_SLIP_RELATIVE: f64 = 1e-9;
+pub(crate) const REPORTED_SLIP_RELATIVE: f64 = 1e-9;
+
+/// Moments of inertia are equal when they differ by at most this × their mean. Default 1e-12, range 1e-14 to 1e-9.
+/// Below: round-off of a turned inertia hides a symmetry, and fast spin costs accuracy. Above: the gyroscopic force of the
+/// difference is lost.
+pub(super) const INERTIA_SYMMETRY_RELATIVE: f64 = 1e-12;
 
 // --- start and end of a step ---
 
@@ -70,10 +80,10 @@ pub(super) const MAX_UNGUESSED_STIFFNESS: f64 = 100.0;
 /// problems are solved to 1e-10. Below: round-off counts as slip. Above: slips start from the directions of their modes.
 pub(super) const GUESSED_STICK_RELATIVE: f64 = 1e-9;
 
-/// Residuals of projections are relative to this × the size of the model, or × its speeds, at least. Default 1e-6, range
-/// 1e-8 to 1e-4: with a tolerance of 1e-9 it admits the round-off of a few operations. Below: right projections of models
+/// Residuals of projections are relative to this × the size of the model, or × its speeds, at least. Default 1e-4, range
+/// 1e-5 to 1e-3: with a tolerance of 1e-9 it admits the round-off of some hundred operations. Below: right projections of models
 /// at rest are rejected. Above: wrong ones pass.
-pub(super) const LEAST_RESIDUAL_SCALE: f64 = 1e-6;
+pub(super) const LEAST_RESIDUAL_SCALE: f64 = 1e-4;
 
 /// Contacts that stick may be said to slip by at most this by a verifier [m/s], or by this × the scale of small speeds.
 /// Default 1e-7, range 1e-9 to 1e-6. Below: projections leave more. Above: slow slips pass as stick.
@@ -130,6 +140,30 @@ pub(super) const LEAST_COARSE_STEP: f64 = 0.01;
 pub(super) const COARSE_STEP_SHRINKAGE: f64 = 0.25;
 /// See [`COARSE_STEP_SHRINKAGE`].
 pub(super) const COARSE_STEP_GROWTH: f64 = 2.0;
+
+/// Columns of the extrapolation of steps of first order. Default 5, range 2 to 6. Below: smooth motion takes short steps.
+/// Above: steps with an event within take many substeps before they are rejected.
+pub(crate) const MAX_COARSE_COLUMNS: usize = 5;
+
+/// A further column is tried if the last one made the error at least this much smaller. Default 0.5, range 0.2 to 0.9.
+/// Below: smooth steps are rejected. Above: steps with an event within take many substeps.
+pub(super) const COARSE_ERROR_DECREASE: f64 = 0.5;
+
+/// Cost of a step of first order with its substeps, in problems in modes. Default 60, range 20 to 200: up to 15
+/// complementarity problems. Below: steps of first order where events could be located in less time. Above: the reverse.
+pub(super) const COARSE_STEP_COST: f64 = 60.0;
+
+/// Size of a step of first order at an event [s], before one was made, relative to the accuracy. Default 0.3, range 0.1
+/// to 1, as for [`COARSE_STEP_COST`]: accelerations of some m/s² and an error of an accuracy [m/s].
+pub(super) const EXPECTED_COARSE_STEP: f64 = 0.3;
+
+/// Events after which their cost is compared with that of steps of first order. Default 16, range 8 to 64. Below: a few
+/// events in sequence are passed by steps of first order. Above: dense events take longer.
+pub(super) const MAX_DEAR_EVENTS: usize = 16;
+
+/// Problems that the last events take at least before steps of first order are made instead. Default 2000, range 500 to
+/// 10⁴, as for [`MAX_DEAR_EVENTS`].
+pub(super) const MIN_DEAR_SOLVES: usize = 2000;
 
 /// Steps of first order in a row at most, before events are located again. Default 32, range 4 to 256. Below: modes are
 /// sought more often where there are none. Above: less of the motion is of higher order.
@@ -188,9 +222,20 @@ pub(super) const MIN_OBSERVED_ERROR: f64 = 1e3 * f64::EPSILON;
 /// See [`MIN_OBSERVED_ERROR`].
 pub(super) const MIN_OBSERVED_HALF_ERROR: f64 = 1e2 * f64::EPSILON;
 
-/// `Automatic` takes the explicit method at tolerances of at most this. Default 1e-4, range 1e-6 to 1e-2. Below: the
-/// method of third order needs many steps. Above: explicit stages cost more than doubled steps.
-pub(super) const MAX_EXPLICIT_TOLERANCE: f64 = 1e-4;
+/// `Automatic` takes the explicit method at tolerances of at most this. Default 1e-2, range 1e-6 to 1e-1. Below: the
+/// method of third order needs more steps than a tighter tolerance does. Above: explicit stages cost more than doubled
+/// steps.
+pub(super) const MAX_EXPLICIT_TOLERANCE: f64 = 1e-2;
+
+/// Steps without an event that the error limits, after which `Automatic` takes the explicit method of order eight.
+/// Default 3, range 2 to 20. Below: twelve stages where events follow each other. Above: many steps of order five where
+/// the motion is smooth, and more of them than at a tighter tolerance.
+pub(super) const SMOOTH_STEPS: usize = 3;
+
+/// Implicit steps before an explicit one is tried where forces seem stiff. Default 50, range 10 to 1000: each try that
+/// fails costs one step. Above: forces that only seem stiff, as those of a thin rod that turns, take many steps of third
+/// order.
+pub(super) const STIFF_STEPS: usize = 50;
 
 /// `Automatic` takes the explicit method of order eight at tolerances of at most this, and that of order five above.
 /// Default 1e-7, range 1e-9 to 1e-5. Below: more steps. Above: twelve stages where events and samples leave steps short.
@@ -425,6 +470,15 @@ pub(super) const REDUNDANT_ROW_RELATIVE: f64 = 1e-11;
 /// along the friction is an error. Above: friction along a slip passes.
 pub(super) const VERIFIED_SLIP_RELATIVE: f64 = 1e-6;
 
+/// Impulses are determined if at most this part of a unit of them, squared, changes no motion. Default 1e-9, range 1e-12 to
+/// 1e-6. Below: round-off of the decomposition hides determined impulses. Above: redundant ones count as determined.
+pub(super) const MAX_UNDETERMINED_PART: f64 = 1e-9;
+
+/// Determined impulses may lie outside their cones, and slip may go along friction, by this × V₀ of the certificate.
+/// Default 0.05, range 0.01 to 0.3: impulses are means over a substep, and modes are right where it ends. Below: short
+/// substeps before an event are refused. Above: wrong modes pass as not verifiable.
+pub(crate) const MAX_CONE_ERROR: f64 = 0.05;
+
 /// Relative energy gain of a verified impact. Default 1e-12, range 1e-14 to 1e-9. Below: round-off of the recorded
 /// velocities. Above: gains pass.
 pub(super) const VERIFIED_ENERGY_GAIN_RELATIVE: f64 = 1e-12;
@@ -432,6 +486,31 @@ pub(super) const VERIFIED_ENERGY_GAIN_RELATIVE: f64 = 1e-12;
 /// Recorded mean friction may exceed its bound by this, relative. Default 1e-12, range ε to 1e-9.
 pub(super) const VERIFIED_FRICTION_RELATIVE: f64 = 1e-12;
 
+/// Sums of the sizes of substeps may differ from a time by this, relative to that time. Default 1e-13, range 1e-14 to
+/// 1e-12: round-offs of some hundred sums. Below: long runs with short steps are refused. Above: substeps may be missing.
+pub(super) const VERIFIED_CLOCK_RELATIVE: f64 = 1e-13;
+
+/// Projected velocities are relative to this × the speed scale of a step at least. Default 0.1, range 0.01 to 1: with a
+/// tolerance of 1e-9 it admits what projections are solved to, 1e-10 of that scale. Below: right projections of models
+/// near rest are refused. Above: wrong ones pass.
+pub(super) const VERIFIED_PROJECTION_RELATIVE: f64 = 0.1;
+
 /// Recorded times past a lost feature pair may exceed the computed one by this, relative. Default 1e-9, range ε to
 /// 1e-6: the surface speed is computed from rounded states.
 pub(super) const VERIFIED_TIME_RELATIVE: f64 = 1e-9;
+
+/// Factor on the distance that a body travels at the speeds of the ends of steps. Default 1.25, range 1.1 to 2. Below: a
+/// body that is faster within a step than at its ends may pass unseen. Above: bodies that cannot meet are joined.
+pub(super) const TRAVEL_SAFETY: f64 = 1.25;
+
+/// Islands that may meet in a window before it is shortened. Default 3, range 2 to 10. Below: many short windows. Above:
+/// events of some bodies restart many others.
+pub(super) const MAX_JOINED_ISLANDS: usize = 3;
+
+/// Shortest window: the time in which the fastest body travels this × size. Default 0.05, range 0.01 to 0.5. Below:
+/// crowded bodies have windows shorter than their steps. Above: crowded bodies are joined.
+pub(super) const SHORTEST_WINDOW_TRAVEL: f64 = 0.05;
+
+/// Longest window: the time in which the fastest body, also one that falls from rest, travels this × size. Default 4,
+/// range 1 to 100. Below: steps are cut. Above: the search for bodies that may meet is slow.
+pub(super) const LONGEST_WINDOW_TRAVEL: f64 = 4.0;

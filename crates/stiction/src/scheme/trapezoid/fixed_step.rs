@@ -20,7 +20,7 @@ use crate::assemble::{self, AssembledProblem, RowSolution};
 use crate::error::StepError;
 use crate::report::{StepReport, StepWork};
 use crate::scheme::euler::kinetic;
-use crate::scheme::{EventLanding, EventLocation};
+use crate::scheme::{EventLanding, EventLocation, StateProjection};
 use crate::state::State;
 use crate::system::{ContactQuery, JointRow, RowKind, System};
 use stiction_lcp::Candidate;
@@ -68,7 +68,9 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
             }
         }
         self.motion.state.t = end;
-        Ok(())
+        // without modes the rest of the step may have been made by another scheme, which corrects positions itself
+        let projects = self.motion.dynamics.context.settings.projection == StateProjection::Steps;
+        if projects && self.first_order.is_none() { self.motion.project_end() } else { Ok(()) }
     }
 
     /// Error if joints do not hold at the start of a run: rows at the mean velocity keep position errors, and reverse

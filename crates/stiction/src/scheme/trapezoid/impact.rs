@@ -38,7 +38,7 @@ pub(super) struct ImpactStart<'a> {
 
 impl ImpactSolver {
     /// Approach speed of each contact and limit, with its constraint and its index in the problem [m/s].
-    fn approaches(&self, v: &[f64]) -> Vec<(ConstraintId, usize, f64)> {
+    pub(super) fn approaches(&self, v: &[f64]) -> Vec<(ConstraintId, usize, f64)> {
         let limits = self.rows.joint_indices.iter().zip(&self.places.joints);
         let limits = limits.filter_map(|(&row, place)| match place {
             assemble::RowLocation::Contact(i) => Some((ConstraintId::Joint(row), *i)),

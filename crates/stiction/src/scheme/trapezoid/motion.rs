@@ -12,10 +12,11 @@ use super::event_finder::EventFinder;
 use super::event_function::{EventFunction, gaps};
 use super::impact::ImpactStart;
 use super::integrator::{Dynamics, Integrator};
+use super::nearby::rests_on_moments;
 use super::recorder::{Recorder, RecorderMark};
 use super::workspace::SecondOrderWorkspace;
 use crate::error::StepError;
-use crate::report::SubstepRecord;
+use crate::report::{Event, EventKind, SubstepRecord};
 use crate::scheme::euler::kinetic;
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, RowKind, System};
@@ -82,7 +83,7 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         let drives = joints.iter().enumerate().filter(|(_, j)| matches!(j.kind, RowKind::Drive { .. }));
         self.active.constraints =
             drives.map(|(row, _)| ActiveConstraint::sticking(ConstraintId::Joint(row))).collect();
-        if !self.active.modes_known {
+        if !self.active.modes_known || self.rests_on_moments() {
             return Ok(());
         }
         let touching = self.touching();
@@ -95,6 +96,12 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         // the first modes are no events
         self.recorder.events.truncate(events);
         Ok(())
+    }
+
+    /// Whether a contact with torsional or rolling friction rests here.
+    pub(super) fn rests_on_moments(&self) -> bool {
+        let context = &self.dynamics.context;
+        rests_on_moments(context.system, &self.state, context.restitution_speed())
     }
 
     /// Inactive constraints that touch here, with the speeds at which they open [m/s].
@@ -161,10 +168,43 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
     /// Projects the state in given modes, and accounts for the energy.
     fn project_here(&mut self, modes: &[ActiveConstraint]) -> Result<(), StepError> {
         let system = self.dynamics.context.system;
-        let energy = |s: &State| kinetic(system, s.t, &s.q, &s.v) + system.potential(s.t, &s.q);
-        let before = energy(&self.state);
+        let before = energy(system, &self.state);
         self.project_in(modes)?;
-        self.recorder.statistics.projected += energy(&self.state) - before;
+        self.recorder.statistics.projected += energy(system, &self.state) - before;
+        Ok(())
+    }
+
+    /// Projects the state at the end of a step: onto joints and, in known modes, active constraints. If a contact loses its
+    /// feature pair by the projection, onto joints alone.
+    pub(super) fn project_end(&mut self) -> Result<(), StepError> {
+        let active = std::mem::take(&mut self.active.constraints);
+        let start = (self.state.q.clone(), self.state.v.clone());
+        let mut done = self.project_end_in(if self.active.modes_known { &active } else { &[] });
+        if let Err(StepError::Lost { .. }) = done {
+            (self.state.q, self.state.v) = start;
+            done = self.project_end_in(&[]);
+        }
+        self.active.constraints = active;
+        done
+    }
+
+    /// Projects positions whole, and velocities so far that no energy is gained; whole where contacts are active, whose
+    /// forces would ring out of their cones.
+    fn project_end_in(&mut self, modes: &[ActiveConstraint]) -> Result<(), StepError> {
+        let system = self.dynamics.context.system;
+        let before = energy(system, &self.state);
+        let ringing = self.state.v.clone();
+        self.dynamics.project(&mut self.state, modes)?;
+        let projected = std::mem::replace(&mut self.state.v, ringing);
+        let rings = !modes.iter().any(ActiveConstraint::is_contact);
+        let kept = if rings { kept_ringing(system, &self.state, &projected, before) } else { 0.0 };
+        mix(kept, &projected, &mut self.state.v);
+        self.recorder.statistics.projected += energy(system, &self.state) - before;
+        if self.dynamics.context.recording {
+            let displacements = self.dynamics.workspace.projector.displacements.clone().unwrap_or_default();
+            let active = modes.to_vec();
+            self.recorder.record([SubstepRecord::StepEnd { active, displacements, projected, kept }]);
+        }
         Ok(())
     }
 
@@ -185,6 +225,13 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
 
     /// Applies an impact at the closed constraints, with all active ones and all that touch.
     pub(super) fn apply_impact(&mut self, closed: &[ConstraintId]) -> Result<(), StepError> {
+        if self.rests_on_moments() {
+            // the next step, of first order, has the impact at its start
+            let t = self.state.t;
+            let event = |&constraint| Event { t, kind: EventKind::Impact, constraint };
+            self.recorder.events.extend(closed.iter().map(event));
+            return self.find_active_set();
+        }
         let Dynamics { context, workspace } = &mut self.dynamics;
         let (system, least) = (context.system, context.restitution_speed());
         let mut participants: Vec<ConstraintId> =
@@ -326,6 +373,46 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
             modes => modes,
         }
     }
+}
+
+/// Sum of kinetic and potential energy [J].
+pub(super) fn energy<S: System + ?Sized>(system: &S, state: &State) -> f64 {
+    kinetic(system, state.t, &state.q, &state.v) + system.potential(state.t, &state.q)
+}
+
+/// `v ← projected + kept (v − projected)`.
+pub(super) fn mix(kept: f64, projected: &[f64], v: &mut [f64]) {
+    if kept == 0.0 {
+        v.copy_from_slice(projected);
+    } else if kept < 1.0 {
+        v.iter_mut().zip(projected).for_each(|(v, p)| *v = p + kept * (*v - p));
+    }
+}
+
+/// Largest part of the speeds along the rows that hold, by which the velocity of a state differs from the `projected` one,
+/// with an energy of at most `before` [J].
+///
+/// Rows at the mean velocity reverse these speeds in every step, and the energy in them is real: taken away in every step,
+/// a whipping chain would stop. They pay for the potential energy that the projection of the positions added.
+fn kept_ringing<S: System + ?Sized>(system: &S, state: &State, projected: &[f64], before: f64) -> f64 {
+    let energy_of = |v: &[f64]| kinetic(system, state.t, &state.q, v);
+    let allowed = before - system.potential(state.t, &state.q);
+    // kinetic energy a + b k + c k² with the part k
+    let whole = energy_of(&state.v);
+    if whole <= allowed {
+        return 1.0;
+    }
+    let a = energy_of(projected);
+    let ringing: Vec<f64> = state.v.iter().zip(projected).map(|(v, p)| v - p).collect();
+    let c = energy_of(&ringing);
+    let b = whole - a - c;
+    if !(a < allowed && c > 0.0) {
+        return 0.0;
+    }
+    let root = (b * b + 4.0 * c * (allowed - a)).sqrt();
+    // the positive root, without cancellation
+    let kept = if b > 0.0 { 2.0 * (allowed - a) / (b + root) } else { (root - b) / (2.0 * c) };
+    kept.clamp(0.0, 1.0)
 }
 
 /// Time past the instant of a lost feature pair [s], at constant velocity: long enough that round-off does not undo it,

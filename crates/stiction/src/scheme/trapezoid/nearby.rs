@@ -2,7 +2,7 @@
 //! set.
 
 use super::active_set::ActiveSet;
-use super::constants::{MIN_SLIP_SPEED, TOUCHING_GAP_RELATIVE};
+use super::constants::{MIN_SLIP_SPEED, RESTING_GAP_RELATIVE, TOUCHING_GAP_RELATIVE};
 use super::context::{dot, set_velocity_offsets, velocity_offsets};
 use super::rows::slip_velocity;
 use crate::state::{ActiveConstraint, State};
@@ -163,4 +163,20 @@ impl NearbyRows {
 
 fn constraint_of_slip(id: ConstraintId, slips: bool, direction: [f64; 3]) -> ActiveConstraint {
     if slips { ActiveConstraint::slipping(id, direction) } else { ActiveConstraint::sticking(id) }
+}
+
+/// Whether a contact with torsional or rolling friction rests here, or is about to: modes of spin and rolling are not
+/// tracked, so steps of first order are made while it does. A contact that strikes is located before.
+pub(super) fn rests_on_moments<S: System + ?Sized>(system: &S, state: &State, least: f64) -> bool {
+    if !system.has_moment_friction() {
+        return false;
+    }
+    let [touching, near] = [TOUCHING_GAP_RELATIVE, RESTING_GAP_RELATIVE].map(|part| part * system.size());
+    let mut contacts = Vec::new();
+    let query = ContactQuery::within(near);
+    system.contacts(state.t, &state.q, &query, &mut SearchCache::default(), &mut contacts);
+    let offsets = velocity_offsets(system);
+    let speed = |c: &ContactRow| c.normal.dot(&offsets, &state.v) + c.drift;
+    let rests = |c: &ContactRow| !c.moments.is_none() && (c.gap <= touching || speed(c) >= -least);
+    contacts.iter().any(|c| c.gap <= near && rests(c))
 }

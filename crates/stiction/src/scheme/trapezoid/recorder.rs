@@ -19,6 +19,8 @@ pub(super) struct Recorder {
     pub(super) certificate: Certificate,
     /// Evidence for a verifier, if one is expected.
     pub(super) evidence: Option<Evidence>,
+    /// Bound on the distance that each moving body travelled in a run to an accuracy [m].
+    pub(super) travels: Vec<f64>,
 }
 
 /// Mark of what had been recorded.

@@ -4,6 +4,7 @@ mod accuracy_step;
 mod forces;
 mod residual;
 
+pub(crate) use super::constants::{MAX_CONE_ERROR, REPORTED_SLIP_RELATIVE};
 pub(crate) use accuracy_step::{AccuracyStepResidual, MAX_WRONG_MODE_VALUE, RecordedAccuracyStep};
 pub(crate) use forces::ForceResidual;
 
@@ -11,23 +12,24 @@ use super::acceleration::AccelerationProblem;
 use super::active_set::ActiveSet;
 use super::certificate;
 use super::constants::{
-    IMPACT_GAP_RELATIVE, LEAST_RESIDUAL_SCALE, REMAINING_TIME_RELATIVE, VERIFIED_ENERGY_GAIN_RELATIVE,
-    VERIFIED_FRICTION_RELATIVE, VERIFIED_TIME_RELATIVE,
+    IMPACT_GAP_RELATIVE, LEAST_RESIDUAL_SCALE, REMAINING_TIME_RELATIVE, VERIFIED_CLOCK_RELATIVE,
+    VERIFIED_ENERGY_GAIN_RELATIVE, VERIFIED_FRICTION_RELATIVE, VERIFIED_PROJECTION_RELATIVE,
+    VERIFIED_TIME_RELATIVE,
 };
-use super::context::{Configuration, StepContext, StepStart};
+use super::context::{Configuration, StepContext, StepStart, speed_scale};
 use super::first_order::first_order_scheme;
 use super::impact::{ImpactSolver, ImpactStart};
-use super::motion::feature_change_time;
+use super::motion::{energy, feature_change_time, mix};
 use super::projector::{ProjectedVelocity, Projector};
 use super::root::interpolate;
-use super::substep::{SubstepProblem, advance};
+use super::substep::SubstepProblem;
 use crate::assemble::{AssembledProblem, RowSolution};
-use crate::report::{ContactReport, JointReport, SubstepRecord};
+use crate::report::{ContactReport, ImpactReport, JointReport, SubstepRecord};
 use crate::scheme::euler::kinetic;
 use crate::scheme::{Midpoint, Scheme, Trapezoidal};
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, SearchCache, System};
-use residual::{is_admissible, velocity_residual};
+use residual::{ConeJudgement, judge_cones, velocity_residual};
 use stiction_lcp::{Certificate, ContactMode, Mode, certify_motion};
 
 /// Replay of a recorded step.
@@ -42,6 +44,40 @@ pub(crate) struct StepReplay<'a, S: System + ?Sized> {
     pub(crate) state: State,
     /// Time of the last impact and the velocity before it.
     last_impact: Option<(f64, Vec<f64>)>,
+    /// Impacts and penetrations so far.
+    pub(crate) observed: ReplayObservations,
+    /// Speed scale of the last substep [m/s].
+    substep_speed: f64,
+}
+
+/// Observations along a replay, which reports of the run list.
+#[derive(Debug, Default)]
+pub(crate) struct ReplayObservations {
+    /// Energy balances of the impacts.
+    pub(crate) impacts: Vec<ImpactReport>,
+    /// Times and constraints whose gaps closed at them.
+    pub(crate) struck: Vec<(f64, ConstraintId)>,
+    /// Largest penetration at the end of a step of a run to an accuracy [m].
+    pub(crate) penetration: f64,
+}
+
+impl ReplayObservations {
+    /// Adds those of an island, whose constraints are renamed.
+    pub(crate) fn append(&mut self, own: Self, name: impl Fn(ConstraintId) -> ConstraintId) {
+        let Self { impacts, struck, penetration } = own;
+        self.impacts.extend(impacts.into_iter().map(|mut impact| {
+            impact.approaches.iter_mut().for_each(|approach| approach.0 = name(approach.0));
+            impact
+        }));
+        self.struck.extend(struck.into_iter().map(|(t, constraint)| (t, name(constraint))));
+        self.penetration = self.penetration.max(penetration);
+    }
+
+    /// Sorts what islands saw by time.
+    pub(crate) fn sort_by_time(&mut self) {
+        self.impacts.sort_by(|a, b| a.t.total_cmp(&b.t));
+        self.struck.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
 }
 
 /// Recorded substep between two events.
@@ -93,6 +129,23 @@ impl<'a> RecordedSubstep<'a> {
     }
 }
 
+impl RecordedSubstep<'_> {
+    /// Whether it was made by two Euler steps.
+    pub(crate) fn implicit(&self) -> bool {
+        self.implicit
+    }
+
+    /// Whether it was solved in friction modes.
+    pub(crate) fn in_modes(&self) -> bool {
+        self.in_modes
+    }
+
+    /// Active constraints.
+    pub(crate) fn active(&self) -> &[ActiveConstraint] {
+        self.active
+    }
+}
+
 /// Recorded impact.
 pub(crate) struct RecordedImpact<'a> {
     pub(crate) closed: &'a [ConstraintId],
@@ -113,6 +166,9 @@ pub(crate) struct ReplayResidual {
     pub(crate) velocity: f64,
     /// Impulses lie in their cones and friction is against slip, so that no contact had to open or slip.
     pub(crate) admissible: bool,
+    /// Largest distance of a determined impulse outside its cone, or slip along friction, relative to the speed of the
+    /// certificate.
+    pub(crate) wrong_cone: f64,
 }
 
 impl<'a, S: System + ?Sized> StepReplay<'a, S> {
@@ -127,8 +183,37 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         let cache = before.memory.cache.clone();
         let context = StepContext { system, scheme, settings, step: h, recording: false };
         let (substep, projector, impact, acceleration) = Default::default();
-        let (state, last_impact) = (before.clone(), None);
-        Self { context, cache, substep, projector, impact, acceleration, state, last_impact }
+        let (state, last_impact, observed) = (before.clone(), None, ReplayObservations::default());
+        Self {
+            context,
+            cache,
+            substep,
+            projector,
+            impact,
+            acceleration,
+            state,
+            last_impact,
+            observed,
+            substep_speed: 0.0,
+        }
+    }
+
+    /// Energy of the state, and the size of its kinetic and potential part [J].
+    pub(crate) fn energy(&self) -> [f64; 2] {
+        let State { t, q, v, .. } = &self.state;
+        let system = self.context.system;
+        let (kinetic, potential) = (kinetic(system, *t, q, v), system.potential(*t, q));
+        [kinetic + potential, kinetic.max(potential.abs())]
+    }
+
+    /// Speed scale of the substep replayed last [m/s].
+    pub(crate) fn substep_speed(&self) -> f64 {
+        self.substep_speed
+    }
+
+    /// Number of coordinates that are places and turns.
+    pub(crate) fn position_count(&self) -> usize {
+        self.context.system.position_count()
     }
 
     /// Size of the model [m].
@@ -144,14 +229,19 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
     /// Time left until `end` [s]; 0 if it is round-off.
     pub(crate) fn time_left(&self, end: f64) -> f64 {
         let left = end - self.state.t;
-        if left.abs() <= REMAINING_TIME_RELATIVE * self.context.step { 0.0 } else { left }
+        // each substep adds a round-off of the clock
+        let round_off = VERIFIED_CLOCK_RELATIVE * end.abs().max(self.context.step);
+        let shortest = REMAINING_TIME_RELATIVE * self.context.step;
+        if left.abs() <= shortest.max(round_off) { 0.0 } else { left }
     }
 
     /// Replays a substep up to its end. The error says why the record is no such substep.
     pub(crate) fn substep(&mut self, record: &RecordedSubstep) -> Result<ReplayResidual, String> {
         let n = self.state.v.len();
         let sizes = [record.midpoint_velocity.len(), record.start_velocity.len(), record.v.len()];
-        let longest = self.context.step * (1.0 + REMAINING_TIME_RELATIVE);
+        // a whole step ends on the clock, to the round-off of the time
+        let round_off = VERIFIED_CLOCK_RELATIVE * self.state.t.abs();
+        let longest = self.context.step * (1.0 + REMAINING_TIME_RELATIVE) + round_off;
         if sizes != [n; 3] || !(record.size > 0.0 && record.size <= longest) {
             return Err("a substep of another size".to_string());
         }
@@ -169,7 +259,8 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
             return Err("impulses of other rows".to_string());
         }
         let candidate = certify_motion(problem, record.impulses, record.v).map_err(|e| e.to_string())?;
-        let (certificate, admissible) = if record.in_modes {
+        let right = ConeJudgement { admissible: true, wrong: 0.0 };
+        let (certificate, cones) = if record.in_modes {
             middle.modes(record.active, modes);
             for &(i, along) in record.slips {
                 match modes.get_mut(i) {
@@ -184,14 +275,17 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
                 }
             }
             let tolerance = self.context.scheme.solver.tolerance;
-            let admissible = is_admissible(problem, layout, modes, &candidate, tolerance);
-            (certificate::in_modes(problem, layout, modes, &candidate), admissible)
+            let cones = judge_cones(problem, layout, modes, &candidate, tolerance);
+            (certificate::in_modes(problem, layout, modes, &candidate), cones)
         } else {
-            (candidate.certificate, true)
+            (candidate.certificate, right)
         };
+        self.substep_speed = certificate.speed;
         let before = self.state.clone();
-        advance(self.context.system, &before, record.v, record.size, record.implicit, &mut self.state);
-        Ok(ReplayResidual { certificate, velocity, admissible })
+        let system = self.context.system;
+        self.substep.advance(system, &before, record.v, record.size, record.implicit, &mut self.state);
+        let ConeJudgement { admissible, wrong } = cones;
+        Ok(ReplayResidual { certificate, velocity, admissible, wrong_cone: wrong })
     }
 
     /// Assembles the problem of a recorded substep. Returns the residual of its midpoint and start velocities.
@@ -202,7 +296,7 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         let mut residual: f64 = 0.0;
         if context.settings.middle == Midpoint::Tangent {
             let at = Configuration::of(state);
-            let least = least_speed(context.system, state);
+            let least = least_speed(context, state);
             let projected =
                 projector.set_midpoint_velocity_by(context, &from, substep, |projector, which, v| {
                     projector.assemble_velocity(context.system, at, v, record.active);
@@ -245,12 +339,17 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
     }
 
     /// Contact and joint reports of the substep replayed last.
-    pub(crate) fn reports(&self, z: &[f64], v: &[f64]) -> (Vec<ContactReport>, Vec<JointReport>) {
+    /// Slip above `stick_speed` [m/s] counts as slip.
+    pub(crate) fn reports(
+        &self,
+        z: &[f64],
+        v: &[f64],
+        stick_speed: f64,
+    ) -> (Vec<ContactReport>, Vec<JointReport>) {
         let SubstepProblem { problem, layout, places, middle, .. } = &self.substep;
         let (mut contacts, mut joints) = (Vec::new(), Vec::new());
-        // modes depend on the speed that counts as slip; they are not compared
         let assembled = AssembledProblem { problem, layout, rows: places };
-        let solution = RowSolution { z, v, stick_speed: 0.0, determined: None };
+        let solution = RowSolution { z, v, stick_speed, determined: None };
         assembled.contact_reports(&middle.contacts, &solution, &mut contacts);
         assembled.joint_reports(&middle.joints, &solution, &mut joints);
         (contacts, joints)
@@ -283,16 +382,41 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         projector.read(system, state, active, cache).map_err(|e| e.to_string())?;
         let position_error = projector.position_error();
         projector.assemble_velocity(system, Configuration::of(state), &state.v, active);
-        let least = least_speed(system, state);
+        let least = least_speed(context, state);
         residual = residual.max(velocity_residual(&projector.assembled(), &state.v, v, least));
         state.v.copy_from_slice(v);
         let residual = ReplayResidual { velocity: residual, admissible: true, ..ReplayResidual::default() };
         Ok((residual, position_error))
     }
 
+    /// Replays the projection at the end of a step, as [`StepReplay::projection`].
+    pub(crate) fn step_end(
+        &mut self,
+        active: &[ActiveConstraint],
+        displacements: &[Vec<f64>],
+        projected: &[f64],
+        kept: f64,
+    ) -> Result<(ReplayResidual, f64), String> {
+        if !(0.0..=1.0).contains(&kept) {
+            return Err(format!("a projection that keeps {kept} of the speeds along rows"));
+        }
+        let system = self.context.system;
+        let before = energy(system, &self.state);
+        let mut v = self.state.v.clone();
+        let shown = self.projection(active, displacements, projected)?;
+        mix(kept, projected, &mut v);
+        self.state.v = v;
+        let after = energy(system, &self.state);
+        let scale = kinetic(system, self.state.t, &self.state.q, &self.state.v) + before.abs();
+        if kept > 0.0 && after - before > VERIFIED_ENERGY_GAIN_RELATIVE * scale {
+            return Err(format!("a projection that adds {} J", after - before));
+        }
+        Ok(shown)
+    }
+
     /// Replays an impact: the certificates of its compression and decompression.
     pub(crate) fn impact(&mut self, record: &RecordedImpact) -> Result<ReplayResidual, String> {
-        let Self { context, cache, impact, state, last_impact, .. } = self;
+        let Self { context, cache, impact, state, last_impact, observed, .. } = self;
         let (system, settings) = (context.system, context.settings);
         let (z, compressed) = record.compression;
         let (more, v) = record.decompression;
@@ -308,6 +432,7 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
         let start = ImpactStart { closed: record.closed, last_velocity };
         let ended = impact.assemble_compression(context, state, &start);
         let before = kinetic(system, state.t, &state.q, &state.v);
+        let approaches = impact.approaches(&state.v).into_iter().map(|(c, _, speed)| (c, speed)).collect();
         if z.len() != impact.problem().layout().impulses {
             return Err("an impact with impulses of other rows".to_string());
         }
@@ -335,9 +460,18 @@ impl<'a, S: System + ?Sized> StepReplay<'a, S> {
                 return Err("an impact that adds energy".to_string());
             }
         }
+        if ended && last.is_some() {
+            // the bounce before it was too short to be resolved
+            observed.impacts.pop();
+        } else {
+            observed.struck.extend(record.closed.iter().map(|&closed| (state.t, closed)));
+        }
+        let energy = |v: &[f64]| kinetic(system, state.t, &state.q, v);
+        let (t, compressed, after) = (state.t, energy(compressed), energy(v));
+        observed.impacts.push(ImpactReport { t, approaches, before, compressed, after, factor });
         state.v.copy_from_slice(v);
         *last_impact = (!ended).then_some((state.t, first));
-        Ok(ReplayResidual { certificate, velocity: 0.0, admissible: true })
+        Ok(ReplayResidual { certificate, admissible: true, ..ReplayResidual::default() })
     }
 
     /// Replays the short motion past the instant at which a contact lost its feature pair.
@@ -361,9 +495,12 @@ fn is_strictly_sorted(active: &[ActiveConstraint]) -> bool {
     active.is_sorted_by(|a, b| a.constraint < b.constraint)
 }
 
-/// Speed that residuals of velocities are relative to at least [m/s]: of the fastest surface, and of a fall over the size
-/// of the model.
-fn least_speed<S: System + ?Sized>(system: &S, state: &State) -> f64 {
+/// Speed that residuals of velocities are relative to at least [m/s]: of the fastest surface, of a fall over the size of
+/// the model, and what the tolerance of the projection leaves of the speed scale of a step.
+fn least_speed<S: System + ?Sized>(context: &StepContext<S>, state: &State) -> f64 {
+    let system = context.system;
     let fall = (system.gravity() * system.size()).sqrt();
-    LEAST_RESIDUAL_SCALE * system.surface_speed(state.t, &state.q, &state.v).max(fall)
+    let fastest = system.surface_speed(state.t, &state.q, &state.v).max(fall);
+    let projected = VERIFIED_PROJECTION_RELATIVE * speed_scale(system, state, context.step);
+    (LEAST_RESIDUAL_SCALE * fastest).max(projected)
 }

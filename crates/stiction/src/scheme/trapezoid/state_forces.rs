@@ -6,11 +6,14 @@
 use super::acceleration::AccelerationProblem;
 use super::constants::MIN_SLIP_SPEED;
 use super::context::dot;
+use super::first_order::first_order_scheme;
+use super::nearby::rests_on_moments;
 use super::workspace::SecondOrderWorkspace;
 use crate::assemble::{AssembledProblem, RowSolution};
 use crate::error::StepError;
-use crate::report::{ContactReport, JointReport, Mode};
-use crate::state::{ActiveConstraint, State};
+use crate::report::{ContactReport, JointReport, Mode, StepReport};
+use crate::scheme::{Scheme, euler};
+use crate::state::{ActiveConstraint, Memory, State};
 use crate::system::{JointRow, System};
 use stiction_lcp::Certificate;
 
@@ -25,13 +28,18 @@ pub(crate) struct StateForces {
     pub(crate) certificate: Certificate,
 }
 
-/// Forces at a state in the modes that it remembers, times a duration [s].
+/// Forces at a state in the modes that it remembers, times a duration [s]. Where a contact with torsional or rolling
+/// friction rests, they are means over a step of first order of that duration.
 pub(crate) fn state_forces<S: System + ?Sized>(
     system: &S,
+    scheme: &Scheme,
     state: &State,
     duration: f64,
     workspace: &mut SecondOrderWorkspace,
 ) -> Result<StateForces, StepError> {
+    if rests_on_moments(system, state, 0.0) {
+        return forces_of_step(system, scheme, state, duration, workspace);
+    }
     let active = state.memory.active.as_deref().unwrap_or_default();
     let SecondOrderWorkspace { solve, acceleration, .. } = workspace;
     solve.cache.clone_from(&state.memory.cache);
@@ -40,6 +48,22 @@ pub(crate) fn state_forces<S: System + ?Sized>(
     let (contacts, joints) = acceleration.force_reports(system, state, active, &candidate.z, duration);
     let certificate = acceleration.certificate(&candidate);
     solve.lcp.recycle_candidate(candidate);
+    Ok(StateForces { contacts, joints, certificate })
+}
+
+/// Mean forces of a step of first order from a state, times its duration [s].
+fn forces_of_step<S: System + ?Sized>(
+    system: &S,
+    scheme: &Scheme,
+    state: &State,
+    duration: f64,
+    workspace: &mut SecondOrderWorkspace,
+) -> Result<StateForces, StepError> {
+    let mut start = State { memory: Memory::default(), ..state.clone() };
+    let mut report = StepReport::default();
+    let scheme = first_order_scheme(scheme, true);
+    euler::step(system, &scheme, &mut start, duration, &mut workspace.euler, &mut report)?;
+    let StepReport { contacts, joints, certificate, .. } = report;
     Ok(StateForces { contacts, joints, certificate })
 }
 

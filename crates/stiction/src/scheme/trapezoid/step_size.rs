@@ -74,6 +74,11 @@ impl StepSizeControl {
         self.h = 0.5 * size;
     }
 
+    /// Whether the error of the last steps limits the next one, and not the largest step.
+    pub(super) fn is_limited_by_error(&self) -> bool {
+        self.h < self.largest
+    }
+
     /// Forgets the error of the last step, after an event.
     pub(super) fn forget(&mut self) {
         self.last_error = None;

@@ -4,11 +4,12 @@
 use super::constants::SPEED_SCALE_RELATIVE;
 use super::context::{Configuration, StepContext, StepStart, set_bodies, speed_scale};
 use super::rows::ConstraintRows;
+use super::spin_axes::SpinAxes;
 use crate::assemble::{self, Offsets, RowMap};
 use crate::error::StepError;
 use crate::jacobian::ForceJacobian;
 use crate::report::SubstepRecord;
-use crate::scheme::{Linearization, RowForm};
+use crate::scheme::{Linearization, RowForm, SubstepAxes};
 use crate::state::{ActiveConstraint, Memory, State};
 use crate::system::{
     ConstraintId, ContactId, ContactRow, Forces, JointRow, RowKind, SearchCache, System, add_gyroscopic,
@@ -21,6 +22,8 @@ use stiction_lcp::{BodyPair, Candidate, ContactMode, Row, StepProblem, WarmStart
 /// [`SubstepProblem::assemble`] then makes the problem of any size from there.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SubstepProblem {
+    /// Mean of the velocities at both ends.
+    mean_velocity: Vec<f64>,
     pub(super) problem: StepProblem,
     pub(super) layout: Layout,
     pub(super) places: RowMap,
@@ -34,6 +37,8 @@ pub(super) struct SubstepProblem {
     forces: [Forces; 2],
     mass: MassFactor,
     jacobian: ForceJacobian,
+    /// Axes of trapezoidal substeps; those of implicit Euler substeps are the axes of the bodies.
+    axes: SpinAxes,
     /// Configuration at the midpoint, q_m.
     q: Vec<f64>,
     /// Midpoint velocity v̂: q_m = q ⊕ (h/2) v̂.
@@ -76,12 +81,18 @@ impl SubstepProblem {
     ) -> Result<(), StepError> {
         let State { t, q, v, .. } = state;
         context.system.forces(*t, q, v, &mut self.forces[0]);
-        add_gyroscopic(context.system, v, &mut self.forces[0].k);
+        match context.settings.axes {
+            SubstepAxes::Body => self.axes.clear(),
+            SubstepAxes::WithoutSpin => self.axes.find(context.system, *t, (q, v), &self.forces[0].k),
+        }
+        self.forces[0].add_actuators(context.system, v);
+        self.axes.add_gyroscopic(context.system, v, &mut self.forces[0].k);
         match context.settings.linearization {
-            Linearization::Exact => context.system.jacobian(*t, q, v, &mut self.jacobian),
-            Linearization::Definite => {
-                context.system.definite_jacobian(&self.forces[0], v, &mut self.jacobian);
+            Linearization::Exact => {
+                context.system.jacobian(*t, q, v, &mut self.jacobian);
+                self.axes.linearize(v, &self.jacobian);
             }
+            Linearization::Definite => self.take_definite(context, v),
         }
         check_finite(*t, &self.forces[0].k)
     }
@@ -122,14 +133,26 @@ impl SubstepProblem {
         let (system, active) = (context.system, &from.active.constraints);
         self.q.clone_from(q);
         let half = if implicit { 0.0 } else { 0.5 * h };
-        system.advance(&mut self.q, &self.midpoint_velocity, half);
+        if implicit {
+            system.advance(&mut self.q, &self.midpoint_velocity, half);
+        } else {
+            self.axes.advance(system, &mut self.q, &self.midpoint_velocity, half);
+        }
         let middle = Configuration { t: t + half, q: &self.q };
         self.middle.read(system, middle, active, Some(&self.start), cache)?;
         self.middle.align(active, |id| friction(memory, id));
+        if !implicit {
+            self.axes.turn_rows(system, &self.midpoint_velocity, half, &mut self.middle);
+        }
 
         // b = M̃ v + (h/2)[k(t) + k(t + h) + h k_q v], or M̃ v + h (k(t + h) + h k_q v)
         system.forces(t + h, q, v, &mut self.forces[1]);
-        add_gyroscopic(system, v, &mut self.forces[1].k);
+        self.forces[1].add_actuators(system, v);
+        if implicit {
+            add_gyroscopic(system, v, &mut self.forces[1].k);
+        } else {
+            self.axes.add_gyroscopic(system, v, &mut self.forces[1].k);
+        }
         check_finite(t + h, &self.forces[1].k)?;
         let is_definite = self.factor_mass(context, t + half, v, h, implicit);
         let offsets = &self.layout.velocity;
@@ -142,6 +165,9 @@ impl SubstepProblem {
             *force += weights[0] * now + weights[1] * then;
         }
         self.jacobian.position.multiply_add(offsets, weights[2], v, &mut self.force);
+        if !(implicit || self.axes.is_empty()) {
+            self.axes.jacobian.position.multiply_add(offsets, weights[2], v, &mut self.force);
+        }
         for (body, &s) in self.problem.bodies.iter_mut().zip(offsets) {
             for i in 0..body.velocities {
                 body.momentum[i] = self.force[s + i];
@@ -161,6 +187,7 @@ impl SubstepProblem {
     /// Takes the definite part of the Jacobian, as a larger trial step from the same start did.
     pub(super) fn take_definite<S: System + ?Sized>(&mut self, context: &StepContext<S>, v: &[f64]) {
         context.system.definite_jacobian(&self.forces[0], v, &mut self.jacobian);
+        self.axes.linearize_definite(context.system, v);
     }
 
     /// Assembles and factors M̃ = M − (h/2) k_v − (h²/4) k_q, or M − h k_v − h² k_q. Returns whether it is definite.
@@ -172,12 +199,8 @@ impl SubstepProblem {
         h: f64,
         implicit: bool,
     ) -> bool {
-        let Self { problem, layout, mass, jacobian, forces, q, .. } = self;
-        let weights = if implicit { [-h, -h * h] } else { [-0.5 * h, -0.25 * h * h] };
-        let at = Configuration { t, q };
-        set_bodies(context.system, at, problem);
-        jacobian.velocity.add_to(weights[0], problem);
-        jacobian.position.add_to(weights[1], problem);
+        self.add_jacobian(context, t, h, implicit);
+        let Self { problem, layout, mass, jacobian, .. } = self;
         problem.joints.clear();
         problem.contacts.clear();
         problem.lay_out(layout);
@@ -190,11 +213,49 @@ impl SubstepProblem {
             return false;
         }
         (self.definite, self.definite_here) = (true, true);
-        context.system.definite_jacobian(&forces[0], v, jacobian);
-        set_bodies(context.system, at, problem);
-        jacobian.velocity.add_to(weights[0], problem);
-        jacobian.position.add_to(weights[1], problem);
+        self.take_definite(context, v);
+        self.add_jacobian(context, t, h, implicit);
+        let Self { problem, layout, mass, .. } = self;
         mass.factor(problem, layout).is_ok()
+    }
+
+    /// Sets the bodies of the problem, with M − (h/2) k_v − (h²/4) k_q or M − h k_v − h² k_q.
+    fn add_jacobian<S: System + ?Sized>(&mut self, context: &StepContext<S>, t: f64, h: f64, implicit: bool) {
+        let Self { problem, jacobian, axes, q, .. } = self;
+        let weights = if implicit { [-h, -h * h] } else { [-0.5 * h, -0.25 * h * h] };
+        set_bodies(context.system, Configuration { t, q }, problem);
+        let along_axes = (!(implicit || axes.is_empty())).then_some(&axes.jacobian);
+        for part in [Some(&*jacobian), along_axes].into_iter().flatten() {
+            part.velocity.add_to(weights[0], problem);
+            part.position.add_to(weights[1], problem);
+        }
+    }
+
+    /// End state of a substep from a start for which it was assembled last: q ⊕ (h/2)(v + v⁺), or q ⊕ h v⁺, where `v`
+    /// is the velocity v⁺ of its answer.
+    pub(super) fn advance<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        v: &[f64],
+        h: f64,
+        implicit: bool,
+        end: &mut State,
+    ) {
+        end.t = state.t + h;
+        end.q.clone_from(&state.q);
+        end.v.clear();
+        if implicit {
+            system.advance(&mut end.q, v, h);
+            end.v.extend_from_slice(v);
+            return;
+        }
+        let Self { axes, mean_velocity, .. } = self;
+        mean_velocity.clear();
+        mean_velocity.extend(state.v.iter().zip(v).map(|(a, b)| 0.5 * (a + b)));
+        axes.advance(system, &mut end.q, mean_velocity, h);
+        end.v.extend_from_slice(v);
+        axes.turn_velocity(system, mean_velocity, h, &mut end.v);
     }
 
     /// Assembles the rows of joints and active constraints, each in its form.
@@ -353,28 +414,6 @@ impl OffsetRule<'_> {
             }
         }
     }
-}
-
-/// End state of a substep: q ⊕ (h/2)(v + v⁺), or q ⊕ h v⁺.
-pub(super) fn advance<S: System + ?Sized>(
-    system: &S,
-    state: &State,
-    v: &[f64],
-    h: f64,
-    implicit: bool,
-    end: &mut State,
-) {
-    end.t = state.t + h;
-    end.q.clone_from(&state.q);
-    if implicit {
-        system.advance(&mut end.q, v, h);
-    } else {
-        end.v.clear();
-        end.v.extend(state.v.iter().zip(v).map(|(a, b)| 0.5 * (a + b)));
-        system.advance(&mut end.q, &end.v, h);
-    }
-    end.v.clear();
-    end.v.extend_from_slice(v);
 }
 
 /// Direction of the friction of a contact in the last step.

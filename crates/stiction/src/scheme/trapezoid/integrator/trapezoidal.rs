@@ -4,7 +4,7 @@ use super::super::certificate::{self, worse};
 use super::super::context::{SolveContext, StepStart, unsolved};
 use super::super::end_slip::EndSlips;
 use super::super::slip_path;
-use super::super::substep::{self, SubstepProblem};
+use super::super::substep::SubstepProblem;
 use super::super::workspace::SecondOrderWorkspace;
 use super::{Dynamics, TrialStep, check_finite_end};
 use crate::assemble::AssembledProblem;
@@ -12,7 +12,7 @@ use crate::error::StepError;
 use crate::scheme::RowForm;
 use crate::state::ActiveConstraint;
 use crate::system::System;
-use stiction_lcp::{Candidate, Certificate};
+use stiction_lcp::{Candidate, Certificate, certify_motion};
 
 impl<S: System + ?Sized> Dynamics<'_, S> {
     /// One substep: trapezoidal, or `implicit` Euler.
@@ -40,6 +40,9 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
             (candidate, active) =
                 slip_path::solve_with_turning_slip(substep, from.state, &active, mean, candidate, solve)?;
         }
+        if modes_known {
+            self.share_load_in_cones(from.state.t, &mut candidate)?;
+        }
         let SecondOrderWorkspace { substep, spare_states, .. } = &mut *self.workspace;
         let certificate = if modes_known {
             certificate::in_modes(&substep.problem, &substep.layout, &substep.modes, &candidate)
@@ -48,7 +51,7 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
         };
         let mut end = spare_states.pop().unwrap_or_default();
         end.clone_from(from.state);
-        substep::advance(self.context.system, from.state, &candidate.velocity, size, implicit, &mut end);
+        substep.advance(self.context.system, from.state, &candidate.velocity, size, implicit, &mut end);
         check_finite_end(from.state.t, &end)?;
         // an implicit substep is made in the modes that it ends with
         let made_in = if implicit && modes_known { &active } else { &from.active.constraints };
@@ -56,6 +59,26 @@ impl<S: System + ?Sized> Dynamics<'_, S> {
             self.context.recording.then(|| substep.record(from, size, implicit, made_in, &candidate));
         let records = record.into_iter().collect();
         Ok(TrialStep { size, end, candidate, active, certificate, error: 0.0, records })
+    }
+
+    /// Replaces impulses of an answer in given modes that lie beyond their cones by those of least norm within, which cause
+    /// the same motion. Where redundant contacts have none within, the event functions see it.
+    fn share_load_in_cones(&mut self, t: f64, candidate: &mut Candidate) -> Result<(), StepError> {
+        let SecondOrderWorkspace { solve, substep, .. } = &mut *self.workspace;
+        let tolerance = self.context.scheme.solver.tolerance;
+        let beyond = |c: &Candidate| c.certificate.contacts.iter().fold(0.0, |m: f64, own| m.max(own.cone));
+        let before = beyond(candidate);
+        if before <= tolerance {
+            return Ok(());
+        }
+        let other = solve.unique_in_modes(t, &substep.problem, &substep.modes)?;
+        if let Ok(shared) = certify_motion(&substep.problem, &other.z, &candidate.velocity)
+            && beyond(&shared) < before
+        {
+            *candidate = shared;
+        }
+        solve.lcp.recycle_candidate(other);
+        Ok(())
     }
 
     /// Solves the assembled implicit substep again, with friction against the slip at its end. `candidate` is its answer

@@ -40,7 +40,7 @@ pub(crate) struct AccuracyStepResidual {
 
 impl AccuracyStepResidual {
     fn add(&mut self, residual: ReplayResidual) {
-        let ReplayResidual { certificate, velocity, admissible } = residual;
+        let ReplayResidual { certificate, velocity, admissible, .. } = residual;
         let own = &mut self.residual;
         own.certificate = certificate::worse(std::mem::take(&mut own.certificate), certificate);
         own.velocity = own.velocity.max(velocity);
@@ -197,7 +197,7 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         }
         let candidate = certify_motion(&acceleration.problem, forces, a).map_err(|e| e.to_string())?;
         let certificate = acceleration.certificate(&candidate);
-        found.add(ReplayResidual { certificate, velocity: 0.0, admissible: true });
+        found.add(ReplayResidual { certificate, admissible: true, ..ReplayResidual::default() });
         // only the start of the step is on the path: later stages do not show whether modes are right
         if at.t == self.state.t {
             let speed = speed_scale(system, at, context.step);
@@ -230,13 +230,19 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
     }
 
     /// Inactive contact that closed farthest since the start of a step.
-    fn closed_contact(&mut self, start: &State, active: &[ActiveConstraint]) -> Option<(ContactId, f64)> {
+    pub(crate) fn closed_contact(
+        &mut self,
+        start: &State,
+        active: &[ActiveConstraint],
+    ) -> Option<(ContactId, f64)> {
         let system = self.context.system;
         let limit = IMPACT_GAP_RELATIVE * system.size();
         let cache = &mut self.cache;
         let (mut now, mut before) = (Vec::new(), Vec::new());
         let State { t, q, .. } = &self.state;
         system.contacts(*t, q, &ContactQuery::within(0.0), cache, &mut now);
+        let deepest = now.iter().fold(self.observed.penetration, |m, c| m.max(-c.gap));
+        self.observed.penetration = deepest;
         now.retain(|c| c.gap < -limit && !contains(active, ConstraintId::Contact(c.id)));
         if now.is_empty() {
             return None;

@@ -2,6 +2,7 @@
 
 use super::super::constants::{SPEED_SCALE_RELATIVE, VERIFIED_STICK_SPEED};
 use super::super::context::dot;
+use super::super::nearby::rests_on_moments;
 use super::super::state_forces::StateForces;
 use super::StepReplay;
 use crate::report::StepReport;
@@ -22,7 +23,8 @@ pub(crate) struct ForceResidual {
 
 impl<S: System + ?Sized> StepReplay<'_, S> {
     /// Puts the forces of a report into the acceleration problem at the state after it. `None` if the report has no
-    /// forces though the model has rows, as journals of earlier versions. The error says why they do not fit the model.
+    /// forces though the model has rows, as journals of earlier versions, or if they are those of a step of first order
+    /// that is not recorded. The error says why they do not fit the model.
     pub(crate) fn forces(
         &mut self,
         after: &State,
@@ -31,6 +33,9 @@ impl<S: System + ?Sized> StepReplay<'_, S> {
         let active = after.memory.active.as_deref().unwrap_or_default();
         let Self { context, cache, acceleration, .. } = self;
         let system = context.system;
+        if rests_on_moments(system, after, 0.0) {
+            return Ok(None);
+        }
         acceleration.assemble_in_modes(system, after, active, cache).map_err(|e| e.to_string())?;
         let mut z = vec![0.0; acceleration.layout.impulses];
         let (contacts, joints) = acceleration.force_reports(system, after, active, &z, report.h);

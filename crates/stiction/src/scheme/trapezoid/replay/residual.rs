@@ -1,8 +1,8 @@
 //! Residuals of recorded velocities and impulses that a certificate does not cover.
 
 use super::super::constants::{
-    MAX_SVD_ITERATIONS, MOMENTUM_ROUND_OFF_RELATIVE, REDUNDANT_ROW_RELATIVE, ROW_ROUND_OFF, SVD_TOLERANCE,
-    VERIFIED_SLIP_RELATIVE,
+    MAX_SVD_ITERATIONS, MAX_UNDETERMINED_PART, MOMENTUM_ROUND_OFF_RELATIVE, REDUNDANT_ROW_RELATIVE,
+    ROW_ROUND_OFF, SVD_TOLERANCE, VERIFIED_SLIP_RELATIVE,
 };
 use super::super::projector::AssembledProjection;
 use nalgebra::{DMatrix, DVector};
@@ -91,22 +91,96 @@ pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: 
     if worst.is_nan() { f64::INFINITY } else { worst }
 }
 
-/// Whether impulses lie in their cones and friction is against the slip, at the velocity at which its rows hold.
-pub(super) fn is_admissible(
+/// Judgement of the cones of impulses in given modes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ConeJudgement {
+    /// All impulses lie in their cones, and friction is against the slip.
+    pub(super) admissible: bool,
+    /// Largest distance outside its cone of an impulse that the motion determines, or slip along friction, relative to the
+    /// speed of the certificate. Errors of a substep cause little of it.
+    pub(super) wrong: f64,
+}
+
+/// Judges whether impulses lie in their cones and friction is against the slip, at the velocity at which its rows hold.
+/// Impulses of redundant contacts may lie outside where others with the same motion lie within.
+pub(super) fn judge_cones(
     problem: &StepProblem,
     layout: &Layout,
     modes: &[ContactMode],
     candidate: &Candidate,
     tolerance: f64,
-) -> bool {
+) -> ConeJudgement {
     let slip = |t: &OffsetRow| t.row.dot(&layout.velocity, &candidate.velocity) + t.offset;
     let speed = candidate.certificate.speed;
+    let (mut admissible, mut wrong, mut outside) = (true, 0.0_f64, Vec::new());
     let contacts = problem.contacts.iter().zip(modes).zip(&candidate.certificate.contacts);
-    contacts.into_iter().all(|((contact, mode), own)| {
-        let against = mode.slip_direction().is_none_or(|along| {
+    for (i, ((contact, mode), own)) in contacts.enumerate() {
+        if let Some(along) = mode.slip_direction() {
             let slips = contact.tangents.iter().zip(along);
-            slips.map(|(t, a)| a * slip(t)).sum::<f64>() <= VERIFIED_SLIP_RELATIVE * speed
-        });
-        own.cone <= tolerance && against
-    })
+            let along = slips.map(|(t, a)| a * slip(t)).sum::<f64>() / speed;
+            admissible &= along <= VERIFIED_SLIP_RELATIVE;
+            wrong = wrong.max(along);
+        }
+        if !(own.cone <= tolerance) {
+            admissible = false;
+            outside.push((i, own.cone));
+        }
+    }
+    if !outside.is_empty() {
+        let determined = determined_contacts(problem, layout, modes);
+        for (i, cone) in outside {
+            if determined.get(i).copied().unwrap_or(false) {
+                wrong = wrong.max(cone);
+            }
+        }
+    }
+    ConeJudgement { admissible, wrong }
+}
+
+/// Whether the motion determines the impulses of each contact in its mode: no combination with other impulses that moves
+/// nothing has a part in it.
+fn determined_contacts(problem: &StepProblem, layout: &Layout, modes: &[ContactMode]) -> Vec<bool> {
+    let start = &layout.velocity;
+    let n = start.last().copied().unwrap_or(0);
+    let (mut columns, mut owners): (Vec<DVector<f64>>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
+    let mut add = |owner: Option<usize>, parts: &[(&Row, f64)]| {
+        let mut column: DVector<f64> = DVector::zeros(n);
+        for (row, factor) in parts {
+            row.for_each(start, |i, x| column[i] += factor * x);
+        }
+        let length = column.norm();
+        if length > 0.0 {
+            columns.push(column / length);
+            owners.push(owner);
+        }
+    };
+    problem.joints.iter().for_each(|joint| add(None, &[(&joint.row.row, 1.0)]));
+    for (i, (contact, mode)) in problem.contacts.iter().zip(modes).enumerate() {
+        match (mode.mode, &contact.normal) {
+            (Mode::Stick, _) => contact.rows().for_each(|row| add(Some(i), &[(&row.row, 1.0)])),
+            (Mode::Slip, Some(normal)) => {
+                let friction = contact.tangents.iter().zip(mode.direction);
+                let parts = friction.map(|(t, along)| (&t.row, contact.mu * along));
+                let parts: Vec<(&Row, f64)> = std::iter::once((&normal.row, 1.0)).chain(parts).collect();
+                add(Some(i), &parts);
+            }
+            _ => {}
+        }
+    }
+    let mut determined = vec![true; problem.contacts.len()];
+    if columns.is_empty() || columns.iter().any(|column| column.iter().any(|x| !x.is_finite())) {
+        return determined;
+    }
+    let svd = DMatrix::from_columns(&columns).try_svd(false, true, SVD_TOLERANCE, MAX_SVD_ITERATIONS);
+    let Some((svd, rows)) = svd.and_then(|svd| svd.v_t.clone().map(|rows| (svd, rows))) else {
+        return vec![false; problem.contacts.len()];
+    };
+    let least = REDUNDANT_ROW_RELATIVE * svd.singular_values.amax();
+    for (j, owner) in owners.iter().enumerate() {
+        let Some(i) = *owner else { continue };
+        let kept = (0..rows.nrows()).filter(|&k| svd.singular_values[k] > least);
+        let inside: f64 = kept.map(|k| rows[(k, j)].powi(2)).sum();
+        determined[i] &= inside > 1.0 - MAX_UNDETERMINED_PART;
+    }
+    determined
 }

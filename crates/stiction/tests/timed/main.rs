@@ -1,0 +1,10 @@
+//! Timed steps: errors at four step sizes against closed forms and runs to an accuracy, energy, and rest.
+
+mod common;
+mod impacts;
+mod linkages;
+mod rest;
+mod sliding;
+mod space;
+mod springs;
+mod states;
