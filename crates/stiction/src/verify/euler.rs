@@ -281,6 +281,7 @@ impl<'a, S: System + ?Sized> EulerCheck<'a, S> {
         self.compare_certificate(&candidate.certificate, verdict);
         let own = transferred(&self.builder, &z);
         compare_transfer([&own, found], verdict);
+        verdict.certificate = candidate.certificate;
     }
 
     /// Compares recorded quantities of contacts that enter no equation.

@@ -68,6 +68,9 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
             }
         }
         self.motion.state.t = end;
+        if self.motion.recorder.statistics.cut && self.first_order.is_none() {
+            self.motion.take_modes_from_slip();
+        }
         // without modes the rest of the step may have been made by another scheme, which corrects positions itself
         let projects = self.motion.dynamics.context.settings.projection == StateProjection::Steps;
         if projects && self.first_order.is_none() { self.motion.project_end() } else { Ok(()) }

@@ -130,6 +130,16 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         workspace.nearby.modes_from_slip(context.system, &self.state.v, closed)
     }
 
+    /// Gives the active constraints the modes of their slip here, after substeps without modes: the next step begins in
+    /// known modes.
+    pub(super) fn take_modes_from_slip(&mut self) {
+        let Dynamics { context, workspace } = &mut self.dynamics;
+        let SecondOrderWorkspace { solve, nearby, .. } = &mut **workspace;
+        let active: Vec<ConstraintId> = self.active.constraints.iter().map(|c| c.constraint).collect();
+        nearby.read(context.system, &self.state, f64::NEG_INFINITY, &active, &mut solve.cache);
+        self.active.constraints = self.modes_from_slip(&active);
+    }
+
     /// Applies an event that has been reached by steps of an integrator: an impact where gaps closed, else new modes.
     pub(super) fn apply_event(
         &mut self,
