@@ -75,6 +75,32 @@ def incline_stick(scene, t, x):
     return np.linalg.norm(x[-1, 0, :2])
 
 
+def incline_slip(scene, t, x):
+    slope = scene["slope"]
+    brake = (slope - scene["mu"]) * G / math.hypot(1, slope)
+    return travelled(scene, 0.5 * brake * t[-1] ** 2, x)
+
+
+def roll_plate(scene, t, x):
+    balls = scene["bodies"][:-1]
+    # a ball rolls at half the speed of the plate, which adds a quarter of m + I / r² to its mass
+    mass = scene["bodies"][-1]["mass"] + sum(0.25 * (b["mass"] + b["inertia"][0] / b["r"] ** 2) for b in balls)
+    return travelled(scene, 0.5 * scene["F"] / mass * t[-1] ** 2, x[:, -1:])
+
+
+def tumble(scene, t, x):
+    inertia = np.array(scene["bodies"][0]["inertia"])
+    turns = [rotation(state[0, 3:7]) for state in x]
+    momenta = np.array([r @ (inertia * (r.T @ state[0, 10:13])) for r, state in zip(turns, x)])
+    drift = np.linalg.norm(momenta - momenta[0], axis=1).max() / np.linalg.norm(momenta[0])
+    at = int(np.searchsorted(t, 2.0 - 1e-9))
+    end = reference.cached(scene["name"], lambda: reference.free_rotation(scene, t[: at + 1]))[-1]
+    turn = x[at, 0, 3:7] / np.linalg.norm(x[at, 0, 3:7])
+    # of both signs of a quaternion the nearer; the chord is exact where an arc cosine is not
+    apart = min(np.linalg.norm(turn - end), np.linalg.norm(turn + end))
+    return max(drift, 4 * math.asin(min(1.0, apart / 2)))
+
+
 def bounce(scene, t, x):
     e, drop = scene["e"], scene["drop"]
     fall = math.sqrt(2 * drop / G)
@@ -95,7 +121,7 @@ def b666(scene, t, x):
     return max(penetration(scene, s) for s in x) / 0.1
 
 
-def dpend(scene, t, x):
+def pendulum(scene, t, x):
     gap = 0.0
     for state in x:
         for joint in scene["joints"]:
@@ -128,15 +154,19 @@ def painleve_rod(scene, t, x):
 # what each error is
 METRICS = {
     "roll_ball": (roll_ball, "relative error of the distance after 2 s"),
+    "roll_plate": (roll_plate, "relative error of the plate's distance after 0.5 s"),
     "slide_box": (slide_box, "relative error of the distance after 2 s"),
     "bounce": (bounce, "mean relative error of the energy"),
     "b666": (b666, "deepest penetration / radius"),
-    "dpend": (dpend, "error after 1 s or joint gap [m]"),
+    "dpend": (pendulum, "error after 1 s or joint gap [m]"),
+    "chain10": (pendulum, "error after 1 s or joint gap [m]"),
     "incline_stick": (incline_stick, "creep after 10 s [m]"),
+    "incline_slip": (incline_slip, "relative error of the distance after 10 s"),
     "stack1000": (stack1000, "largest displacement / box"),
     "pile_10": (pile, "deepest penetration [mm]"),
     "pile_100": (pile, "deepest penetration [mm]"),
     "painleve_rod": (painleve_rod, "error after 1 s [m]"),
+    "tumble": (tumble, "angle after 2 s [rad] or relative change of angular momentum"),
 }
 
 

@@ -42,6 +42,27 @@ def pendulum(scene, times):
     return np.stack([(lever * np.sin(angle)).sum(0), 2.0 + length * n - (lever * np.cos(angle)).sum(0)], 1)
 
 
+def free_rotation(scene, times):
+    """Quaternion of a free body at some times, from Euler's equations by DOP853 at 1e-12."""
+    body = scene["bodies"][0]
+    inertia = np.array(body["inertia"])
+
+    def rate(_, y):
+        (w, x, y_, z), o = y[:4], y[4:]
+        turn = 0.5 * np.array(
+            [
+                -x * o[0] - y_ * o[1] - z * o[2],
+                w * o[0] + y_ * o[2] - z * o[1],
+                w * o[1] + z * o[0] - x * o[2],
+                w * o[2] + x * o[1] - y_ * o[0],
+            ]
+        )
+        return np.r_[turn, np.cross(inertia * o, o) / inertia]
+
+    start = np.r_[body["quat"], body["omega"]]
+    return solve_ivp(rate, (0, max(times)), start, "DOP853", t_eval=times, rtol=1e-12, atol=1e-12).y[:4].T
+
+
 # what a contact of the rod may do
 STICK, RIGHT, LEFT, OPEN = 1, 2, 3, 0
 ROUND_OFF = 1e-9

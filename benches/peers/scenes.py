@@ -20,8 +20,8 @@ D = (math.cos(YAW), math.sin(YAW))
 STEPS = (0.01, 0.002, 0.0005)
 
 
-def body(mass, inertia, pos, quat=(1, 0, 0, 0), vel=(0, 0, 0), omega=(0, 0, 0), **shape):
-    state = {"pos": pos, "quat": quat, "vel": vel, "omega": omega, "force": (0, 0, 0)}
+def body(mass, inertia, pos, quat=(1, 0, 0, 0), vel=(0, 0, 0), omega=(0, 0, 0), force=(0, 0, 0), **shape):
+    state = {"pos": pos, "quat": quat, "vel": vel, "omega": omega, "force": force}
     return shape | {"mass": mass, "inertia": list(inertia)} | {key: list(x) for key, x in state.items()}
 
 
@@ -79,24 +79,39 @@ def b666():
     return scene("b666", 2.0, balls, samples=20, hs=STEPS[:2])
 
 
-def dpend():
-    """Two bars on hinges, let go from level."""
-    length, n = 0.5, 2
+def pendulum(name, n, length):
+    """Bars on hinges, let go from level."""
     height = 2.0 + length * n
     bars = [box(1.0, (length / 2, 0.02, 0.02), (length * (i + 0.5), 0, height)) for i in range(n)]
     hinge = {"type": "revolute", "axis": [0, 1, 0]}
     joints = [hinge | {"a": i - 1, "b": i, "anchor": [length * i, 0, height]} for i in range(n)]
-    return scene("dpend", 10.0, bars, free=True, joints=joints, samples=100, n=n, L=length)
+    return scene(name, 10.0, bars, free=True, joints=joints, samples=100, n=n, L=length)
 
 
-def incline_stick():
-    """A box on an incline, held by 2 % more friction than it needs."""
-    theta = math.atan(0.5)
+def incline(name, factor):
+    """A box on an incline, with this many times the friction that holds it."""
+    slope = 0.5
+    theta = math.atan(slope)
     along = G * math.sin(theta)
     turn = (math.cos(YAW / 2), 0, 0, math.sin(YAW / 2))
     resting = box(1, (0.2, 0.2, 0.1), (0, 0, 0.1), quat=turn)
     gravity = (along * D[0], along * D[1], -G * math.cos(theta))
-    return scene("incline_stick", 10.0, [resting], mu=0.5 * 1.02, gravity=gravity)
+    return scene(name, 10.0, [resting], mu=slope * factor, gravity=gravity, slope=slope)
+
+
+def roll_plate():
+    """A plate that is pulled over 25 balls, for as long as its weight stays over all of them."""
+    at = [0.4 * (i - 2) for i in range(5)]
+    balls = [sphere(1, 0.1, (x, y, 0.1)) for x in at for y in at]
+    force = 20.0
+    plate = box(10, (2, 2, 0.05), (0, 0, 0.25), force=(force * D[0], force * D[1], 0))
+    return scene("roll_plate", 0.5, [*balls, plate], F=force)
+
+
+def tumble():
+    """A free box that spins about its middle axis, and turns over."""
+    spinning = box(1, (0.1, 0.2, 0.3), (0, 0, 0), omega=(0.1, 5, 0.1))
+    return scene("tumble", 10.0, [spinning], gravity=(0, 0, 0), free=True, samples=100)
 
 
 def stack1000():
@@ -127,6 +142,8 @@ def painleve_rod():
     return scene("painleve_rod", 1.0, [rod], mu=0.6, samples=100)
 
 
-MADE = [roll_ball(), slide_box(), bounce(), b666(), dpend(), incline_stick(), stack1000()]
-MADE += [pile(10, 2, STEPS), pile(100, 5, STEPS[:2]), painleve_rod()]
+MADE = [roll_ball(), roll_plate(), slide_box(), bounce(), b666()]
+MADE += [pendulum("dpend", 2, 0.5), pendulum("chain10", 10, 0.2)]
+MADE += [incline("incline_stick", 1.02), incline("incline_slip", 0.98), stack1000()]
+MADE += [pile(10, 2, STEPS), pile(100, 5, STEPS[:2]), painleve_rod(), tumble()]
 SCENES = {made["name"]: made for made in MADE}

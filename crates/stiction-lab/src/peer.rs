@@ -85,9 +85,9 @@ pub(crate) fn run(arguments: &PeerArguments) -> Result<Outcome, BadInput> {
     let preset = settings.preset(&scene, *h);
 
     let mut best: Option<SampledRun> = None;
-    let mut fail = preset.as_ref().err().map(ToString::to_string);
-    for preset in preset.iter().cycle().take(*repeat) {
-        match sampled(&scene, &start, preset, *h, steps, *max_wall) {
+    let mut fail = None;
+    for _ in 0..*repeat {
+        match sampled(&scene, &start, &preset, *h, steps, *max_wall) {
             Ok(run) => {
                 let least = |f: fn(&SampledRun) -> f64| best.as_ref().map_or(f64::INFINITY, f).min(f(&run));
                 let (wall_s, cpu_s) = (least(|r| r.wall_s), least(|r| r.cpu_s));
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &PeerArguments) -> Result<Outcome, BadInput> {
         engine: "stiction",
         version: env!("CARGO_PKG_VERSION"),
         settings: *settings,
-        settings_desc: preset.as_ref().map_or("", |preset| preset.description),
+        settings_desc: preset.description,
         h: *h,
         run: best.filter(|_| fail.is_none()),
         fail,

@@ -12,7 +12,9 @@ pub(super) enum PeerSettings {
     Default,
     /// Second order with located events; the default scheme with more passes if bodies meet each other
     Accurate,
-    /// Step sizes from the error of each step, at most 10⁴ h⁴, for bodies that do not meet each other
+    /// One problem per step, impulses at their own times: second order
+    Timed,
+    /// Step sizes from the error of each step, at most 10⁴ h⁴
     #[serde(rename = "followed")]
     #[value(name = "followed")]
     ToAccuracy,
@@ -35,32 +37,37 @@ pub(super) enum StepControl {
 }
 
 impl PeerSettings {
-    /// Preset for a scene with step `h` [s]; the error says why the settings do not apply.
-    pub(super) fn preset(self, scene: &PeerScene, h: f64) -> Result<Preset, &'static str> {
-        match self {
-            Self::Default => Ok(Preset {
-                scheme: Scheme::default(),
-                control: StepControl::Fixed,
-                description: "Scheme::default: AH04, at most 6 passes of post-stabilization",
-            }),
-            // the events of bodies that meet each other are too many to be located one by one
-            Self::Accurate if scene.crowded() => Ok(Preset {
-                scheme: Scheme::default().post_stabilized(50),
-                control: StepControl::Fixed,
-                description: "bodies meet each other: AH04, at most 50 passes of post-stabilization",
-            }),
-            Self::Accurate => Ok(Preset {
-                scheme: Scheme::accurate(),
-                control: StepControl::Fixed,
-                description: "Scheme::accurate: PAGT06, second order, events located",
-            }),
-            Self::ToAccuracy if scene.crowded() => Err("n/a: not for bodies that meet each other"),
+    /// Preset for a scene with step `h` [s].
+    pub(super) fn preset(self, scene: &PeerScene, h: f64) -> Preset {
+        let (scheme, control, description) = match self {
+            Self::Default => (
+                Scheme::default(),
+                StepControl::Fixed,
+                "Scheme::default: AH04, at most 6 passes of post-stabilization",
+            ),
+            // the events of bodies that meet each other are too many to be located one by one in each step
+            Self::Accurate if scene.crowded() => (
+                Scheme::default().post_stabilized(50),
+                StepControl::Fixed,
+                "bodies meet each other: AH04, at most 50 passes of post-stabilization",
+            ),
+            Self::Accurate => (
+                Scheme::accurate(),
+                StepControl::Fixed,
+                "Scheme::accurate: PAGT06, second order, events located",
+            ),
+            Self::Timed => (
+                Scheme::timed(),
+                StepControl::Fixed,
+                "Scheme::timed: impulses at their own times, second order",
+            ),
             // spans the errors from those of other engines at 0.01 s down to round-off
-            Self::ToAccuracy => Ok(Preset {
-                scheme: Scheme::accurate(),
-                control: StepControl::Accuracy(Accuracy { first_step: h, ..Accuracy::of(1e4 * h.powi(4)) }),
-                description: "Simulation::run_to_accuracy: h is no step, the error of each step is at most 10⁴ h⁴; events located",
-            }),
-        }
+            Self::ToAccuracy => (
+                Scheme::accurate(),
+                StepControl::Accuracy(Accuracy { first_step: h, ..Accuracy::of(1e4 * h.powi(4)) }),
+                "Simulation::run_to_accuracy: h is no step, the error of each step is at most 10⁴ h⁴; events located",
+            ),
+        };
+        Preset { scheme, control, description }
     }
 }
