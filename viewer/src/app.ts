@@ -2,10 +2,10 @@
 
 import { Vector3 } from 'three';
 import type { Contact, Description, Frame } from './data';
-import { byId, icon, make } from './dom';
+import { byId, icon, make, write } from './dom';
 import { help } from './help';
 import { listenToKeys } from './keyboard';
-import { paintLegend, showScales } from './legend';
+import { paintLegend, showScales, showShade } from './legend';
 import { Live } from './live';
 import { Stopwatch, brightnessVariance, type Times } from './measure';
 import { Panel } from './panel';
@@ -16,7 +16,15 @@ import type { Timeline } from './timeline';
 import { hideTip, showTip } from './tooltip';
 import { Transport } from './transport';
 import { onTheme, switchTheme } from './theme';
+import { Tree } from './tree';
+import { Video, fileName, offer, table } from './save';
 
+/** Step of a turn of the view by a key, in right angles. */
+const TURN = 0.12;
+/** Factor of a zoom by a key. */
+const ZOOM = 1.25;
+/** Time between two updates of the list of contacts while a run plays [ms]. */
+const LIST_INTERVAL = 250;
 /** Time window of the plots while the simulation is live [s]. */
 const WINDOW = 20;
 
@@ -25,6 +33,11 @@ export class App {
   private readonly transport: Transport;
   private readonly picture: Picture;
   private readonly panel: Panel;
+  private readonly tree: Tree;
+  private readonly pointer: Pointer;
+  private readonly video = new Video();
+  /** Cause of the message that is shown. */
+  private cause: 'refused' | 'stopped' | 'note' | null = null;
   private readonly stopwatch = new Stopwatch();
   /** Something changed since the last frame was drawn. */
   private dirty = true;
@@ -34,13 +47,16 @@ export class App {
   private last = 0;
   /** Time at which plots were drawn last [ms]; 0 draws all of them. */
   private plotted = 0;
+  /** Time at which the list of contacts was shown last [ms]. */
+  private listed = 0;
 
   constructor(dimension: 2 | 3) {
     this.picture = new Picture(dimension, (description) => this.describe(description));
     this.playback = new Playback({ moved: () => this.redraw(), changed: () => this.transport.show() });
     this.transport = new Transport(this.playback);
     this.panel = this.makePanel();
-    this.listenToPointer();
+    this.tree = this.makeTree();
+    this.pointer = this.listenToPointer();
     this.picture.stage.controls.addEventListener('change', () => this.redraw());
     new ResizeObserver(() => this.cover()).observe(this.picture.stage.canvas);
     onTheme(() => this.paint());
@@ -69,13 +85,23 @@ export class App {
   connect(): void {
     const live = new Live({
       description: (description) => this.timeline.describe(description),
-      frame: (frame) => this.playback.receive(frame),
+      frame: (frame) => {
+        // the simulation goes on
+        if (this.cause === 'stopped' && frame.t !== this.timeline.end) this.unsay();
+        this.playback.receive(frame);
+      },
+      past: (frames) => this.playback.load(frames),
       status: (status) => {
         this.playback.status = status;
         this.panel.status(status);
         this.transport.show();
       },
-      error: (words) => this.say(words, true),
+      error: (words, stopped) => this.say(words, stopped ? 'stopped' : 'refused'),
+      sent: (command) => {
+        if (command.command === 'move') return;
+        // if it is refused too, the server says so
+        if (this.cause !== 'note') this.unsay();
+      },
       scene: (text) => this.download(text),
       connected: (yes) => {
         const kind = byId('kind');
@@ -84,7 +110,10 @@ export class App {
       },
     });
     this.playback.live = live;
+    // one of several scenes
+    byId('scenes').hidden = !new URLSearchParams(location.search).has('scene');
     this.panel.live((command) => live.send(command), () => this.picture.above());
+    this.panel.suggestSize(this.picture.middling);
   }
 
   private makePanel(): Panel {
@@ -95,16 +124,83 @@ export class App {
     };
     return new Panel(byId('panel'), [
       { name: 'Contact points', key: 'C', on: true, set: redraw((on) => (contacts.points = on)) },
-      { name: 'Impulses', key: 'I', on: true, set: redraw((on) => (contacts.arrows = on)) },
+      { name: 'Forces', key: 'I', on: true, set: redraw((on) => (contacts.arrows = on)) },
+      { name: 'Reactions', key: 'X', on: true, set: redraw((on) => (contacts.reactions = on)) },
       { name: 'Joints, springs', key: 'J', on: true, set: redraw((on) => (lines.joints = on)) },
       { name: 'Gaps', key: 'G', on: true, set: redraw((on) => (lines.gaps = on)) },
       { name: 'Grid', key: 'D', on: true, set: redraw((on) => stage.showGrid(on)) },
-    ], () => this.redrawPlots());
+    ], {
+      resized: () => this.redrawPlots(),
+      shade: (name) => {
+        this.picture.shadeBy(name);
+        this.redraw();
+      },
+      picture: () => this.savePicture(),
+      video: () => this.toggleVideo(),
+      table: () => offer(`${this.fileName}.csv`, new Blob([table(this.panel.shown, this.timeline.frames)], { type: 'text/csv' })),
+    });
   }
 
-  private listenToPointer(): void {
+  private makeTree(): Tree {
+    return new Tree({
+      select: (body) => this.select(body),
+      mark: (bodies) => {
+        this.picture.mark(bodies);
+        this.redraw();
+      },
+      explain: ([a, b]) => {
+        const { contacts, stage } = this.picture;
+        const contact = contacts.between(a, b);
+        if (!contact) return;
+        const { x, y } = stage.project(contacts.point(contact));
+        this.explain(contact, x, y);
+      },
+      look: (name, look) => {
+        this.picture.setLook(name, look);
+        this.redraw();
+      },
+      follow: (body) => this.follow(body),
+      plot: (name) => this.panel.add(name),
+    });
+  }
+
+  private get fileName(): string {
+    return fileName(this.picture.bodies?.description.name ?? 'scene');
+  }
+
+  private savePicture(): void {
+    const { stage } = this.picture;
+    // drawn again, because the browser clears what it has shown
+    stage.render();
+    stage.canvas.toBlob((data) => {
+      if (data) offer(`${this.fileName}-${(this.timeline.shown?.t ?? 0).toFixed(3)}s.png`, data);
+    });
+  }
+
+  /** Begins a video, which a recorded run fills from its start, or ends it. */
+  private toggleVideo(): void {
+    const { video, playback } = this;
+    if (video.running) {
+      video.end();
+    } else {
+      try {
+        video.begin(this.picture.stage.canvas, (data) => {
+          this.panel.recording(false);
+          offer(`${this.fileName}.webm`, data);
+        });
+      } catch (error) {
+        this.say(error instanceof Error ? error.message : String(error), 'refused');
+        return;
+      }
+      if (!playback.live) playback.reset();
+      if (!playback.running) playback.play(true);
+    }
+    this.panel.recording(video.running);
+  }
+
+  private listenToPointer(): Pointer {
     const { picture, playback } = this;
-    new Pointer(picture.stage, picture.contacts, {
+    return new Pointer(picture.stage, picture.contacts, {
       bodies: () => picture.bodies,
       pushes: () => playback.live !== null && playback.atNow,
       grab: (body, point) => {
@@ -126,12 +222,13 @@ export class App {
   }
 
   private listenToButtons(): void {
-    for (const name of ['home', 'theme', 'help', 'panels', 'reset', 'back', 'play', 'step']) icon(byId(name), name);
+    for (const name of ['home', 'theme', 'help', 'panels', 'list', 'reset', 'back', 'play', 'step']) icon(byId(name), name);
     byId('home').onclick = () => this.home();
     byId('theme').onclick = switchTheme;
     byId('help').onclick = () => this.help();
     byId('panels').onclick = () => this.togglePanel();
-    byId('message').querySelector('button')!.onclick = () => (byId('message').hidden = true);
+    byId('list').onclick = () => this.toggleTree();
+    byId('message').querySelector('button')!.onclick = () => this.unsay();
     const follow = byId<HTMLSelectElement>('follow');
     follow.onchange = () => this.follow(Number(follow.value));
     // on a phone, hide the plots at first
@@ -154,10 +251,23 @@ export class App {
       f: () => this.follow(picture.following < 0 ? picture.selected : -1),
       n: () => playback.toNow(),
       z: () => playback.branch(),
+      b: () => this.toggleTree(),
+      h: () => this.tree.cycleSelected(),
+      'Ctrl+z': () => playback.takeBack(),
+      'Shift+ArrowLeft': () => this.turn(-TURN, 0),
+      'Shift+ArrowRight': () => this.turn(TURN, 0),
+      'Shift+ArrowUp': () => this.turn(0, TURN),
+      'Shift+ArrowDown': () => this.turn(0, -TURN),
+      '[': () => this.zoom(1 / ZOOM),
+      ']': () => this.zoom(ZOOM),
+      'Alt+ArrowLeft': () => this.push(-1, 0),
+      'Alt+ArrowRight': () => this.push(1, 0),
+      'Alt+ArrowUp': () => this.push(0, 1),
+      'Alt+ArrowDown': () => this.push(0, -1),
       Home: () => this.home(),
       '?': () => this.help(),
       Escape: () => this.select(-1),
-    }, (key) => this.panel.toggle(key));
+    }, (key) => this.panel.toggle(key), () => this.endPush());
   }
 
   private redraw(): void {
@@ -174,14 +284,58 @@ export class App {
   }
 
   private home(): void {
-    this.picture.stage.goHome();
+    this.picture.home();
     this.redraw();
+  }
+
+  private turn(right: number, up: number): void {
+    this.picture.stage.turn(right, up);
+    this.redraw();
+  }
+
+  private zoom(factor: number): void {
+    this.picture.stage.zoom(factor);
+    this.redraw();
+  }
+
+  /** Pulls the selected body to one side of the view, as the mouse does. */
+  private push(right: number, up: number): void {
+    const { picture, playback } = this;
+    const { bodies, selected, stage, lines } = picture;
+    if (!bodies || !playback.live || !playback.atNow || !bodies.movers.includes(selected)) return;
+    if (!lines.pull) {
+      const at = bodies.centre(selected);
+      picture.grab(selected, at);
+      playback.live.send({ command: 'grab', body: selected, point: picture.numbers(at) });
+      if (playback.status && !playback.status.playing) playback.live.send({ command: 'play' });
+    }
+    const step = new Vector3(right, up, 0).applyQuaternion(stage.camera.quaternion).multiplyScalar(0.5 * picture.middling);
+    lines.pull!.target.add(step);
+    playback.live.send({ command: 'move', target: picture.numbers(lines.pull!.target) });
+  }
+
+  private endPush(): void {
+    const { lines } = this.picture;
+    if (!lines.pull || document.body.classList.contains('grabbing')) return;
+    lines.pull = null;
+    this.playback.live?.send({ command: 'release' });
+  }
+
+  private toggleTree(): void {
+    const tree = byId('tree');
+    tree.hidden = !tree.hidden;
+    byId('list').setAttribute('aria-expanded', String(!tree.hidden));
+    // on a phone there is room for one of them
+    if (!tree.hidden && window.innerWidth <= 760 && !byId('panel').hidden) this.togglePanel();
+    this.tree.fill();
+    this.cover();
   }
 
   private togglePanel(): void {
     const panel = byId('panel');
     panel.hidden = !panel.hidden;
     byId('panels').setAttribute('aria-expanded', String(!panel.hidden));
+    if (!panel.hidden && window.innerWidth <= 760 && !byId('tree').hidden) this.toggleTree();
     this.cover();
     this.redrawPlots();
   }
@@ -193,20 +347,29 @@ export class App {
     const panel = byId('panel').getBoundingClientRect();
     const shown = !byId('panel').hidden;
     // at the side of a wide window, below in a narrow one
-    const beside = panel.width < 0.6 * width;
+    const beside = width > 760;
     const below = height - byId('transport').getBoundingClientRect().top;
+    const tree = byId('tree').getBoundingClientRect();
+    const listed = !byId('tree').hidden;
     document.documentElement.style.setProperty('--below', `${below}px`);
+    document.documentElement.style.setProperty('--left', listed && beside ? `${tree.right}px` : '0px');
+    const drawer = shown && !beside ? panel.top : listed && !beside ? tree.top : height - below;
+    const before = JSON.stringify(stage.open);
     stage.cover({
+      left: listed && beside ? tree.right : 0,
       right: shown && beside ? width - panel.left : 0,
       top: byId('top').getBoundingClientRect().bottom,
-      bottom: shown && !beside ? height - panel.top : below,
+      bottom: height - drawer,
     });
+    // what was framed stays clear of the bars
+    if (before !== JSON.stringify(stage.open)) stage.reframe();
     this.redraw();
   }
 
   private select(body: number): void {
     this.picture.select(body);
     this.panel.select(body);
+    this.tree.select(body);
     this.redrawPlots();
   }
 
@@ -220,23 +383,27 @@ export class App {
   private explain(contact: Contact | null, x: number, y: number): void {
     const frame = this.timeline.shown;
     const description = frame && this.timeline.description(frame);
+    this.tree.markPair(contact && contact.bodies);
     if (contact && frame && description) showTip(contact, frame, description, x, y);
     else hideTip();
   }
 
-  private say(words: string, bad: boolean): void {
+  private say(words: string, cause: 'refused' | 'stopped' | 'note'): void {
     const message = byId('message');
-    message.className = bad ? '' : 'note';
-    message.querySelector('span')!.textContent = words;
+    message.className = cause === 'note' ? 'note' : '';
+    write(message.querySelector('span')!, words);
     message.hidden = false;
+    this.cause = cause;
+  }
+
+  private unsay(): void {
+    byId('message').hidden = true;
+    this.cause = null;
   }
 
   private download(text: string): void {
-    const link = make('a', { download: `${this.picture.bodies?.description.name ?? 'scene'}.toml` });
-    link.href = URL.createObjectURL(new Blob([text], { type: 'application/toml' }));
-    link.click();
-    URL.revokeObjectURL(link.href);
-    this.say('The current state was saved as a scene file.', false);
+    offer(`${this.fileName}.toml`, new Blob([text], { type: 'application/toml' }));
+    this.say('The current state was saved as a scene file.', 'note');
   }
 
   private paint(): void {
@@ -248,7 +415,9 @@ export class App {
 
   /** Shows names of another description. */
   private describe(description: Description): void {
-    this.panel.describe(description);
+    this.panel.describe(description, this.timeline.frames);
+    this.panel.suggestSize(this.picture.middling);
+    this.tree.describe(description, this.picture.looks);
     document.title = `${description.name} · Stiction`;
     byId('name').textContent = description.name;
     const follow = byId<HTMLSelectElement>('follow');
@@ -262,7 +431,11 @@ export class App {
     const begun = performance.now();
     const seconds = Math.min((now - this.last) / 1000, 0.1);
     this.last = now;
-    if (this.playback.advance(seconds)) this.redraw();
+    if (this.playback.advance(seconds)) {
+      this.redraw();
+      if (this.video.running && !this.playback.running) this.toggleVideo();
+    }
+    this.pointer.showCursor();
     if (!this.dirty || !this.timeline.shown) return;
     this.dirty = false;
     const { picture } = this;
@@ -272,6 +445,11 @@ export class App {
     const rendered = performance.now();
     this.transport.show();
     showScales(picture.stage, picture.contacts.scale);
+    showShade(picture.shading);
+    if (now - this.listed > LIST_INTERVAL || !this.playback.running) {
+      this.listed = now;
+      this.tree.show(this.timeline.shown);
+    }
     // plots change slowly: draw one per frame
     if (now - this.plotted > 40 || !this.playback.running) this.plot(now);
     const done = performance.now();
@@ -285,7 +463,7 @@ export class App {
     if (!shown || byId('panel').hidden) return;
     const from = live ? Math.max(start, Math.min(end - WINDOW, shown.t)) : start;
     const to = live ? Math.max(from + Math.min(WINDOW, end - from), from + 1e-3) : end;
-    this.panel.draw(frames, shown, from, to, !running || this.plotted === 0);
+    this.panel.draw(frames, this.timeline.at, from, to, !running || this.plotted === 0);
     this.plotted = now;
   }
 
@@ -309,9 +487,41 @@ export class App {
     const { bodies, stage } = this.picture;
     const body = bodies?.description.bodies.findIndex((b) => b.name === name) ?? -1;
     if (!bodies || body < 0) return null;
-    const at = new Vector3().setFromMatrixPosition(bodies.poses[body]);
+    const at = bodies.centre(body);
     const { x, y } = stage.project(at);
     return { x, y, at: at.toArray() };
+  }
+
+  /** Boxes on the canvas [px], for tests: what moves, the uncovered part, and the tips of arrows. */
+  framed(): { bodies: number[]; open: number[] } {
+    const { bodies, stage } = this.picture;
+    const points = (bodies?.movers ?? []).flatMap((body) => bodies!.corners(body)).map((p) => stage.project(p));
+    const { left, top, width, height } = stage.open;
+    const [x, y] = [points.map((p) => p.x), points.map((p) => p.y)];
+    return {
+      bodies: [Math.min(...x), Math.min(...y), Math.max(...x), Math.max(...y)],
+      open: [left, top, left + width, top + height],
+    };
+  }
+
+  /** Colours of the bodies as they are drawn, for tests. */
+  colors(): string[] {
+    return this.picture.bodies?.colors() ?? [];
+  }
+
+  /** Drawn arrows from tail to tip [m], for tests. */
+  arrows(): number[][] {
+    return this.picture.contacts.drawn();
+  }
+
+  /** Force that an arrow of a length stands for [N], for tests. */
+  forceOf(length: number): number {
+    return length / this.picture.contacts.scale;
+  }
+
+  /** Name of the selected body, for tests. */
+  get selected(): string | undefined {
+    return this.picture.bodies?.description.bodies[this.picture.selected]?.name;
   }
 
   /** Position of a closed contact on the screen [px], for tests. */

@@ -1,4 +1,4 @@
-// Contact points, and impulses as arrows; colour and shape show the friction mode.
+// Contact points, and forces as arrows on both bodies; colour and shape show the friction mode.
 
 import {
   BufferGeometry, CircleGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, Float32BufferAttribute,
@@ -14,9 +14,13 @@ const SHAFT = 1.1;
 const HEAD = 3.6;
 /** Limit on the screen size of points and arrows, relative to the radius of a body. */
 const CROWD = 32;
-/** Length of an arrow of the typical force, and of the longest arrow, in radii of a body. */
-const USUAL = 0.6;
-const LONGEST = 3;
+/** Length of the arrow of the typical force: in sizes of a body, and its limits on the screen [px]. */
+const USUAL = 0.8;
+const USUAL_RANGE = [14, 46];
+/** Length of the longest arrow, relative to that of the typical force. */
+const LONGEST = 2.4;
+/** Thickness of the reaction, relative to the action: it is told apart from it. */
+const REACTION = 0.55;
 
 /** Buffer of instances that change in every frame, written without allocation: there may be thousands. */
 class Pool {
@@ -48,6 +52,15 @@ class Pool {
 
   clear(): void {
     this.used = 0;
+  }
+
+  /** Second axes and positions of the instances. */
+  instances(): { along: number[]; at: number[] }[] {
+    const m = this.matrices;
+    return Array.from({ length: this.used }, (_, k) => ({
+      along: [...m.subarray(16 * k + 4, 16 * k + 7)],
+      at: [...m.subarray(16 * k + 12, 16 * k + 15)],
+    }));
   }
 
   /** Adds an instance with axes x, y, z (three numbers each) at a position. */
@@ -119,6 +132,8 @@ export class Contacts {
   scale = 0;
   points = true;
   arrows = true;
+  /** Draws the reaction on the first body too. */
+  reactions = true;
   private frame: Frame | null = null;
   private longest = 0;
   private readonly glyphs = [
@@ -144,13 +159,15 @@ export class Contacts {
     return this.frame?.contactCount ?? 0;
   }
 
-  /** Draws the contacts of a frame, scaled by the typical force [N] and radius [m]. */
+  /** Draws the contacts of a frame, scaled by the typical force [N], the view and the size of a body [m]. */
   show(frame: Frame, stage: Stage, usual: number, radius: number): void {
     this.frame = frame;
     const pools = [...this.glyphs, this.shafts, this.heads];
     pools.forEach((pool) => pool.clear());
-    this.scale = usual > 0 ? (USUAL * radius) / usual : 0;
-    this.longest = LONGEST * radius;
+    const view = stage.pixel(stage.controls.target);
+    const length = Math.max(USUAL_RANGE[0] * view, Math.min(USUAL * radius, USUAL_RANGE[1] * view));
+    this.scale = usual > 0 ? length / usual : 0;
+    this.longest = LONGEST * length;
     const perImpulse = this.scale / (frame.h || 1);
     const flat = stage.dimension === 2;
     const [u, v, w] = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)]
@@ -165,10 +182,11 @@ export class Contacts {
       const color = this.colors[mode];
       if (this.arrows && mode !== OPEN) {
         const z = (k: number) => (flat ? 0 : numbers[k]);
-        this.arrow(numbers[i + d], numbers[i + d + 1], z(i + d + 2), numbers[i + 3 * d] * perImpulse, pixel, color);
+        const thin = Math.min(pixel, 0.06 * length);
+        this.pair(numbers[i + d], numbers[i + d + 1], z(i + d + 2), numbers[i + 3 * d] * perImpulse, thin, color);
         const [fx, fy, fz] = [numbers[i + 2 * d], numbers[i + 2 * d + 1], z(i + 2 * d + 2)];
         const friction = Math.sqrt(fx * fx + fy * fy + fz * fz);
-        if (friction > 0) this.arrow(fx / friction, fy / friction, fz / friction, friction * perImpulse, pixel, color);
+        if (friction > 0) this.pair(fx / friction, fy / friction, fz / friction, friction * perImpulse, thin, color);
       }
       if (this.points) {
         const s = (mode === OPEN ? 0.7 : mode === STICK ? 1 : 1.15) * POINT * pixel;
@@ -176,6 +194,12 @@ export class Contacts {
       }
     });
     pools.forEach((pool) => pool.finish());
+  }
+
+  /** Draws the force on the second body and, thinner, its reaction on the first. */
+  private pair(x: number, y: number, z: number, wanted: number, pixel: number, color: Color): void {
+    this.arrow(x, y, z, wanted, pixel, color);
+    if (this.reactions) this.arrow(-x, -y, -z, wanted, REACTION * pixel, color);
   }
 
   /** Draws an arrow from the contact along a unit vector; its length [m] is limited, because impacts would cross the screen. */
@@ -216,6 +240,26 @@ export class Contacts {
       }
     });
     return best >= 0 ? this.frame!.contact(best) : null;
+  }
+
+  /** Arrows from tail to tip [m]. */
+  drawn(): number[][] {
+    const tips = this.heads.instances();
+    return this.shafts.instances().map(({ at }, k) => at.map((x, i) => tips[k].at[i] - x));
+  }
+
+  /** Point of a contact in the world [m]. */
+  point(contact: Contact): Vector3 {
+    return new Vector3(...contact.point);
+  }
+
+  /** First contact of two bodies, or `null`. */
+  between(a: number, b: number): Contact | null {
+    for (let i = 0; i < this.count; i++) {
+      const contact = this.frame!.contact(i);
+      if (contact.bodies[0] === a && contact.bodies[1] === b) return contact;
+    }
+    return null;
   }
 
   /** First closed contact. */

@@ -10,8 +10,18 @@ export interface Description {
   bodies: Body[];
   joints: Joint[];
   springs: Spring[];
+  /** Quantities that every frame has beside its bodies and contacts, in their order. */
+  quantities: Quantity[];
   /** Contacts have forces at the instant of a frame, not impulses over a step. */
   forces: boolean;
+}
+
+/** Recorded quantity of a joint or of the whole scene. */
+export interface Quantity {
+  /** Joint, sensor or kind of energy that it belongs to. */
+  of: string;
+  name: string;
+  unit: string;
 }
 
 export interface Body {
@@ -23,7 +33,7 @@ export interface Body {
 }
 
 /** A shape with its pose in the body frame. */
-export type Shape = { pose: number[]; sensor: boolean } & ShapeKind;
+export type Shape = { pose: number[]; sensor: boolean; friction: number; restitution: number } & ShapeKind;
 
 export type ShapeKind =
   | { kind: 'disk'; radius: number }
@@ -74,6 +84,8 @@ export class Frame {
   readonly contactCount: number;
   /** Poses of the bodies that are not fixed, one after the other. */
   readonly poses: Float32Array;
+  /** Values of the quantities of the description. */
+  readonly quantities: Float32Array;
   private readonly view: DataView;
   private readonly contactsAt: number;
 
@@ -92,7 +104,9 @@ export class Frame {
     this.contactCount = view.getUint32(40, true);
     const poses = bodies * (dimension === 2 ? 3 : 7);
     this.poses = new Float32Array(buffer, offset + HEADER, poses);
-    this.contactsAt = HEADER + 4 * poses;
+    const quantities = view.getUint32(44, true);
+    this.quantities = new Float32Array(buffer, offset + HEADER + 4 * poses, quantities);
+    this.contactsAt = HEADER + 4 * (poses + quantities);
   }
 
   /** Bytes of the whole frame. */
@@ -116,14 +130,16 @@ export class Frame {
     return this.middle;
   }
 
-  /** Visits every contact without allocation: its mode, and the index of its first number, the point. */
-  eachContact(visit: (mode: Mode, numbers: Float32Array, at: number) => void): void {
-    const stride = this.dimension === 2 ? 48 : 60;
+  /** Visits every contact without allocation: its mode, the index of its first number, the point, and its bodies. */
+  eachContact(visit: (mode: Mode, numbers: Float32Array, at: number, a: number, b: number) => void): void {
+    const stride = this.dimension === 2 ? 12 : 15;
     const from = this.view.byteOffset + this.contactsAt;
-    const numbers = new Float32Array(this.view.buffer, from, (this.contactCount * stride) / 4);
-    for (let i = 0; i < this.contactCount; i++) {
-      const mode = this.view.getUint32(this.contactsAt + i * stride + 4, true) as Mode;
-      visit(mode, numbers, (i * stride) / 4 + 2);
+    const { buffer } = this.view;
+    const numbers = new Float32Array(buffer, from, this.contactCount * stride);
+    const words = new Uint32Array(buffer, from, this.contactCount * stride);
+    for (let i = 0, at = 0; i < this.contactCount; i++, at += stride) {
+      const bodies = words[at];
+      visit(words[at + 1] as Mode, numbers, at + 2, bodies & 0xffff, bodies >>> 16);
     }
   }
 

@@ -7,15 +7,19 @@ const KEYS: [string[], string][] = [
   [['.', ','], 'one step forward, one frame back'],
   [['+', '−'], 'faster, slower'],
   [['R'], 'back to the start'],
+  [['B', 'H'], 'list of bodies, joints and contacts; show, fade or hide the selected body'],
   [['F'], 'follow the selected body, or none'],
-  [['Home'], 'the whole scene'],
-  [['C', 'I', 'J', 'G', 'D'], 'contact points, impulses, joints, gaps, grid'],
+  [['Home', '[', ']'], 'all that moves; away, nearer'],
+  [['Shift + arrows'], 'turn or move the view'],
+  [['C', 'I', 'X', 'J', 'G', 'D'], 'contact points, forces, reactions, joints, gaps, grid'],
   [['P', 'T'], 'plots and settings; light or dark'],
 ];
 
 const LIVE: [string[], string][] = [
   [['Z'], 'continue from the shown time'],
   [['N'], 'return to live'],
+  [['Ctrl + Z'], 'take back the last change'],
+  [['Alt + arrows'], 'pull the selected body'],
 ];
 
 export function help(dialog: HTMLDialogElement, live: boolean): void {

@@ -2,20 +2,45 @@
 
 export type Actions = Record<string, () => void>;
 
+/** Whether an element takes text. */
+function writes(target: EventTarget | null): boolean {
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && /^(text|search)$/.test(target.type));
+}
+
+/** Name of a key with its modifiers, as actions name it: `Shift+ArrowLeft`, `Ctrl+z`. */
+function named(event: KeyboardEvent): string {
+  const key = event.key.length === 1 && event.key !== event.key.toLowerCase() ? event.key.toLowerCase() : event.key;
+  if (event.ctrlKey || event.metaKey) return `Ctrl+${key}`;
+  if (event.altKey) return `Alt+${key}`;
+  // shift is a part of the character where there is one
+  return event.shiftKey && key.length > 1 ? `Shift+${key}` : key;
+}
+
 /** Listens to keys. Keys without an action go to `other`, which returns `true` if it used one. */
-export function listenToKeys(actions: Actions, other: (key: string) => boolean): void {
+export function listenToKeys(actions: Actions, other: (key: string) => boolean, released: () => void): void {
   window.addEventListener('keydown', (event) => {
-    const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
-      if (!(target instanceof HTMLInputElement && target.type === 'range')) return;
-    }
-    const action = actions[event.key] ?? actions[event.key.toLowerCase()];
-    // the space bar presses a focused button
-    if (action && !(event.key === ' ' && target instanceof HTMLButtonElement)) {
-      action();
+    const { target } = event;
+    if (writes(target)) return;
+    const name = named(event);
+    const modified = name.length > 1 && name.includes('+');
+    if (name === 'Enter' && target instanceof HTMLInputElement && target.type === 'checkbox') {
+      // the space bar plays and pauses, so that Enter switches
+      target.click();
       event.preventDefault();
-    } else if (!action && other(event.key.toLowerCase())) {
-      event.preventDefault();
+      return;
     }
+    const field = target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type !== 'checkbox' && target.type !== 'range');
+    if (field && name !== ' ' && !modified) return;
+    // arrows move the slider by its own steps, and so does Home
+    if (target instanceof HTMLInputElement && target.type === 'range' && (name === 'Home' || name === 'End')) return;
+    const action = actions[name];
+    if (action) action();
+    else if (modified || !other(name)) return;
+    event.preventDefault();
+  });
+  window.addEventListener('keyup', (event) => {
+    // the space bar would press a focused button
+    if (event.key === ' ' && !writes(event.target)) event.preventDefault();
+    if (event.key.startsWith('Arrow') || event.key === 'Alt') released();
   });
 }

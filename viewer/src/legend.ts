@@ -2,7 +2,8 @@
 
 import { byId, make, write } from './dom';
 import type { Stage } from './stage';
-import { palette } from './theme';
+import { SHADES, type Shading } from './shading';
+import { RAMP_BACKGROUND, palette } from './theme';
 import { number } from './words';
 
 const GLYPHS = ['○', '●', '◆'];
@@ -22,6 +23,8 @@ export function paintLegend(): void {
   byId('legend').replaceChildren(
     ...words.map((word, mode) => make('span', { class: 'mode', style: modeStyle(mode) }, word)),
     make('span', { class: 'scale' }),
+    make('span', { class: 'thin' }, 'thin: its reaction'),
+    make('span', { class: 'shade', hidden: '' }),
   );
 }
 
@@ -35,12 +38,24 @@ export function showScales(stage: Stage, scale: number): void {
   if (!ruler.hidden) showRuler(ruler, pixel);
 }
 
+/** Colours of bodies with the range that they stand for. */
+export function showShade(shading: Shading): void {
+  const key = byId('legend').querySelector<HTMLElement>('.shade')!;
+  if (key.dataset.key === shading.key) return;
+  key.dataset.key = shading.key;
+  key.hidden = shading.name === 'body';
+  const { words, unit } = SHADES[shading.name];
+  const [low, high] = shading.range.map((x) => number(x, 2));
+  key.replaceChildren(words, make('i', { style: `background: ${RAMP_BACKGROUND}` }), `${low} to ${high} ${unit}`);
+}
+
 /** Arrow of a round force. */
 function showForceScale(pixel: number, scale: number): void {
   const key = byId('legend').querySelector<HTMLElement>('.scale')!;
   const force = scale > 0 ? (ARROW * pixel) / scale : 0;
   const round = force > 0 ? Number(force.toPrecision(1)) : 0;
   key.hidden = round === 0;
+  (key.nextElementSibling as HTMLElement).hidden = round === 0;
   const long = `${((ARROW * round) / (force || 1)).toFixed(0)}px`;
   if (key.style.getPropertyValue('--length') !== long) key.style.setProperty('--length', long);
   write(key, `${number(round, 2)} N`);

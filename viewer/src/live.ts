@@ -20,7 +20,7 @@ export interface Status {
 }
 
 export type Command =
-  | { command: 'play' | 'pause' | 'step' | 'reset' | 'release' | 'save' }
+  | { command: 'play' | 'pause' | 'step' | 'reset' | 'release' | 'take_back' | 'save' }
   | { command: 'speed'; value: number }
   | { command: 'grab'; body: number; point: number[] }
   | { command: 'move'; target: number[] }
@@ -33,9 +33,13 @@ export type Command =
 export interface Listener {
   description(description: Description): void;
   frame(frame: Frame): void;
+  /** Frames from before the connection. */
+  past(frames: Frame[]): void;
   status(status: Status): void;
-  /** Error message; empty when it is resolved. */
-  error(words: string): void;
+  /** Error message: a command was refused, or the simulation has stopped. */
+  error(words: string, stopped: boolean): void;
+  /** A command is on its way. */
+  sent(command: Command): void;
   /** Scene file of the current state. */
   scene(text: string): void;
   connected(yes: boolean): void;
@@ -47,6 +51,8 @@ const RECONNECT_DELAY = 1000;
 export class Live {
   private socket: WebSocket | null = null;
   private dimension: 2 | 3 = 2;
+  /** Frames from before the connection, and how many are still to come. */
+  private past: { frames: Frame[]; missing: number } = { frames: [], missing: 0 };
 
   constructor(private readonly listener: Listener) {
     this.connect();
@@ -63,23 +69,36 @@ export class Live {
     };
     socket.onmessage = ({ data }) => {
       if (data instanceof ArrayBuffer) {
-        this.listener.frame(new Frame(data, 0, this.dimension));
+        this.receive(new Frame(data, 0, this.dimension));
         return;
       }
       const message = JSON.parse(data as string) as {
-        description?: Description; status?: Status; error?: string; scene?: string;
+        description?: Description; status?: Status; error?: string; stopped?: boolean; scene?: string; past?: number;
       };
+      if (message.past) this.past = { frames: [], missing: message.past };
       if (message.description) {
         this.dimension = message.description.dimension;
         this.listener.description(message.description);
       }
       if (message.status) this.listener.status(message.status);
-      if (message.error) this.listener.error(message.error);
+      if (message.error) this.listener.error(message.error, message.stopped ?? false);
       if (message.scene) this.listener.scene(message.scene);
     };
   }
 
+  private receive(frame: Frame): void {
+    const { past } = this;
+    if (past.missing === 0) {
+      this.listener.frame(frame);
+      return;
+    }
+    past.frames.push(frame);
+    past.missing -= 1;
+    if (past.missing === 0) this.listener.past(past.frames);
+  }
+
   send(command: Command): void {
+    this.listener.sent(command);
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
   }
 }

@@ -1,8 +1,9 @@
 // Picture: the 3D scene of one frame, with bodies, contacts and lines, the selected body and the followed one.
 
 import { Vector3 } from 'three';
-import { Bodies } from './bodies';
-import { bounds } from './bounds';
+import { Bodies, type Look } from './bodies';
+import { boundsNow, boundsOfRun } from './bounds';
+import { Shading, type ShadeName } from './shading';
 import { Contacts } from './contacts';
 import type { Description, Frame } from './data';
 import { byId } from './dom';
@@ -23,7 +24,12 @@ export class Picture {
   following = -1;
   /** Index of the selected body, or −1. */
   selected = -1;
+  readonly shading = new Shading();
+  /** How bodies are drawn that are not simply shown, by name. */
+  readonly looks = new Map<string, Look>();
   private readonly anchor = new Vector3();
+  /** Bodies to be built again, because one is drawn in another way. */
+  private stale = false;
 
   /** `described` is called when a frame has another description than the one before. */
   constructor(dimension: 2 | 3, private readonly described: (description: Description) => void) {
@@ -36,11 +42,12 @@ export class Picture {
     const frame = timeline.shown;
     const description = frame && timeline.description(frame);
     if (!frame || !description) return;
-    if (this.bodies?.description !== description) this.build(description, frame, timeline);
+    if (this.bodies?.description !== description || this.stale) this.build(description, frame, timeline);
     const bodies = this.bodies!;
     bodies.show(frame);
+    this.shading.show(bodies, timeline);
     if (this.following >= 0 && this.following < bodies.poses.length) {
-      const at = new Vector3().setFromMatrixPosition(bodies.poses[this.following]);
+      const at = bodies.centre(this.following);
       this.stage.follow(at.clone().sub(this.anchor));
       this.anchor.copy(at);
     }
@@ -49,29 +56,65 @@ export class Picture {
   }
 
   private build(description: Description, frame: Frame, timeline: Timeline): void {
-    if (this.bodies) {
-      this.stage.scene.remove(this.bodies.group);
-      this.bodies.dispose();
+    const before = this.bodies;
+    if (before) {
+      this.stage.scene.remove(before.group);
+      before.dispose();
     } else {
       const trial = new Bodies(description, 1);
-      this.stage.frame(bounds(trial, frame, timeline));
+      fadeContainers(trial, frame, this.looks);
+      const bounds = boundsOfRun(trial, frame, timeline);
+      this.stage.measure(bounds);
+      this.stage.frame(bounds);
       trial.dispose();
     }
-    this.bodies = new Bodies(description, this.stage.size);
-    this.bodies.highlight(this.selected);
+    this.stale = false;
+    this.bodies = new Bodies(description, this.stage.size, this.looks);
+    this.bodies.show(frame);
+    this.bodies.highlight(this.marked);
+    this.shading.apply(this.bodies);
     this.stage.scene.add(this.bodies.group);
-    this.described(description);
+    if (before?.description !== description) this.described(description);
   }
 
+  private marked: readonly number[] = [];
+
+  /** Selects a body; −1 selects none. */
   select(body: number): void {
     this.selected = body;
-    this.bodies?.highlight(body);
+    this.mark(body < 0 ? [] : [body]);
   }
 
-  /** Follows a body from where it is; −1 follows none. */
+  /** Marks bodies by their colour. */
+  mark(bodies: readonly number[]): void {
+    this.marked = bodies;
+    this.bodies?.highlight(bodies);
+  }
+
+  /** Draws a body in another way. */
+  setLook(name: string, look: Look): void {
+    if (look === 'shown') this.looks.delete(name);
+    else this.looks.set(name, look);
+    this.stale = true;
+  }
+
+  /** Chooses the quantity that colours bodies. */
+  shadeBy(name: ShadeName): void {
+    this.shading.name = name;
+    if (this.bodies) this.shading.apply(this.bodies);
+  }
+
+  /** Frames what moves. */
+  home(): void {
+    if (this.bodies) this.stage.frame(boundsNow(this.bodies));
+  }
+
+  /** Follows a body, which moves to the middle of the view; −1 follows none. */
   follow(body: number): void {
     this.following = body;
-    if (body >= 0 && this.bodies) this.anchor.setFromMatrixPosition(this.bodies.poses[body]);
+    if (body < 0 || !this.bodies) return;
+    this.bodies.centre(body, this.anchor);
+    this.stage.centreOn(this.anchor);
   }
 
   /** Shows the spring of the mouse, from a point of a body. */
@@ -92,16 +135,30 @@ export class Picture {
     return this.stage.dimension === 2 ? [point.x, point.y] : [point.x, point.y, point.z];
   }
 
-  /** Position above the centre of the view, and size, of a body to be dropped. */
-  above(): { at: number[]; size: number } {
+  /** Place above the centre of the view for a body to be dropped [m]. */
+  above(): number[] {
     const { stage } = this;
     const at = stage.controls.target.clone();
     at.setComponent(stage.dimension - 1, at.getComponent(stage.dimension - 1) + 0.3 * stage.size);
-    return { at: this.numbers(at), size: this.middling };
+    return this.numbers(at);
   }
 
-  /** Size of a typical body [m]. */
-  private get middling(): number {
+  /** Size of a typical body: half its edge [m]. */
+  get middling(): number {
     return this.bodies?.middling || 0.1 * this.stage.size;
   }
+}
+
+/** Fades bodies in space that surround others: a drum would hide its contents. */
+function fadeContainers(bodies: Bodies, frame: Frame, looks: Map<string, Look>): void {
+  const { description } = bodies;
+  if (description.dimension === 2) return;
+  bodies.show(frame);
+  const at = new Vector3();
+  description.bodies.forEach((body, i) => {
+    if (body.shapes.length < 4 || bodies.boxes[i].isEmpty()) return;
+    const turned = bodies.poses[i].clone().invert();
+    const inside = bodies.movers.filter((k) => k !== i && bodies.boxes[i].containsPoint(bodies.centre(k, at).applyMatrix4(turned)));
+    if (inside.length > 1) looks.set(body.name, 'faded');
+  });
 }

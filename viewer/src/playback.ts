@@ -38,6 +38,25 @@ export class Playback {
     this.listener.moved();
   }
 
+  /** Takes the frames from before the connection. */
+  load(frames: Frame[]): void {
+    this.timeline.load(frames);
+    if (this.atNow) this.timeline.at = this.timeline.frames.length - 1;
+    this.listener.moved();
+    this.listener.changed();
+  }
+
+  /** Takes back the last change of a live simulation; goes one frame back in a recorded run. */
+  takeBack(): void {
+    if (!this.live) {
+      this.move(-1);
+      return;
+    }
+    this.live.send({ command: 'take_back' });
+    this.atNow = true;
+    this.listener.changed();
+  }
+
   /** Moves a recorded run that plays by real time [s]; `true` if it does. */
   advance(seconds: number): boolean {
     if (this.live || !this.playing) return false;

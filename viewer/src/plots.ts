@@ -1,19 +1,9 @@
 // Small plots over time, drawn on canvases of their own.
 
 import type { Frame } from './data';
+import type { Figure } from './quantities';
 import { palette } from './theme';
 import { number, power } from './words';
-
-export interface Curve {
-  name: string;
-  value: (frame: Frame) => number;
-}
-
-export interface PlotOptions {
-  /** Logarithmic axis. */
-  log?: boolean;
-  unit: string;
-}
 
 /** Room for numbers at the left and the time below [px]. */
 const LEFT = 50;
@@ -33,7 +23,7 @@ export class Plot {
   /** Called after a change of size, to redraw. */
   resized: () => void = () => {};
 
-  constructor(public curves: Curve[], readonly options: PlotOptions) {
+  constructor(readonly figure: Figure) {
     this.canvas.className = 'plot';
     this.canvas.setAttribute('role', 'img');
     // reading the size while drawing would force a layout
@@ -45,7 +35,7 @@ export class Plot {
 
   /** Draws the frames of a time window; a line marks the shown time. */
   draw(frames: Frame[], from: number, to: number, now: number): void {
-    const { canvas, options, pen } = this;
+    const { canvas, pen, figure: options } = this;
     const ratio = Math.min(window.devicePixelRatio, 2);
     const [width, height] = this.size;
     if (width === 0 || height === 0 || !pen) return;
@@ -61,12 +51,14 @@ export class Plot {
     // as many samples as there are pixels
     const every = Math.max(1, Math.floor(frames.length / (2 * width)));
     let [low, high] = [Infinity, -Infinity];
-    const drawn = this.curves.map((curve) => {
+    // value of a curve that is constant
+    let level: number | null = null;
+    const drawn = options.curves.map((curve) => {
       const points: [number, number][] = [];
       for (let i = 0; i < frames.length; i += every) {
         const frame = frames[i];
         if (frame.t < from || frame.t > to) continue;
-        const value = curve.value(frame);
+        const value = curve.value(frame, frames[i - 1]);
         const y = scale(value);
         // zero has no logarithm
         if (!Number.isFinite(y) || (options.log && value === 0)) continue;
@@ -82,13 +74,16 @@ export class Plot {
     } else {
       // do not magnify round-off
       const least = Math.max(LEAST, 1e-6 * Math.max(Math.abs(high), Math.abs(low)));
-      if (high - low < least) [low, high] = [0.5 * (low + high) - least, 0.5 * (low + high) + least];
+      if (high - low < least) {
+        level = 0.5 * (low + high);
+        [low, high] = [level - least, level + least];
+      }
     }
-    const label = (level: number) => {
-      if (Math.abs(level) < 1e-6 * (high - low)) return '0';
-      const text = number(level);
+    const label = (value: number) => {
+      if (Math.abs(value) < 1e-6 * (high - low)) return '0';
+      const text = number(value);
       // fewer digits where the label does not fit
-      return text.length > 7 ? number(level, 2) : text;
+      return text.length > 7 ? number(value, 2) : text;
     };
     const span = Math.max(to - from, 1e-9);
     const x = (t: number) => LEFT + ((t - from) / span) * (width - LEFT - 6);
@@ -97,17 +92,18 @@ export class Plot {
     pen.font = '10.5px system-ui, sans-serif';
     pen.textAlign = 'right';
     pen.lineWidth = 1;
-    for (const level of [low, high]) {
+    for (const mark of level === null ? [low, high] : [level]) {
       pen.strokeStyle = colors.grid;
       pen.globalAlpha = 0.45;
       pen.beginPath();
-      pen.moveTo(LEFT, Math.round(y(level)) + 0.5);
-      pen.lineTo(width - 6, Math.round(y(level)) + 0.5);
+      pen.moveTo(LEFT, Math.round(y(mark)) + 0.5);
+      pen.lineTo(width - 6, Math.round(y(mark)) + 0.5);
       pen.stroke();
       pen.globalAlpha = 0.8;
       pen.fillStyle = colors.text;
-      pen.textBaseline = level === low ? 'bottom' : 'top';
-      pen.fillText(options.log ? power(level) : label(level), LEFT - 6, y(level) + (level === low ? 3 : -3));
+      pen.textBaseline = level !== null ? 'middle' : mark === low ? 'bottom' : 'top';
+      const shift = level !== null ? 0 : mark === low ? 3 : -3;
+      pen.fillText(options.log ? power(mark) : label(mark), LEFT - 6, y(mark) + shift);
     }
     pen.globalAlpha = 1;
     drawn.forEach((points, i) => {
@@ -127,7 +123,13 @@ export class Plot {
   }
 
   /** Values at a frame, as text. */
-  words(frame: Frame): string {
-    return this.curves.map((c) => `${c.name ? `${c.name} ` : ''}${number(c.value(frame))} ${this.options.unit}`).join(' · ');
+  words(frame: Frame, before?: Frame): string {
+    const { curves, unit } = this.figure;
+    const values = curves.map(({ name, value }) => {
+      const x = value(frame, before);
+      const text = Number.isNaN(x) ? '–' : `${number(x)}${unit ? ` ${unit}` : ''}`;
+      return name ? `${name} ${text}` : text;
+    });
+    return values.join(' · ');
   }
 }

@@ -8,6 +8,10 @@ import type { Contacts } from './contacts';
 
 /** Distance within which a contact shows its tooltip [px]: mouse, touch. */
 const REACH = { mouse: 14, touch: 26 };
+/** Distance around the pointer within which a thin body is picked [px]: mouse, touch. */
+const AROUND = { mouse: 7, touch: 18 };
+/** Number of bodies up to which the cursor looks around itself in every frame. */
+const LOOKED_AROUND = 400;
 /** A press that moves less than this is a click [px]. */
 const CLICK = 5;
 
@@ -34,7 +38,43 @@ export class Pointer {
     window.addEventListener('pointerup', (event) => this.up(event));
     window.addEventListener('pointercancel', () => this.letGo());
     window.addEventListener('blur', () => this.letGo());
-    canvas.addEventListener('pointerleave', () => events.explain(null, 0, 0));
+    canvas.addEventListener('pointerleave', (event) => {
+      // a finger leaves when it is lifted: its words stay until the next touch
+      if (event.pointerType !== 'touch') events.explain(null, 0, 0);
+      this.hover = null;
+    });
+  }
+
+  /** Place of the resting cursor [px], until the cursor's shape has been chosen for it. */
+  private hover: { x: number; y: number } | null = null;
+
+  /** Chooses the shape of the cursor: a hand over what can be grabbed. Called once per drawn frame. */
+  showCursor(): void {
+    const { hover } = this;
+    if (!hover || this.grabbed) return;
+    const thorough = (this.events.bodies()?.poses.length ?? 0) <= LOOKED_AROUND;
+    const hit = this.events.pushes() ? this.pick(hover.x, hover.y, thorough ? AROUND.mouse : 0) : null;
+    this.stage.canvas.style.cursor = hit && this.canPush(hit.body) ? 'grab' : '';
+  }
+
+  private canPush(body: number): boolean {
+    return PUSHED.has(this.events.bodies()?.description.bodies[body]?.motion ?? '');
+  }
+
+  /** Body at a point of the canvas [px]; one that can be pushed within `around` of it before the ground behind it. */
+  private pick(x: number, y: number, around: number): { body: number; point: Vector3 } | null {
+    const bodies = this.events.bodies();
+    if (!bodies) return null;
+    const hit = bodies.pick(this.stage.ray(x, y));
+    if (around === 0 || (hit && this.canPush(hit.body))) return hit;
+    for (let k = 0; k < 16; k++) {
+      // near ones first
+      const reach = k < 8 ? 0.5 * around : around;
+      const angle = (k * Math.PI) / 4;
+      const near = bodies.pick(this.stage.ray(x + reach * Math.cos(angle), y + reach * Math.sin(angle)));
+      if (near && this.canPush(near.body)) return near;
+    }
+    return hit;
   }
 
   private down(event: PointerEvent): void {
@@ -44,10 +84,10 @@ export class Pointer {
       return;
     }
     this.pressed = { x: event.clientX, y: event.clientY };
+    if (event.pointerType === 'touch') this.events.explain(null, 0, 0);
     if (event.button !== 0 || event.ctrlKey || event.shiftKey || !this.events.pushes()) return;
-    const bodies = this.events.bodies();
-    const hit = bodies?.pick(this.stage.ray(event.clientX, event.clientY));
-    if (!bodies || !hit || !PUSHED.has(bodies.description.bodies[hit.body].motion)) return;
+    const hit = this.pick(event.clientX, event.clientY, event.pointerType === 'touch' ? AROUND.touch : AROUND.mouse);
+    if (!hit || !this.canPush(hit.body)) return;
     const facing = new Vector3();
     this.stage.camera.getWorldDirection(facing);
     const point = hit.point.clone();
@@ -64,7 +104,10 @@ export class Pointer {
       if (target) this.events.move(target);
       return;
     }
-    if (event.buttons === 0) this.explain(event);
+    if (event.buttons === 0) {
+      this.explain(event);
+      this.hover = { x: event.clientX, y: event.clientY };
+    }
   }
 
   private up(event: PointerEvent): void {
@@ -74,7 +117,7 @@ export class Pointer {
     if (!pressed || event.target !== this.stage.canvas) return;
     if (Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) > CLICK) return;
     if (event.pointerType === 'touch' && this.explain(event)) return;
-    const hit = this.events.bodies()?.pick(this.stage.ray(event.clientX, event.clientY));
+    const hit = this.pick(event.clientX, event.clientY, event.pointerType === 'touch' ? AROUND.touch : AROUND.mouse);
     this.events.select(hit ? hit.body : -1);
   }
 

@@ -8,6 +8,8 @@ import {
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { palette } from './theme';
 
+/** Margin of the framed bodies [px]. */
+const MARGIN = 44;
 /** Vertical field of view [°]. */
 const FIELD = 40;
 
@@ -38,7 +40,7 @@ export class Stage {
   size = 1;
   lost = false;
   /** Covered margins of the canvas [px]. */
-  private covered = { right: 0, top: 0, bottom: 0 };
+  private covered = { left: 0, right: 0, top: 0, bottom: 0 };
   private height = 4;
   /** Width and height of the canvas [px], cached because reading them while drawing forces a layout. */
   private width = 1;
@@ -105,33 +107,41 @@ export class Stage {
   }
 
   /** Sets the covered margins of the canvas [px]; the scene is centred in the rest. */
-  cover(covered: { right: number; top: number; bottom: number }): void {
+  cover(covered: { left: number; right: number; top: number; bottom: number }): void {
     this.covered = covered;
     this.resize();
   }
 
-  /** Width and height of the uncovered part [px]. */
-  private get open(): [number, number] {
-    const { right, top, bottom } = this.covered;
-    return [Math.max(this.canvas.clientWidth - right, 100), Math.max(this.canvas.clientHeight - top - bottom, 100)];
+  /** Uncovered part of the canvas [px]. */
+  get open(): { left: number; top: number; width: number; height: number } {
+    const { left, right, top, bottom } = this.covered;
+    const { clientWidth, clientHeight } = this.canvas;
+    return { left, top, width: Math.max(clientWidth - left - right, 100), height: Math.max(clientHeight - top - bottom, 100) };
   }
 
-  /** Moves the camera so that it sees a box [m]. */
+  /** Size of the scene: scale of depths, light and fog [m]. */
+  measure(bounds: Box3): void {
+    const extent = bounds.getSize(new Vector3());
+    this.size = Math.max(extent.x, extent.y, extent.z, 1e-3);
+  }
+
+  /** Moves the camera so that a box [m] fills the uncovered part. */
   frame(bounds: Box3): void {
     const centre = bounds.getCenter(new Vector3());
     const extent = bounds.getSize(new Vector3());
-    this.size = Math.max(extent.x, extent.y, extent.z, 1e-3);
-    const { camera, size } = this;
+    const { camera } = this;
+    const size = Math.max(extent.x, extent.y, extent.z, 1e-3);
     this.resize();
-    const [width, height] = this.open;
-    const aspect = width / height;
+    const open = this.open;
+    // room for arrows and names
+    const margin = Math.min(MARGIN, 0.12 * Math.min(open.width, open.height));
+    const [width, height] = [open.width - 2 * margin, open.height - 2 * margin];
     if (camera instanceof OrthographicCamera) {
-      // with a margin
-      this.height = (1.15 * Math.max(extent.y, extent.x / aspect, 0.2 * size) * this.canvas.clientHeight) / height;
-      camera.near = 0.1 * size;
-      camera.far = 20 * size;
+      this.height = Math.max(extent.y / height, extent.x / width, 0.1 * size / height) * this.canvas.clientHeight;
+      camera.near = 0.1 * this.size;
+      camera.far = 20 * this.size;
       centre.z = 0;
-      this.home.position.copy(centre).setZ(10 * size);
+      this.home.position.copy(centre).setZ(10 * this.size);
       camera.zoom = 1;
     } else {
       const radius = 0.5 * extent.length();
@@ -152,8 +162,24 @@ export class Stage {
       this.lightFrom(centre);
     }
     this.home.target.copy(centre);
+    this.framed = bounds.clone();
     this.paint();
     this.goHome();
+  }
+
+  /** Frames the same box again in another uncovered part, unless the view was moved by hand. */
+  reframe(): void {
+    if (this.framed && this.untouched) this.frame(this.framed);
+  }
+
+  private framed: Box3 | null = null;
+
+  /** The camera is where it was put by `frame`. */
+  private get untouched(): boolean {
+    const { camera, controls, home } = this;
+    const zoomed = camera instanceof OrthographicCamera && camera.zoom !== 1;
+    const near = 1e-6 * this.size;
+    return !zoomed && camera.position.distanceTo(home.position) < near && controls.target.distanceTo(home.target) < near;
   }
 
   /** Distance of the camera at which all corners of a box are within a part of the canvas [m]. */
@@ -169,7 +195,7 @@ export class Stage {
         i & 4 ? bounds.max.z : bounds.min.z,
       ).sub(centre);
       const across = Math.max(Math.abs(corner.dot(right)) / (width * slope), Math.abs(corner.dot(up)) / (height * slope));
-      most = Math.max(most, corner.dot(back) + 1.08 * across);
+      most = Math.max(most, corner.dot(back) + across);
     }
     return most;
   }
@@ -180,12 +206,48 @@ export class Stage {
     this.light.position.set(-0.45, -0.6, 1.4).normalize().multiplyScalar(4 * reach).add(target);
   }
 
-  goHome(): void {
+  private goHome(): void {
     this.camera.position.copy(this.home.position);
     this.controls.target.copy(this.home.target);
     if (this.camera instanceof OrthographicCamera) this.camera.zoom = 1;
     this.resize();
     this.controls.update();
+  }
+
+  /** Moves the camera so that a point is in the middle of the uncovered part. */
+  centreOn(at: Vector3): void {
+    this.follow(at.clone().sub(this.controls.target));
+  }
+
+  /** Turns the view in space, or moves it in the plane, by parts of a right angle or of its height. */
+  turn(right: number, up: number): void {
+    const { camera, controls } = this;
+    const offset = camera.position.clone().sub(controls.target);
+    if (camera instanceof OrthographicCamera) {
+      const step = this.height / camera.zoom;
+      this.follow(new Vector3(right * step, up * step, 0));
+      return;
+    }
+    const across = new Vector3().crossVectors(camera.up, offset).normalize();
+    offset.applyAxisAngle(camera.up, (right * Math.PI) / 2);
+    const raised = offset.clone().applyAxisAngle(across, (-up * Math.PI) / 2);
+    // not over the pole, and not far below the ground
+    const polar = raised.angleTo(camera.up);
+    if (polar > 0.02 && polar < controls.maxPolarAngle) offset.copy(raised);
+    camera.position.copy(controls.target).add(offset);
+    controls.update();
+  }
+
+  /** Zooms by a factor. */
+  zoom(factor: number): void {
+    const { camera, controls } = this;
+    if (camera instanceof OrthographicCamera) {
+      camera.zoom *= factor;
+      camera.updateProjectionMatrix();
+    } else {
+      camera.position.sub(controls.target).divideScalar(factor).add(controls.target);
+    }
+    controls.update();
   }
 
   /** Moves the camera by a displacement. */
@@ -207,8 +269,8 @@ export class Stage {
     } else {
       this.camera.aspect = aspect;
     }
-    const { right, top, bottom } = this.covered;
-    this.camera.setViewOffset(width, height, 0.5 * right, 0.5 * (bottom - top), width, height);
+    const { left, right, top, bottom } = this.covered;
+    this.camera.setViewOffset(width, height, 0.5 * (right - left), 0.5 * (bottom - top), width, height);
   }
 
   /** Size of a pixel at a point of the world [m]. */

@@ -1,5 +1,7 @@
 // Colours: light or dark, by the preference of the system or by the switch.
 
+import type { Color } from 'three';
+
 export interface Palette {
   background: string;
   ground: string;
@@ -66,3 +68,19 @@ export function switchTheme(): void {
 
 system.addEventListener('change', changed);
 document.documentElement.dataset.theme = isDark() ? 'dark' : 'light';
+
+/** Colours of a range, from low to high: brightness grows along it, so it is read without hues too. */
+const RAMP = ['#3b2f72', '#3a5a9b', '#2f8f9d', '#5bbd7a', '#c8de5a', '#fde33f'];
+
+const channels = RAMP.map((text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16) / 255));
+
+/** Colour of a value between 0 and 1. */
+export function ramp(share: number, out: Color): Color {
+  const place = Math.max(0, Math.min(share || 0, 1)) * (RAMP.length - 1);
+  const i = Math.min(Math.floor(place), RAMP.length - 2);
+  const [r, g, b] = channels[i].map((low, k) => low + (place - i) * (channels[i + 1][k] - low));
+  return out.setRGB(r, g, b, 'srgb');
+}
+
+/** The range as a background of CSS. */
+export const RAMP_BACKGROUND = `linear-gradient(90deg, ${RAMP.join(', ')})`;

@@ -32,6 +32,14 @@ export class Timeline {
     this.at = Math.min(this.at, this.frames.length - 1);
   }
 
+  /** Replaces all frames; the shown time stays if it can. */
+  load(frames: Frame[]): void {
+    const t = this.shown?.t;
+    this.frames.splice(0, this.frames.length);
+    frames.forEach((frame) => this.push(frame));
+    if (t !== undefined) this.seek(t);
+  }
+
   get shown(): Frame | undefined {
     return this.frames[this.at];
   }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { launch, measure, open, out, root, serve } from './browser.mjs';
+import { launch, looks, measure, open, out, root, scriptTime, serve } from './browser.mjs';
 
 let browser;
 before(async () => {
@@ -139,6 +139,48 @@ test('without stabilization a chain comes apart', async () => {
     const held = await page.evaluate(() => window.stiction.timeline.last.infeasibility);
     console.log(`infeasibility without stabilization ${drift.toExponential(1)} m, with it ${held.toExponential(1)} m`);
     assert.ok(drift > 1e-4 && held < 1e-3 * drift, `${drift} m, then ${held} m`);
+    assert.deepEqual(errors, []);
+    await page.close();
+  } finally {
+    server.end();
+  }
+});
+
+test('without a file every scene is one click from running', async () => {
+  const server = await serve();
+  try {
+    for (const look of ['desktop', 'phone-dark']) {
+      const page = await browser.newPage({ viewport: looks[look], colorScheme: looks[look].dark ? 'dark' : 'light' });
+      await page.goto(server.url);
+      assert.ok((await page.locator('main a').count()) > 25, 'all scenes');
+      await page.waitForFunction(() => [...document.images].filter((img) => img.getBoundingClientRect().top < innerHeight).every((img) => img.complete && img.naturalWidth > 0));
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), looks[look].width);
+      await page.screenshot({ path: `${out}/start-${look}.png` });
+      await page.getByRole('link', { name: /Chain/ }).click();
+      await page.waitForFunction(() => window.stiction?.measure().t > 0.05, null, { timeout: 30000 });
+      await page.getByRole('link', { name: 'All scenes' }).click();
+      await page.getByRole('heading', { name: 'Scenes of Stiction' }).waitFor();
+      await page.close();
+    }
+  } finally {
+    server.end();
+  }
+});
+
+test('ten thousand contacts of 2,500 bodies take at most 16 ms of script per frame and 25 draw calls, live', async () => {
+  const server = await serve(scene('field'));
+  try {
+    const { page, errors } = await open(browser, server.url);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await later(page, 0);
+    await page.waitForFunction(() => window.stiction.measure().contacts >= 10000, null, { timeout: 60000 });
+    await page.getByRole('combobox', { name: 'Colour of bodies' }).selectOption('force');
+    const { time, count } = await scriptTime(browser, page, 12);
+    const { draws, contacts } = await measure(page);
+    console.log(`${contacts} contacts live: ${time.toFixed(2)} ms of script per frame (median of ${count}), ${draws} draw calls`);
+    await page.screenshot({ path: `${out}/field.png` });
+    assert.ok(contacts >= 10000 && draws <= 25, `${contacts} contacts, ${draws} draw calls`);
+    assert.ok(time <= 16, `${time} ms`);
     assert.deepEqual(errors, []);
     await page.close();
   } finally {

@@ -4,16 +4,13 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { launch, measure, open, out, program, record, root, serve } from './browser.mjs';
+import { drawn, launch, measure, open, out, program, record, root, scriptTime, serve } from './browser.mjs';
 
 let browser;
 before(async () => {
   browser = await launch();
 });
 after(() => browser?.close());
-
-/** Waits until the page has drawn what it was asked for. */
-const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 async function healthy(page, errors) {
   const { lost } = await measure(page);
@@ -75,6 +72,7 @@ test('a planar run is followed by keys and shows in the dark and on a phone', as
   const { page, errors } = await open(browser, `file://${html}`, { dark: true });
   await page.getByRole('slider', { name: 'Time' }).fill('1.2');
   await page.getByRole('combobox', { name: 'Follow a body' }).selectOption('ball');
+  await drawn(page);
   const before = await page.evaluate(() => window.stiction.where('ball'));
   await page.getByRole('slider', { name: 'Time' }).fill('0.4');
   await drawn(page);
@@ -121,18 +119,6 @@ test('a journal is served as a recorded run', async () => {
   }
 });
 
-/** Time that the processor spends in the script of a frame [ms], whatever else the machine does: the median. */
-async function scriptTime(page) {
-  await browser.startTracing(page, { categories: ['devtools.timeline'] });
-  const frames = await page.evaluate(() => window.stiction.drawn);
-  // asked by a timer: a question in every frame would be measured too
-  await page.waitForFunction((n) => window.stiction.drawn > n + 30, frames, { timeout: 60000, polling: 250 });
-  const trace = JSON.parse((await browser.stopTracing()).toString());
-  const times = trace.traceEvents.filter((e) => e.name === 'FireAnimationFrame' && e.tdur > 0).map((e) => e.tdur / 1000);
-  assert.ok(times.length >= 10, `${times.length} frames were traced`);
-  return { time: times.sort((a, b) => a - b)[times.length >> 1], count: times.length };
-}
-
 for (const [name, bodies, limit] of [['two-hundred', 200, 4], ['thousand', 1000, 16]]) {
   test(`${bodies} bodies take at most ${limit} ms of script per frame and 20 draw calls`, async () => {
     const html = record(name);
@@ -141,7 +127,7 @@ for (const [name, bodies, limit] of [['two-hundred', 200, 4], ['thousand', 1000,
     await page.getByRole('combobox', { name: 'Speed' }).selectOption('0.01');
     await page.getByRole('slider', { name: 'Time' }).fill('0.15');
     await page.getByRole('button', { name: 'Play' }).click();
-    const { time, count } = await scriptTime(page);
+    const { time, count } = await scriptTime(browser, page);
     const { draws, contacts, triangles } = await measure(page);
     console.log(`${bodies} bodies, ${contacts} contacts: ${time.toFixed(2)} ms of script per frame (median of ${count}), ` +
       `${draws} draw calls, ${triangles} triangles`);

@@ -22,12 +22,16 @@ pub(crate) struct GalleryArguments {
     out: PathBuf,
 }
 
-/// Scene in the gallery.
-struct GalleryEntry {
-    name: String,
-    title: String,
-    facts: String,
-    failed: Option<String>,
+/// Card of a page of scenes.
+pub(crate) struct Card {
+    /// Address that it opens.
+    pub(crate) link: String,
+    /// Address of its picture.
+    pub(crate) picture: String,
+    pub(crate) title: String,
+    pub(crate) facts: String,
+    /// Why its run ended early, if it did.
+    pub(crate) failed: Option<String>,
 }
 
 /// Runs the command.
@@ -45,18 +49,19 @@ pub(crate) fn run(arguments: &GalleryArguments) -> Result<Outcome, BadInput> {
     for file in &files {
         let entry = run_scene(file, &arguments.out)?;
         let words = entry.failed.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-        print(&format!("{:<24} {}{words}\n", entry.name, entry.facts))?;
+        let name = entry.link.trim_end_matches(".html");
+        print(&format!("{name:<24} {}{words}\n", entry.facts))?;
         entries.push(entry);
     }
     let index = arguments.out.join("index.html");
-    write_file(&index, &page(&entries))?;
+    write_file(&index, &cards(INTRODUCTION, &entries))?;
     print(&format!("{}: {}\n", index.display(), count(entries.len(), "scene", "scenes")))?;
     let failed = entries.iter().any(|entry| entry.failed.is_some());
     Ok(if failed { Outcome::NotSolved } else { Outcome::Solved })
 }
 
 /// Scene files of a path: the file itself, or all those in a folder.
-fn scenes(path: &Path) -> Result<Vec<PathBuf>, BadInput> {
+pub(crate) fn scenes(path: &Path) -> Result<Vec<PathBuf>, BadInput> {
     if !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
@@ -71,7 +76,7 @@ fn scenes(path: &Path) -> Result<Vec<PathBuf>, BadInput> {
 }
 
 /// Runs a scene and writes its replay and its picture.
-fn run_scene(file: &Path, out: &Path) -> Result<GalleryEntry, BadInput> {
+fn run_scene(file: &Path, out: &Path) -> Result<Card, BadInput> {
     let plan = view::plan(file)?;
     let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
     std::fs::create_dir_all(out).map_err(|error| BadInput::file(out, &error))?;
@@ -114,14 +119,25 @@ fn run_scene(file: &Path, out: &Path) -> Result<GalleryEntry, BadInput> {
         count(moving.count(), "body", "bodies"),
         count(steps, "step", "steps")
     );
-    Ok(GalleryEntry { name, title: plan.title, facts, failed })
+    Ok(Card {
+        link: format!("{name}.html"),
+        picture: format!("{name}.svg"),
+        title: plan.title,
+        facts,
+        failed,
+    })
 }
+
+/// Words above the cards of `stiction gallery`.
+const INTRODUCTION: &str =
+    "Every picture opens the replay of its scene. Each run is listed with the worst residual of its steps.";
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
-fn page(entries: &[GalleryEntry]) -> String {
+/// Page of cards.
+pub(crate) fn cards(introduction: &str, cards: &[Card]) -> String {
     let mut page = String::from(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -138,17 +154,17 @@ fn page(entries: &[GalleryEntry]) -> String {
          .failed { color: #b3123f; }\n\
          @media (prefers-color-scheme: dark) { body { background: #12161b; color: #dfe6ee; } p { color: #93a0ae; } \
          a { background: #1d232b; border-color: #333d48; } .failed { color: #ff6f91; } }\n\
-         </style>\n</head>\n<body>\n<h1>Scenes of Stiction</h1>\n\
-         <p>Every picture opens the replay of its scene. Each run is listed with the worst residual of its steps.</p>\n<main>\n",
+         </style>\n</head>\n<body>\n<h1>Scenes of Stiction</h1>\n",
     );
-    for GalleryEntry { name, title, facts, failed } in entries {
+    let _ = writeln!(page, "<p>{}</p>\n<main>", escaped(introduction));
+    for Card { link, picture, title, facts, failed } in cards {
         let failed = failed.as_ref().map_or_else(String::new, |why| {
             format!("<p class=\"failed\">The run ended early: {}</p>", escaped(why))
         });
-        let name = escaped(name);
+        let (link, picture) = (escaped(link), escaped(picture));
         let _ = writeln!(
             page,
-            "<a href=\"{name}.html\"><img src=\"{name}.svg\" alt=\"\" loading=\"lazy\"><h2>{}</h2><p>{}</p>{failed}</a>",
+            "<a href=\"{link}\"><img src=\"{picture}\" alt=\"\" loading=\"lazy\"><h2>{}</h2><p>{}</p>{failed}</a>",
             escaped(title),
             escaped(facts)
         );

@@ -9,9 +9,10 @@ mod summary;
 
 use crate::{BadInput, Outcome, convert, print, view, write_file};
 use interruption::RecordedTime;
-use plan::{OutputFiles, Overrides, RunPlan};
+use plan::{EarlierRuns, OutputFiles, Overrides, RunPlan};
 use progress::{RunProgress, RunTimes};
 use std::fmt::Write;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stiction::{Evidence, RunMonitor, Simulation, StepError, StepReport};
@@ -40,7 +41,8 @@ pub(crate) struct RunArguments {
     scene: PathBuf,
     #[command(flatten)]
     overrides: Overrides,
-    /// Output: .journal, or .npz, .csv, .json or .parquet with a .journal of the same name
+    /// Output: .journal, or .npz, .csv, .json or .parquet with a .journal of the same name. By default the journal has
+    /// the name of the scene, with a number from the second run on
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw energy, infeasibility, certificate and motion
@@ -71,7 +73,12 @@ pub(crate) enum RunEnd {
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
     let plan = RunPlan::read(&arguments.scene, &arguments.overrides)?;
-    let output = OutputFiles::new(arguments.out.as_deref(), &arguments.scene)?;
+    let earlier = match (arguments.resume, arguments.overwrite) {
+        (true, _) => EarlierRuns::Resume,
+        (_, true) => EarlierRuns::Overwrite,
+        _ => EarlierRuns::Keep,
+    };
+    let output = OutputFiles::new(arguments.out.as_deref(), &arguments.scene, earlier)?;
     for file in output.converted.iter().chain(&arguments.plot).chain(&arguments.html) {
         check_writable(file)?;
     }
@@ -181,7 +188,7 @@ fn open_journal(
             Err(error) => return Err(bad(error)),
         }
     }
-    if arguments.overwrite {
+    if arguments.overwrite || may_replace(plan, path) {
         return JournalWriter::replace(path, &plan.header, &plan.start).map_err(bad);
     }
     JournalWriter::create(path, &plan.header, &plan.start).map_err(|error| match &error {
@@ -191,6 +198,21 @@ fn open_journal(
         }
         _ => bad(error),
     })
+}
+
+/// Asks at a terminal whether a journal of the same scene may be replaced.
+fn may_replace(plan: &RunPlan, path: &Path) -> bool {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return false;
+    }
+    let same = Journal::open(path).is_ok_and(|journal| journal.header().scene == plan.header.scene);
+    if !same {
+        return false;
+    }
+    eprint!("{} has a run of this scene. Replace it? [y/N] ", path.display());
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).is_ok()
+        && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
 /// Checks that a journal is one of this run, so that resuming continues it bit by bit.

@@ -1,7 +1,9 @@
-//! `stiction view`: shows a scene or a recorded run in the browser.
+//! `stiction view`: shows a scene, a recorded run or a choice of scenes in the browser.
+
+mod start_page;
 
 use crate::run::plan::{Overrides, RunPlan};
-use crate::{BadInput, Outcome, print, write_file};
+use crate::{BadInput, Outcome, count, print, write_file};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use stiction::StepError;
@@ -11,6 +13,7 @@ use stiction_view::{NoPage, Server, Session, Tape, has_page};
 
 const EXAMPLES: &str = "\
 Examples:
+  stiction view                                      scenes to choose from, each one click from running
   stiction view scenes/chain.toml                    push bodies, change friction, go back in time
   stiction view run.journal                          replay a recorded run
   stiction view run.journal --html run.html          write the replay as one file, to share it";
@@ -21,8 +24,8 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ViewArguments {
-    /// Scene (.toml) or journal
-    file: PathBuf,
+    /// Scene (.toml), journal, or folder of scenes; without it the scenes that come with this program
+    file: Option<PathBuf>,
     /// Port on 127.0.0.1; 0 chooses a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
@@ -37,29 +40,53 @@ pub(crate) struct ViewArguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &ViewArguments) -> Result<Outcome, BadInput> {
     check_page()?;
-    let scene = arguments.file.extension().is_some_and(|ending| ending == "toml");
-    if let Some(html) = &arguments.html {
-        if scene {
-            let message =
-                "--html replays a journal, and this is a scene; run it with: stiction run SCENE --html FILE";
-            return Err(BadInput(format!("{}: {message}", arguments.file.display())));
-        }
-        write_file(html, &page(&arguments.file)?)?;
-        print(&format!("{} replays {}\n", html.display(), arguments.file.display()))?;
-        return Ok(Outcome::Solved);
-    }
     let bad = |error: stiction_view::ServerError| BadInput(error.to_string());
-    let server = if scene {
-        Server::live(live(&arguments.file)?, arguments.port).map_err(bad)?
-    } else {
-        Server::recorded(page(&arguments.file)?, arguments.port).map_err(bad)?
+    let (server, shown) = match &arguments.file {
+        Some(file) if !file.is_dir() => {
+            let scene = file.extension().is_some_and(|ending| ending == "toml");
+            if let Some(html) = &arguments.html {
+                return write_replay(file, scene, html);
+            }
+            let server = if scene {
+                Server::live(live(file)?, arguments.port)
+            } else {
+                Server::recorded(page(file)?, arguments.port)
+            };
+            (server.map_err(bad)?, format!("{} is", file.display()))
+        }
+        folder => {
+            if arguments.html.is_some() {
+                return Err(BadInput("--html replays a journal; name one".into()));
+            }
+            let scenes = start_page::scenes(folder.as_deref())?;
+            let shown = format!("{} are", count(scenes.len(), "scene", "scenes"));
+            let server = Server::start_page(start_page::page(&scenes), scenes_of(scenes), arguments.port);
+            (server.map_err(bad)?, shown)
+        }
     };
     let url = server.url();
-    print(&format!("{} is shown at {url}\npress Ctrl-C to stop\n", arguments.file.display()))?;
+    print(&format!("{shown} shown at {url}\npress Ctrl-C to stop\n"))?;
     if !arguments.no_open {
         open(&url);
     }
     server.run();
+    Ok(Outcome::Solved)
+}
+
+/// Scenes of a start page by their names.
+fn scenes_of(offered: Vec<start_page::OfferedScene>) -> Vec<(String, Scene)> {
+    offered.into_iter().map(|offered| (offered.name, offered.scene)).collect()
+}
+
+/// Writes the replay of a journal to a file.
+fn write_replay(file: &Path, scene: bool, html: &Path) -> Result<Outcome, BadInput> {
+    if scene {
+        let message =
+            "--html replays a journal, and this is a scene; run it with: stiction run SCENE --html FILE";
+        return Err(BadInput(format!("{}: {message}", file.display())));
+    }
+    write_file(html, &page(file)?)?;
+    print(&format!("{} replays {}\n", html.display(), file.display()))?;
     Ok(Outcome::Solved)
 }
 

@@ -56,6 +56,13 @@ pub(crate) fn copies<D: Dimension>(
     all
 }
 
+/// Number of copies of an entry, without their poses.
+pub(crate) fn number(reader: &Reader) -> usize {
+    let Some(node) = reader.get("copies") else { return 1 };
+    let tables = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
+    tables.iter().fold(1, |product: usize, table| product.saturating_mul(count(&reader.at(table))))
+}
+
 /// Number of copies in a row, at most the limit.
 pub(crate) fn count(table: &Reader) -> usize {
     table.count("count").unwrap_or(1).min(MAX_ENTRIES)

@@ -33,6 +33,9 @@ impl MakeOperators<f64> for ExpressionOperators {
 
 pub(crate) type Expression = FlatEx<f64, ExpressionOperators, NumberMatcher>;
 
+/// Functions that jump: a motion cannot follow them.
+const JUMPS: [&str; 6] = ["step", "signum", "floor", "ceil", "round", "trunc"];
+
 /// Number or expression of some variables.
 #[derive(Clone)]
 pub(crate) enum Formula {
@@ -145,6 +148,14 @@ impl Formula {
                         "an expression of time that is differentiated must have at most \
                          {MAX_DIFFERENTIATED_SYMBOLS} operators, functions and variables, not {symbols}; write t^3 \
                          instead of t*t*t"
+                    )));
+                }
+                let jump = JUMPS.iter().find(|jump| expression.unparse().contains(&format!("{jump}(")));
+                if let Some(jump) = jump {
+                    let what = format!("`{jump}` jumps, so this has no velocity");
+                    return Err(Box::new(Finding::error(&node.span, what).help(
+                        "write a smooth function of t, such as 0.1*(1-cos(pi*t)) or 0.5+0.5*tanh(20*(t-1)) in place of \
+                         step(t-1)",
                     )));
                 }
                 let derivative = differentiated(expression.as_ref()).map_err(|what| {

@@ -38,6 +38,7 @@ mod copies;
 mod crowding;
 mod diagnostic;
 mod expression;
+mod hints;
 mod keys;
 mod lint;
 mod node;

@@ -147,7 +147,7 @@ fn within(table: &Node, field: &str) -> (Range<usize>, bool) {
     let span = |entry: &Entry| entry.node.span.clone();
     if let Some(rest) = field.strip_prefix("shape ") {
         let digits = rest.split([',', ' ']).next().unwrap_or("");
-        let shape = digits.parse().ok().and_then(|i: usize| table.get("shapes")?.node.items().get(i));
+        let shape = digits.parse().ok().and_then(|i| shape_entry(table, i));
         if let Some(shape) = shape {
             let key = rest.split_once(", ").and_then(|(_, key)| shape.get(&key.replace(' ', "_")));
             return (key.map_or_else(|| shape.span.clone(), span), true);
@@ -169,6 +169,24 @@ fn within(table: &Node, field: &str) -> (Range<usize>, bool) {
         }
     };
     first(keys).map_or_else(|| (named(table).span.clone(), false), |entry| (span(entry), true))
+}
+
+/// Entry of a shape by its number on the body: an entry with copies stands for several.
+fn shape_entry(table: &Node, number: usize) -> Option<&Node> {
+    let mut next = 0_usize;
+    table.get("shapes")?.node.items().iter().find(|shape| {
+        next = next.saturating_add(copied(shape));
+        number < next
+    })
+}
+
+/// Number of shapes that an entry stands for.
+fn copied(shape: &Node) -> usize {
+    let Some(copies) = shape.get("copies") else { return 1 };
+    let rows =
+        if copies.node.items().is_empty() { std::slice::from_ref(&copies.node) } else { copies.node.items() };
+    let count = |row: &Node| row.get("count").and_then(|count| usize::try_from(count.node.integer()?).ok());
+    rows.iter().fold(1, |product: usize, row| product.saturating_mul(count(row).unwrap_or(1)))
 }
 
 /// `true` when a joint, spring or pair names the ground.

@@ -1,6 +1,7 @@
 //! Validation of a file against the keys of the format; collects all errors.
 
 use crate::diagnostic::{Finding, MAX_FINDINGS, MAX_NAME_BYTES};
+use crate::hints;
 use crate::keys::{
     ChoiceWord, Dimension, Field, MAX_ENTRIES, MAX_MAGNITUDE, NumberRange, ORIENTATION_KEYS, SCENE, Table,
     TaggedTable, ValueKind,
@@ -75,6 +76,7 @@ impl Validator<'_> {
         let finding = Finding::error(&entry.span, format!("unknown key `{shown}`"));
         let elsewhere = table.all().find(|field| field.key == key);
         let known = || table.fields(self.dimension).map(|field| field.key).chain(tag);
+        let hinted = hints::key(key, &known().collect::<Vec<_>>(), table.name == SCENE.name, self.dimension);
         let finding = match elsewhere {
             Some(_) => {
                 let here = if self.dimension == Dimension::Plane { "plane" } else { "space" };
@@ -89,6 +91,7 @@ impl Validator<'_> {
                 }
             }
             None if !self.suggests() => finding,
+            None if hinted.is_some() => finding.help(hinted.unwrap_or_default()),
             None if crate::diagnostic::nearest(key, known()).is_some() => finding.nearest(key, known()),
             None => {
                 let mut keys: Vec<_> = known().collect();
@@ -193,11 +196,23 @@ impl Validator<'_> {
         let shown: String = word.chars().take(MAX_NAME_BYTES).collect();
         let message = format!("`{shown}` is not one of {}", allowed.join(", "));
         let finding = Finding::error(&node.span, message);
-        self.add(if self.suggests() { finding.nearest(word, allowed) } else { finding });
+        let finding = match hints::word(word, &allowed) {
+            Some(hint) => finding.help(hint),
+            None if self.suggests() => finding.nearest(word, allowed),
+            None => finding,
+        };
+        self.add(finding);
     }
 
     fn number(&mut self, node: &Node, range: NumberRange) {
-        let Some(x) = node.number() else { return self.expected(node, "a number") };
+        let Some(x) = node.number() else {
+            let finding = Finding::error(&node.span, format!("expected a number, found {}", node.kind()));
+            let hint = node.text().and_then(hints::number);
+            return self.add(match hint {
+                Some(hint) => finding.help(hint),
+                None => finding,
+            });
+        };
         if x.is_nan() || !(x.is_finite() || range.infinite) {
             return self.add(Finding::error(&node.span, format!("{x} must be finite")));
         }
@@ -238,11 +253,22 @@ impl Validator<'_> {
 
     fn tagged(&mut self, node: &Node, variants: &'static [TaggedTable]) {
         let Value::Table(_) = &node.value else { return self.expected(node, "a table") };
-        let here = || variants.iter().filter(|v| v.only.is_none_or(|only| only == self.dimension));
+        let dimension = self.dimension;
+        let here = || variants.iter().filter(move |v| v.only.is_none_or(|only| only == dimension));
         let words: Vec<_> = here().map(|variant| variant.word).collect();
         let Some(kind) = node.get("kind") else {
             let message = format!("missing key `kind`: one of {}", words.join(", "));
-            return self.add(Finding::error(&node.span, message));
+            self.add(Finding::error(&node.span, message));
+            // keys that no kind has are explained too
+            let known: Vec<_> =
+                here().flat_map(|v| v.table.fields(dimension)).map(|field| field.key).collect();
+            for entry in node.entries().iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+                if let Some(hint) = hints::key(&entry.key, &known, false, dimension) {
+                    let shown: String = entry.key.chars().take(MAX_NAME_BYTES).collect();
+                    self.add(Finding::error(&entry.span, format!("unknown key `{shown}`")).help(hint));
+                }
+            }
+            return;
         };
         let Some(text) = kind.node.text() else { return self.expected(&kind.node, "a string") };
         if let Some(variant) = here().find(|variant| variant.word == text) {

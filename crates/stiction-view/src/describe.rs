@@ -1,10 +1,10 @@
 //! Description of a scene for the page: bodies, shapes, joints and springs with their names and places.
 
-use crate::stand_in;
+use crate::{quantity, stand_in};
 use serde::Serialize;
 use stiction::{
-    BodyId, Dimension, EuclideanPoint, EuclideanVector, FramePose, KindOfJoint, Model, RigidPose, ShapeRef,
-    World, WorldQuery,
+    BodyId, Dimension, EuclideanPoint, EuclideanVector, FramePose, JointId, KindOfJoint, Model, RigidPose,
+    ShapeRef, World, WorldQuery,
 };
 use stiction_geometry as geometry;
 
@@ -25,8 +25,21 @@ pub struct Description {
     pub joints: Vec<Joint>,
     /// Springs between two bodies.
     pub springs: Vec<Spring>,
+    /// Quantities that every frame has beside its bodies and contacts, in their order.
+    pub quantities: Vec<Quantity>,
     /// Contacts have forces at the instant of a frame, not impulses over a step.
     pub forces: bool,
+}
+
+/// Quantity of a frame that the page can plot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Quantity {
+    /// Name of what has it, such as a joint; empty for the whole scene.
+    pub of: String,
+    /// Name.
+    pub name: &'static str,
+    /// Unit.
+    pub unit: &'static str,
 }
 
 /// Body as it is drawn.
@@ -55,6 +68,10 @@ pub struct Shape {
     pub pose: Pose,
     /// Sensor: it touches nothing.
     pub sensor: bool,
+    /// Friction coefficient μ of the surface.
+    pub friction: f64,
+    /// Coefficient of restitution e of the surface.
+    pub restitution: f64,
     /// Kind and numbers of the shape.
     #[serde(flatten)]
     pub form: Form,
@@ -84,6 +101,9 @@ pub enum Form {
 pub struct Joint {
     /// Name.
     pub name: String,
+    /// Number in the world.
+    #[serde(skip)]
+    pub id: JointId,
     /// Kind, as in a scene file.
     pub kind: &'static str,
     /// Bodies, by their indices in the description.
@@ -178,6 +198,8 @@ impl WorldQuery for Describe<'_> {
         let shape = |on: &stiction::Attached<D>| Shape {
             pose: drawn_pose::<D>(&on.pose),
             sensor: on.sensor,
+            friction: on.material.friction,
+            restitution: on.material.restitution,
             form: Form::from(D::shape_ref(&on.shape)),
         };
         let body = |(id, body): (BodyId, &stiction::Body<D>)| Body {
@@ -189,9 +211,10 @@ impl WorldQuery for Describe<'_> {
         };
         let bodies: Vec<Body> = world.bodies().filter(|(id, _)| Some(*id) != self.hidden).map(body).collect();
         let index = |id: BodyId| bodies.iter().position(|body| body.id == id);
-        let joint = |joint: &stiction::Joint<D>| {
+        let joint = |(id, joint): (JointId, &stiction::Joint<D>)| {
             Some(Joint {
                 name: joint.name.clone(),
+                id,
                 kind: joint.kind.name(),
                 bodies: [index(joint.a)?, index(joint.b)?],
                 frames: [&joint.frame_a, &joint.frame_b].map(drawn_pose::<D>),
@@ -209,7 +232,8 @@ impl WorldQuery for Describe<'_> {
             name: self.name.to_string(),
             dimension: D::COUNT,
             gravity: world.gravity.components().to_vec(),
-            joints: world.joints().filter_map(|(_, j)| joint(j)).collect(),
+            joints: world.joints().filter_map(joint).collect(),
+            quantities: Vec::new(),
             springs: world.forces().filter_map(|(_, f)| spring(f)).collect(),
             forces: false,
             bodies,
@@ -222,6 +246,7 @@ impl Description {
     pub fn new(model: &Model, name: &str, revision: u32, hidden: Option<BodyId>) -> Self {
         let mut description = model.query(Describe { name, revision, hidden });
         stand_in::add(&mut description);
+        description.quantities = quantity::all(&description);
         description
     }
 

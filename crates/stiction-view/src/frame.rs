@@ -8,44 +8,32 @@
 //! | 8, 4 | time, step size [s] |
 //! | 4, 4 | kinetic, potential energy [J] |
 //! | 4, 4 | infeasibility [m], worst residual of the certificate: largest since the last frame |
-//! | 4, 4, 4 | number of bodies that are not fixed, number of contacts, reserved |
+//! | 4, 4, 4 | number of bodies that are not fixed, of contacts, of quantities |
 //! | 12 or 28 each | poses: x, y, angle; in space x, y, z and the quaternion i, j, k, w |
+//! | 4 each | quantities of the description, such as forces of joints; NaN where a report has none |
 //! | 48 or 60 each | contacts: the two bodies (2 bytes each), mode, point, normal, friction impulse, then normal impulse, friction bound [N s], gap [m], slip [m/s] |
 
 use crate::describe::Description;
+use crate::quantity;
 use stiction::{BodyId, ContactReport, Mode, Model, State, StepReport};
 
-/// Numbers of a step report that a frame shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// Step report that a frame shows, with what the steps since the last frame add to it.
+#[derive(Debug, Clone, Copy)]
 pub struct FrameReport<'a> {
     /// Number of the step; 0 at the start.
     pub step: u32,
-    /// Size of the step [s].
-    pub h: f64,
-    /// Kinetic energy [J].
-    pub kinetic: f64,
-    /// Potential energy [J].
-    pub potential: f64,
     /// Infeasibility I(q) [m].
     pub infeasibility: f64,
     /// Worst residual of the certificate.
     pub certificate: f64,
-    /// Contacts.
-    pub contacts: &'a [ContactReport],
+    /// Report.
+    pub report: &'a StepReport,
 }
 
 impl<'a> FrameReport<'a> {
     /// Numbers of a step report.
     pub fn of(step: u32, report: &'a StepReport) -> Self {
-        Self {
-            step,
-            h: report.h,
-            kinetic: report.kinetic,
-            potential: report.potential,
-            infeasibility: report.infeasibility,
-            certificate: report.certificate.worst(),
-            contacts: &report.contacts,
-        }
+        Self { step, infeasibility: report.infeasibility, certificate: report.certificate.worst(), report }
     }
 }
 
@@ -72,7 +60,8 @@ impl FrameBytes {
 }
 
 /// Encodes a frame.
-pub fn frame(model: &Model, description: &Description, state: &State, report: &FrameReport) -> Vec<u8> {
+pub fn frame(model: &Model, description: &Description, state: &State, shown: &FrameReport) -> Vec<u8> {
+    let report = shown.report;
     let moving: Vec<BodyId> =
         description.bodies.iter().filter(|body| body.motion != "fixed").map(|body| body.id).collect();
     // contacts of bodies that are not drawn are left out
@@ -82,14 +71,16 @@ pub fn frame(model: &Model, description: &Description, state: &State, report: &F
     };
     let contacts: Vec<_> = report.contacts.iter().filter_map(|c| Some((c, indices(c)?))).collect();
 
-    let mut out = FrameBytes(Vec::with_capacity(48 + 28 * moving.len() + 60 * contacts.len()));
+    let quantities = quantity::values(model, description, state, report);
+    let size = 48 + 28 * moving.len() + 4 * quantities.len() + 60 * contacts.len();
+    let mut out = FrameBytes(Vec::with_capacity(size));
     out.count(description.revision as usize);
-    out.count(report.step as usize);
+    out.count(shown.step as usize);
     out.0.extend(state.t.to_le_bytes());
-    out.numbers(&[report.h, report.kinetic, report.potential, report.infeasibility, report.certificate]);
+    out.numbers(&[report.h, report.kinetic, report.potential, shown.infeasibility, shown.certificate]);
     out.count(moving.len());
     out.count(contacts.len());
-    out.count(0);
+    out.count(quantities.len());
     for body in moving {
         let pose = model.pose(state, body);
         let (at, [w, i, j, k]) = pose.map_or(([0.0; 3], [1.0, 0.0, 0.0, 0.0]), |p| (p.position, p.quat_wxyz));
@@ -98,6 +89,7 @@ pub fn frame(model: &Model, description: &Description, state: &State, report: &F
             None => out.numbers(&[at[0], at[1], at[2], i, j, k, w]),
         }
     }
+    out.numbers(&quantities);
     let d = model.dimension();
     for (contact, [a, b]) in contacts {
         out.index(a);

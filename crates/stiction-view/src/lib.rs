@@ -6,12 +6,13 @@
 mod describe;
 mod frame;
 mod page;
+mod quantity;
 mod server;
 mod session;
 mod stand_in;
 mod tape;
 
-pub use describe::{Body, Description, Form, Joint, Pose, Shape, Spring};
+pub use describe::{Body, Description, Form, Joint, Pose, Quantity, Shape, Spring};
 pub use frame::{FrameReport, frame};
 pub use page::{NoPage, has_page, replay};
 pub use server::{Server, ServerError};

@@ -9,11 +9,13 @@
 mod http;
 mod live;
 mod pending;
+mod start_page;
 
 use crate::session::Session;
 use http::PageSecurity;
 use live::LiveServer;
 use pending::PendingConnections;
+use start_page::StartPage;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::io;
@@ -22,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use stiction_scene::Scene;
 
 /// Largest number of simultaneous connections that have shown the token.
 const MAX_CONNECTIONS: usize = 32;
@@ -46,6 +49,7 @@ pub struct ServerError {
 enum ServerContent {
     Live(Arc<LiveServer>),
     Page(String),
+    Start(StartPage),
 }
 
 /// Server that listens on a port.
@@ -65,12 +69,17 @@ fn new_token() -> String {
 impl Server {
     /// Serves a live session; port 0 chooses a free one. The session ends with the program.
     pub fn live(session: Session, port: u16) -> Result<Self, ServerError> {
-        Self::bind(ServerContent::Live(LiveServer::start(session)), port)
+        Self::bind(ServerContent::Live(LiveServer::start(session, false)), port)
     }
 
     /// Serves a recorded run: the page of a [`Tape`](crate::Tape).
     pub fn recorded(page: String, port: u16) -> Result<Self, ServerError> {
         Self::bind(ServerContent::Page(page), port)
+    }
+
+    /// Serves a page with links to scenes, `./?scene=NAME` each, which run live when they are opened.
+    pub fn start_page(page: String, scenes: Vec<(String, Scene)>, port: u16) -> Result<Self, ServerError> {
+        Self::bind(ServerContent::Start(StartPage::new(page, scenes)), port)
     }
 
     fn bind(content: ServerContent, port: u16) -> Result<Self, ServerError> {
@@ -156,23 +165,38 @@ fn answer(
     security: &PageSecurity,
 ) -> io::Result<()> {
     stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
-    match (request.path.as_str(), content) {
-        ("/", ServerContent::Page(page)) => http::page(&mut stream, page, security),
-        ("/", ServerContent::Live(shared)) => match shared.page() {
-            Ok(page) => http::page(&mut stream, &page, security),
-            Err(error) => http::refuse(&mut stream, http::Refusal::new(500, error.to_string())),
+    let refused = |status, message: String| http::Refusal::new(status, message);
+    let session = match (content, &request.scene) {
+        (ServerContent::Page(page), _) if request.path == "/" => {
+            return http::page(&mut stream, page, security);
+        }
+        (ServerContent::Start(start), None) if request.path == "/" => {
+            return http::page(&mut stream, &start.page, security);
+        }
+        (ServerContent::Live(session), _) => Ok(session.clone()),
+        (ServerContent::Start(start), Some(name)) => match start.open(name) {
+            Some(opened) => opened.map_err(|error| refused(500, error.to_string())),
+            None => Err(refused(404, format!("there is no scene `{name}`; open / to see all of them"))),
         },
-        ("/live", ServerContent::Live(shared)) => match request.accept() {
+        _ => Err(refused(404, format!("{} does not exist; open / instead", request.path))),
+    };
+    let session = match session {
+        Ok(session) => session,
+        Err(refusal) => return http::refuse(&mut stream, refusal),
+    };
+    match request.path.as_str() {
+        "/" => match session.page() {
+            Ok(page) => http::page(&mut stream, &page, security),
+            Err(error) => http::refuse(&mut stream, refused(500, error.to_string())),
+        },
+        "/live" => match request.accept() {
             Ok(accept) => {
                 http::upgrade(&mut stream, &accept)?;
-                live::serve_page(stream, request.rest, shared);
+                live::serve_page(stream, request.rest, &session);
                 Ok(())
             }
             Err(refusal) => http::refuse(&mut stream, refusal),
         },
-        (path, _) => http::refuse(
-            &mut stream,
-            http::Refusal::new(404, format!("{path} does not exist; open / instead")),
-        ),
+        path => http::refuse(&mut stream, refused(404, format!("{path} does not exist; open / instead"))),
     }
 }

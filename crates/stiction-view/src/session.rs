@@ -19,6 +19,7 @@ use edit::DroppedBody;
 use hand::Cursor;
 use history::{History, Snapshot, model_bytes};
 use settings::StepSettings;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stiction::{BodyId, Model, Simulation, State, StepReport};
@@ -40,6 +41,8 @@ pub struct Session {
     /// Number of the body that is the cursor.
     hand: BodyId,
     history: History,
+    /// Snapshots before the changes that can be taken back.
+    changes: VecDeque<Snapshot>,
     start: Snapshot,
     report: StepReport,
     /// Number of steps since the start.
@@ -112,6 +115,7 @@ impl Session {
             cursor,
             hand,
             history,
+            changes: VecDeque::new(),
             start,
             report,
             step: 0,
@@ -145,6 +149,12 @@ impl Session {
     /// Latest frame, if it has not been taken yet.
     pub fn take_frame(&mut self) -> Option<Arc<[u8]>> {
         std::mem::take(&mut self.latest.new).then(|| self.latest.bytes.clone())
+    }
+
+    /// Frames from before now with their descriptions, thinned out to at most so many bytes.
+    pub fn past(&self, bytes: usize) -> Vec<(Arc<Description>, Arc<[u8]>)> {
+        let sampled = self.history.sampled(bytes).into_iter();
+        sampled.map(|snapshot| (snapshot.description.clone(), snapshot.frame.clone())).collect()
     }
 
     /// Settings and speed, as the page shows them.
@@ -207,15 +217,20 @@ impl Session {
         let report = FrameReport { infeasibility, certificate, ..FrameReport::of(self.step, &self.report) };
         let bytes: Arc<[u8]> = frame(&self.model, &self.description, self.simulation.state(), &report).into();
         self.latest = LatestFrame::new(bytes.clone());
-        self.history.push(Snapshot {
+        self.history.push(self.snapshot(bytes));
+    }
+
+    /// Snapshot of now with the frame that shows it.
+    fn snapshot(&self, frame: Arc<[u8]>) -> Snapshot {
+        Snapshot {
             state: self.simulation.state().clone(),
             step: self.step,
             model: self.model.clone(),
             description: self.description.clone(),
             settings: self.settings.clone(),
-            frame: bytes,
+            frame,
             model_bytes: self.model_bytes,
-        });
+        }
     }
 
     /// Returns to a snapshot.

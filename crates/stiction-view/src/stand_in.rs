@@ -35,7 +35,7 @@ pub(crate) fn add(description: &mut Description) {
             .collect();
         if shapes.is_empty() {
             let form = if d == 2 { Form::Disk { radius: dot } } else { Form::Sphere { radius: dot } };
-            shapes.push(Shape { pose: still(d), sensor: false, form });
+            shapes.push(plain(still(d), form));
         }
         description.bodies[i].shapes = shapes;
     }
@@ -67,11 +67,12 @@ fn rod(end: [f64; 3], d: usize) -> Shape {
             .unwrap_or_else(|| UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
         vec![x, y, z, turn.i, turn.j, turn.k, turn.w]
     };
-    Shape {
-        pose,
-        sensor: false,
-        form: Form::Capsule { half_length: half, radius: ROD_RADIUS_RELATIVE * half },
-    }
+    plain(pose, Form::Capsule { half_length: half, radius: ROD_RADIUS_RELATIVE * half })
+}
+
+/// Shape without a surface.
+fn plain(pose: Pose, form: Form) -> Shape {
+    Shape { pose, sensor: false, friction: 0.0, restitution: 0.0, form }
 }
 
 /// Largest distance of two bodies along an axis at the start [m].

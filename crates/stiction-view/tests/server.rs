@@ -68,6 +68,54 @@ fn ask(address: SocketAddr, head: &str) -> String {
 }
 
 #[test]
+fn a_start_page_opens_each_scene_with_a_session_of_its_own() {
+    let scene = |name: &str| (name.to_string(), Scene::from_toml(SCENE, "test.toml").unwrap());
+    let scenes = ["one", "two", "three", "four", "five"].map(scene).to_vec();
+    let server = Server::start_page("<p>scenes</p>".to_string(), scenes, 0).unwrap();
+    let (address, token) = (server.address(), server.url().split_once('?').unwrap().1.to_string());
+    thread::spawn(move || server.run());
+    let head = |target: &str| format!("GET {target} HTTP/1.1\nHost: 127.0.0.1:{}\n\n", address.port());
+    assert!(ask(address, &head(&format!("/?{token}"))).contains("200"));
+    assert!(ask(address, &head(&format!("/?{token}&scene=six"))).contains("404"));
+    assert!(ask(address, &head("/?scene=one")).contains("403"), "without the token");
+    let place = |name: &str| Place { address, query: format!("{token}&scene={name}") };
+    // it runs as soon as it is opened, and the others do not exist yet
+    let mut first = connect(&place("one"));
+    wait(&mut first, r#""playing":true"#);
+    first.send(Message::text(r#"{"command":"friction","value":0.25}"#)).unwrap();
+    wait(&mut first, r#""friction":0.25"#);
+    assert!(wait(&mut connect(&place("two")), r#""friction""#).contains(r#""friction":0.5"#));
+    // sessions that nobody looks at are few; one that is looked at goes on
+    for name in ["three", "four", "five"] {
+        wait(&mut connect(&place(name)), "status");
+    }
+    first.send(Message::text(r#"{"command":"friction","value":0.75}"#)).unwrap();
+    wait(&mut first, r#""friction":0.75"#);
+}
+
+#[test]
+fn a_new_page_gets_the_frames_from_before_it() {
+    let place = start();
+    let mut first = connect(&place);
+    wait(&mut first, "status");
+    for _ in 0..5 {
+        first.send(Message::text(r#"{"command":"step"}"#)).unwrap();
+        wait(&mut first, "status");
+    }
+    let mut second = connect(&place);
+    assert_eq!(wait(&mut second, "past"), r#"{"past":6}"#);
+    let mut times = Vec::new();
+    while times.len() < 6 {
+        if let Message::Binary(frame) = second.read().unwrap() {
+            times.push(f64::from_le_bytes(frame[8..16].try_into().unwrap()));
+        }
+    }
+    for (k, t) in times.iter().enumerate() {
+        assert!((t - 0.01 * k as f64).abs() < 1e-12, "{times:?}");
+    }
+}
+
+#[test]
 fn a_page_of_another_site_is_refused() {
     let Place { address, query } = start();
     let own = format!("127.0.0.1:{}", address.port());

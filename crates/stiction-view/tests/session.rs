@@ -97,6 +97,50 @@ fn undo_restores_a_state_bit_by_bit_and_reset_the_start() {
 }
 
 #[test]
+fn changes_are_taken_back_one_by_one_also_at_the_same_time() {
+    let mut session = session(TOWER);
+    run(&mut session, 0.1);
+    let then = session.state().clone();
+    for text in [
+        r#"{"command":"drop","shape":"ball","at":[0.05,2.0],"size":0.1}"#,
+        r#"{"command":"friction","value":0.2}"#,
+        r#"{"command":"drop","shape":"box","at":[0.5,2.0],"size":0.1}"#,
+    ] {
+        session.execute(&command(text)).unwrap();
+    }
+    run(&mut session, 0.1);
+    let back = command(r#"{"command":"take_back"}"#);
+    let bodies = |session: &Session| session.description().bodies.len();
+    session.execute(&back).unwrap();
+    assert_eq!((bodies(&session), session.status().friction), (5, Some(0.2)));
+    assert_eq!(session.state().t, then.t);
+    session.execute(&back).unwrap();
+    assert_eq!((bodies(&session), session.status().friction), (5, Some(0.5)));
+    session.execute(&back).unwrap();
+    assert_eq!(bodies(&session), 4);
+    assert_eq!(session.state(), &then);
+    let error = session.execute(&back).unwrap_err().to_string();
+    assert_eq!(error, "there is no change to take back");
+}
+
+#[test]
+fn the_past_is_thinned_out_to_a_size_and_ends_now() {
+    let mut session = session(TOWER);
+    run(&mut session, 0.5);
+    let all = session.past(usize::MAX);
+    let times = |frames: &[(std::sync::Arc<stiction_view::Description>, std::sync::Arc<[u8]>)]| {
+        let time = |frame: &[u8]| f64::from_le_bytes(frame[8..16].try_into().unwrap());
+        frames.iter().map(|(_, frame)| time(frame)).collect::<Vec<f64>>()
+    };
+    assert!(all.len() >= 50, "{} frames", all.len());
+    assert_eq!((times(&all)[0], *times(&all).last().unwrap()), (0.0, session.state().t));
+    let bytes: usize = all.iter().map(|(_, frame)| frame.len()).sum();
+    let few = session.past(bytes / 3);
+    assert!(few.len() <= all.len() / 3, "{} of {}", few.len(), all.len());
+    assert_eq!(*times(&few).last().unwrap(), session.state().t);
+}
+
+#[test]
 fn settings_are_accepted_or_refused_with_a_message() {
     let mut session = session(TOWER);
     for (text, words) in [

@@ -102,10 +102,10 @@ impl RunPlan {
         if !until.is_finite() {
             return Err(BadInput(format!("--until {until}: not a finite time; write a number of seconds")));
         }
-        if until < state.t {
+        if until < state.t || (overrides.until.is_some() && until == state.t) {
             let start = state.t;
             return Err(BadInput(format!(
-                "--until {until}: the scene starts at {start} s; write a later time"
+                "--until {until}: the scene starts at {start} s, so there is nothing to run; write a later time"
             )));
         }
         if (until - state.t) / h > STEP_LIMIT {
@@ -253,6 +253,30 @@ fn program() -> String {
     format!("stiction {}", env!("CARGO_PKG_VERSION"))
 }
 
+/// Treatment of earlier runs whose journals have the default name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EarlierRuns {
+    /// They stay: a run gets the next number.
+    Keep,
+    /// The last one goes on.
+    Resume,
+    /// The first one is replaced.
+    Overwrite,
+}
+
+/// Journal of a run without `--out`: NAME.journal in a folder, and for further runs NAME-2.journal, NAME-3.journal, …
+fn default_journal(folder: &Path, stem: &str, earlier: EarlierRuns) -> PathBuf {
+    let named = |k: u32| {
+        let number = if k == 1 { String::new() } else { format!("-{k}") };
+        folder.join(format!("{stem}{number}.journal"))
+    };
+    if earlier == EarlierRuns::Overwrite {
+        return named(1);
+    }
+    let free = (1..u32::MAX).find(|&k| !named(k).exists()).unwrap_or(u32::MAX);
+    if earlier == EarlierRuns::Resume { named(free.saturating_sub(1).max(1)) } else { named(free) }
+}
+
 /// Files that a run writes: its journal, and the file it is converted to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct OutputFiles {
@@ -262,10 +286,10 @@ pub(crate) struct OutputFiles {
 
 impl OutputFiles {
     /// Puts the journal beside `out`. Without `out`, names it after the scene, in the current folder.
-    pub(crate) fn new(out: Option<&Path>, scene: &Path) -> Result<Self, BadInput> {
+    pub(crate) fn new(out: Option<&Path>, scene: &Path, earlier: EarlierRuns) -> Result<Self, BadInput> {
         let Some(out) = out else {
-            let stem = scene.file_stem().unwrap_or(scene.as_os_str());
-            return Ok(Self { journal: Path::new(stem).with_extension("journal"), converted: None });
+            let stem = scene.file_stem().unwrap_or(scene.as_os_str()).to_string_lossy().into_owned();
+            return Ok(Self { journal: default_journal(Path::new(""), &stem, earlier), converted: None });
         };
         if out.extension().is_some_and(|ending| ending == "journal") {
             return Ok(Self { journal: out.to_path_buf(), converted: None });
@@ -275,5 +299,29 @@ impl OutputFiles {
         let format = ExportFormat::of(out).ok_or_else(|| bad(endings))?;
         format.check().map_err(|error| bad(&error.0))?;
         Ok(Self { journal: out.with_extension("journal"), converted: Some(out.to_path_buf()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EarlierRuns, default_journal};
+
+    #[test]
+    fn further_runs_of_a_scene_have_numbers() {
+        let folder = std::env::temp_dir().join(format!("stiction-names-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let name = |earlier| {
+            let journal = default_journal(&folder, "crate", earlier);
+            journal.file_name().unwrap().to_string_lossy().into_owned()
+        };
+        assert_eq!(name(EarlierRuns::Keep), "crate.journal");
+        assert_eq!(name(EarlierRuns::Resume), "crate.journal");
+        for journal in ["crate.journal", "crate-2.journal"] {
+            std::fs::write(folder.join(journal), "").unwrap();
+        }
+        assert_eq!(name(EarlierRuns::Keep), "crate-3.journal");
+        assert_eq!(name(EarlierRuns::Resume), "crate-2.journal");
+        assert_eq!(name(EarlierRuns::Overwrite), "crate.journal");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! Bodies of a scene file, with their shapes and copies.
 
-use super::{Assembly, SceneDimension, axis, copies, mass, shape_entry, vector};
-use crate::copies::GROUND;
+use super::{Assembly, SceneDimension, axis, copies as copies_of, mass, shape_entry, vector};
+use crate::copies::{self, GROUND};
 use crate::keys::{MAX_ENTRIES, MAX_SHAPE_SIZE};
 use crate::read::Reader;
 use crate::surface::{Materials, groups};
@@ -12,7 +12,7 @@ impl<D: SceneDimension> Assembly<'_, D> {
         let mut size = 0_usize;
         for (k, reader) in self.root.tables("bodies").enumerate() {
             let base = reader.text("name").unwrap_or("");
-            let all = copies::<D>(&reader);
+            let all = copies_of::<D>(&reader);
             if self.names.all().len() + all.len() > MAX_ENTRIES {
                 reader.error(&reader.span("copies"), format!("more bodies than the limit of {MAX_ENTRIES}"));
                 return;
@@ -37,7 +37,9 @@ impl<D: SceneDimension> Assembly<'_, D> {
                 let copied = Body { name, ..moved(&reader, body, &copy.moved) };
                 let id = self.world.add_body(copied);
                 let numbers: Vec<ShapeId> = self.world.shapes(id).map(|(shape, _)| shape).collect();
-                for (number, shape) in numbers.into_iter().zip(reader.tables("shapes")) {
+                let each = reader.tables("shapes");
+                let each = each.flat_map(|shape| std::iter::repeat_n(shape, copies::number(&shape)));
+                for (number, shape) in numbers.into_iter().zip(each) {
                     let (_, material) = self.materials.of(&shape, &reader);
                     self.shapes.push(shape_entry(number, id, material));
                 }
@@ -54,13 +56,14 @@ impl<D: SceneDimension> Assembly<'_, D> {
 /// Number of shapes of a body and of the entries of their lists, which are mostly vertices.
 fn shape_size(reader: &Reader) -> usize {
     let lists = |shape: Reader| -> usize { shape.node.entries().iter().map(|e| e.node.items().len()).sum() };
-    reader.tables("shapes").map(|shape| 1 + lists(shape)).sum()
+    let size = |shape: Reader| copies::number(&shape).saturating_mul(1 + lists(shape));
+    reader.tables("shapes").map(size).fold(0, usize::saturating_add)
 }
 
 /// Body of a table, without its name.
 fn body<D: SceneDimension>(reader: &Reader, materials: &Materials) -> Body<D> {
     let shapes: Vec<Attached<D>> =
-        reader.tables("shapes").filter_map(|shape| attached(&shape, reader, materials)).collect();
+        reader.tables("shapes").flat_map(|shape| attached(&shape, reader, materials)).collect();
     let motion = match reader.text("motion") {
         Some("point") => Motion::Point,
         Some("slider") => {
@@ -92,11 +95,12 @@ fn body<D: SceneDimension>(reader: &Reader, materials: &Materials) -> Body<D> {
     Body { motion, ..body }
 }
 
-/// Shape on a body; `None` where a mistake is reported.
-fn attached<D: SceneDimension>(reader: &Reader, body: &Reader, materials: &Materials) -> Option<Attached<D>> {
-    let shape = D::shape(reader)?;
+/// Shape on a body with its copies; none where a mistake is reported.
+fn attached<D: SceneDimension>(reader: &Reader, body: &Reader, materials: &Materials) -> Vec<Attached<D>> {
+    let all = copies_of::<D>(reader);
+    let Some(shape) = D::shape(reader) else { return Vec::new() };
     let (material, _) = materials.of(reader, body);
-    Some(Attached {
+    let first = Attached {
         shape,
         pose: D::read_pose(reader),
         material,
@@ -104,7 +108,8 @@ fn attached<D: SceneDimension>(reader: &Reader, body: &Reader, materials: &Mater
         sensor: reader.flag("sensor").unwrap_or(false),
         surface_velocity: D::surface_velocity(reader),
         grain: D::grain(reader),
-    })
+    };
+    all.iter().map(|copy| Attached { pose: copy.moved.times(&first.pose), ..first.clone() }).collect()
 }
 
 /// Copy of a body.

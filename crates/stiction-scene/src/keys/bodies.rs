@@ -108,6 +108,7 @@ const ATTACHED: &[Field] = &[
          rotated by −90°, in space a vector in the body frame.",
     ),
     optional("grain", ValueKind::Table(&GRAIN), "Grain, along which friction differs.").space(),
+    COPIED,
 ];
 
 const fn shape(name: &'static str, doc: &'static str, fields: &'static [Field]) -> Table {

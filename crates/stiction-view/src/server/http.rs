@@ -53,6 +53,8 @@ pub(super) struct Request {
     pub(super) path: String,
     /// Token of the query.
     token: Option<String>,
+    /// Scene of the query, where the server has several.
+    pub(super) scene: Option<String>,
     cookies: Vec<String>,
     host: Vec<String>,
     origin: Vec<String>,
@@ -106,9 +108,14 @@ impl Request {
         };
         let target = parsed.path.unwrap_or("/");
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let value = |key: &str| {
+            let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.find(|(name, _)| *name == key).map(|(_, value)| value.to_string())
+        };
         Ok(Some(Self {
             path: path.to_string(),
-            token: query.split('&').find_map(|pair| pair.strip_prefix("token=")).map(str::to_string),
+            token: value("token"),
+            scene: value("scene"),
             cookies: all("cookie"),
             host: all("host"),
             origin: all("origin"),
@@ -226,6 +233,7 @@ mod tests {
         };
         assert!(ask("/?token=4711", ""));
         assert!(ask("/live?a=b&token=4711", ""));
+        assert!(ask("/live?scene=arch&token=4711", ""));
         assert!(ask("/live", "Cookie: other=1; stiction-8000=4711\n"));
         assert!(!ask("/", ""));
         assert!(!ask("/?token=471", ""));

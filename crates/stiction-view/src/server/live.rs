@@ -6,7 +6,7 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -29,10 +29,18 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// Number of notices kept for connections that have not sent them yet.
 const MAX_NOTICES: usize = 64;
 
-/// Command and the connection it came from.
-struct PageRequest {
-    connection: u64,
-    command: Command,
+/// Size limit of the frames that a new connection gets from before it [bytes]: a fraction of a second on this machine.
+const PAST_BYTES: usize = 16 << 20;
+
+/// Frames from before a connection, with their descriptions.
+type PastFrames = Vec<(Arc<crate::Description>, Arc<[u8]>)>;
+
+/// Request of a connection.
+enum PageRequest {
+    /// Command of its page.
+    Command { connection: u64, command: Command },
+    /// Frames from before it.
+    Past(SyncSender<PastFrames>),
 }
 
 /// Message for one connection or all.
@@ -62,17 +70,40 @@ pub(super) struct LiveServer {
     news: Mutex<News>,
     commands: SyncSender<PageRequest>,
     connections: AtomicU64,
+    /// Number of pages that are connected.
+    pages: AtomicUsize,
+    /// The simulation waits while no page is connected.
+    waits: bool,
+    /// The session is to end.
+    ended: AtomicBool,
 }
 
 impl LiveServer {
-    /// Starts the thread of a session.
-    pub(super) fn start(mut session: Session) -> Arc<Self> {
+    /// Starts the thread of a session; with `waits` its simulation waits while no page is connected.
+    pub(super) fn start(mut session: Session, waits: bool) -> Arc<Self> {
         let (commands, requests) = sync_channel(COMMAND_QUEUE);
-        let shared = Arc::new(Self { news: Mutex::default(), commands, connections: AtomicU64::new(0) });
+        let shared = Arc::new(Self {
+            news: Mutex::default(),
+            commands,
+            connections: AtomicU64::new(0),
+            pages: AtomicUsize::new(0),
+            waits,
+            ended: AtomicBool::new(false),
+        });
         shared.publish(&mut session, true);
         let own = shared.clone();
         thread::spawn(move || own.run(session, &requests));
         shared
+    }
+
+    /// `true` while a page is connected.
+    pub(super) fn is_watched(&self) -> bool {
+        self.pages.load(Ordering::SeqCst) > 0
+    }
+
+    /// Ends the thread of the session and its connections.
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::SeqCst);
     }
 
     fn lock(&self) -> MutexGuard<'_, News> {
@@ -82,7 +113,7 @@ impl LiveServer {
     /// Runs the session and executes commands until the program ends.
     fn run(&self, mut session: Session, requests: &Receiver<PageRequest>) {
         let (mut last, mut last_status) = (Instant::now(), Instant::now());
-        loop {
+        while !self.ended.load(Ordering::SeqCst) {
             let mut changed = false;
             let mut next = match requests.recv_timeout(FRAME_PERIOD.saturating_sub(last.elapsed())) {
                 Ok(request) => Some(request),
@@ -90,20 +121,26 @@ impl LiveServer {
                 // cannot happen: this object owns the sender
                 Err(RecvTimeoutError::Disconnected) => return,
             };
-            while let Some(PageRequest { connection, command }) = next {
-                changed |= !matches!(command, Command::Move { .. });
-                match session.execute(&command) {
-                    Ok(CommandReply::Done) => {}
-                    Ok(CommandReply::Scene(text)) => self.notify(connection, &json!({ "scene": text })),
-                    Err(error) => self.notify(connection, &json!({ "error": error.to_string() })),
+            while let Some(request) = next {
+                match request {
+                    PageRequest::Command { connection, command } => {
+                        changed |= !matches!(command, Command::Move { .. });
+                        self.execute(&mut session, connection, &command);
+                    }
+                    // the connection may have ended
+                    PageRequest::Past(reply) => drop(reply.send(session.past(PAST_BYTES))),
                 }
                 next = requests.try_recv().ok();
             }
             if last.elapsed() >= FRAME_PERIOD {
                 let passed = last.elapsed().as_secs_f64();
                 last = Instant::now();
+                if self.waits && !self.is_watched() {
+                    continue;
+                }
                 if let Err(error) = session.advance(passed, STEP_BUDGET) {
-                    self.notify(ALL_CONNECTIONS, &json!({ "error": error.to_string() }));
+                    let stopped = json!({ "error": error.to_string(), "stopped": true });
+                    self.notify(ALL_CONNECTIONS, &stopped);
                     changed = true;
                 }
             }
@@ -113,6 +150,34 @@ impl LiveServer {
             }
             self.publish(&mut session, changed || due);
         }
+    }
+
+    /// Executes a command of a connection.
+    fn execute(&self, session: &mut Session, connection: u64, command: &Command) {
+        match session.execute(command) {
+            Ok(CommandReply::Done) => {}
+            Ok(CommandReply::Scene(text)) => self.notify(connection, &json!({ "scene": text })),
+            Err(error) => self.notify(connection, &json!({ "error": error.to_string() })),
+        }
+    }
+
+    /// Messages with the frames from before a connection; none where the session has ended.
+    fn past(&self) -> Vec<Message> {
+        let (reply, answer) = sync_channel(1);
+        if self.commands.send(PageRequest::Past(reply)).is_err() {
+            return Vec::new();
+        }
+        let past = answer.recv().unwrap_or_default();
+        let mut messages = vec![Message::text(json!({ "past": past.len() }).to_string())];
+        let mut revision = None;
+        for (description, frame) in past {
+            if revision != Some(description.revision) {
+                revision = Some(description.revision);
+                messages.push(Message::text(json!({ "description": description }).to_string()));
+            }
+            messages.push(Message::Binary(Bytes::copy_from_slice(&frame)));
+        }
+        messages
     }
 
     /// Publishes the latest frame, and the status if asked for.
@@ -193,6 +258,12 @@ impl SentNews {
 
 /// Exchanges messages with a page until it disconnects or violates the protocol.
 pub(super) fn serve_page(stream: TcpStream, rest: Vec<u8>, server: &LiveServer) {
+    server.pages.fetch_add(1, Ordering::SeqCst);
+    exchange(stream, rest, server);
+    server.pages.fetch_sub(1, Ordering::SeqCst);
+}
+
+fn exchange(stream: TcpStream, rest: Vec<u8>, server: &LiveServer) {
     if stream.set_read_timeout(Some(READ_TIMEOUT)).is_err() {
         return;
     }
@@ -202,8 +273,11 @@ pub(super) fn serve_page(stream: TcpStream, rest: Vec<u8>, server: &LiveServer) 
     let mut socket = WebSocket::from_partially_read(stream, rest, Role::Server, Some(config));
     let connection = server.connections.fetch_add(1, Ordering::SeqCst);
     let last_notice = server.lock().last_notice;
+    if server.past().into_iter().any(|message| socket.send(message).is_err()) {
+        return;
+    }
     let mut sent = SentNews { connection, revision: None, frames: 0, statuses: 0, last_notice };
-    loop {
+    while !server.ended.load(Ordering::SeqCst) {
         for message in sent.pending(server) {
             if socket.send(message).is_err() {
                 return;
@@ -212,7 +286,7 @@ pub(super) fn serve_page(stream: TcpStream, rest: Vec<u8>, server: &LiveServer) 
         match socket.read() {
             Ok(Message::Text(text)) => match Command::read(&text) {
                 Ok(command) => {
-                    if server.commands.send(PageRequest { connection, command }).is_err() {
+                    if server.commands.send(PageRequest::Command { connection, command }).is_err() {
                         return;
                     }
                 }

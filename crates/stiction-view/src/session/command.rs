@@ -42,6 +42,8 @@ pub enum Command {
         /// Radius, or half the diagonal [m].
         size: f64,
     },
+    /// Take back the last change: return to the state and the settings before it.
+    TakeBack {},
     /// Return to the last recorded state that is not after a time.
     Undo {
         /// Time [s].
@@ -79,6 +81,23 @@ pub enum Command {
     },
     /// Save the current state as a scene file.
     Save {},
+}
+
+impl Command {
+    /// `true` for a command that changes the simulation and can be taken back.
+    pub(super) fn can_be_taken_back(&self) -> bool {
+        matches!(
+            self,
+            Self::Grab { .. }
+                | Self::Drop { .. }
+                | Self::Friction { .. }
+                | Self::Restitution { .. }
+                | Self::Gamma { .. }
+                | Self::StepSize { .. }
+                | Self::Scheme { .. }
+                | Self::Stabilize { .. }
+        )
+    }
 }
 
 /// Shape of a dropped body.

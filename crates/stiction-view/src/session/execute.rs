@@ -8,6 +8,9 @@ use stiction_scene::{scheme_named, scheme_names};
 /// Largest number of bodies that may be dropped into a scene.
 const MAX_DROPPED: u32 = 500;
 
+/// Largest number of changes that can be taken back.
+const MAX_CHANGES: usize = 100;
+
 /// Range of the step size [s].
 const STEP_RANGE: [f64; 2] = [1e-7, 1.0];
 
@@ -20,6 +23,18 @@ const MAX_SPEED: f64 = 1000.0;
 impl Session {
     /// Executes a command. On an error the session is unchanged.
     pub fn execute(&mut self, command: &Command) -> Result<CommandReply, CommandError> {
+        let before = command.can_be_taken_back().then(|| self.snapshot(self.latest.bytes.clone()));
+        let reply = self.obey(command)?;
+        if let Some(before) = before {
+            self.changes.push_back(before);
+            if self.changes.len() > MAX_CHANGES {
+                self.changes.pop_front();
+            }
+        }
+        Ok(reply)
+    }
+
+    fn obey(&mut self, command: &Command) -> Result<CommandReply, CommandError> {
         match command {
             Command::Play {} => self.clock.playing = true,
             Command::Pause {} => self.clock.playing = false,
@@ -31,7 +46,12 @@ impl Session {
             Command::Reset {} => {
                 let start = self.start.clone();
                 self.fresh.clear();
+                self.changes.clear();
                 self.restore(&start);
+            }
+            Command::TakeBack {} => {
+                let before = self.changes.pop_back();
+                self.restore(&before.ok_or_else(|| CommandError::new("there is no change to take back"))?);
             }
             Command::Undo { time } => self.undo(*time)?,
             Command::Speed { value } => {

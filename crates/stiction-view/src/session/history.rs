@@ -83,6 +83,16 @@ impl History {
         self.snapshots[..after].last()
     }
 
+    /// Snapshots whose frames have at most so many bytes together: all of them, or every second, fourth … of them.
+    pub(super) fn sampled(&self, bytes: usize) -> Vec<&Snapshot> {
+        let all: usize = self.snapshots.iter().map(|snapshot| snapshot.frame.len()).sum();
+        let every = all.div_ceil(bytes.max(1)).max(1).next_power_of_two();
+        // counted from the end: the last one is among them
+        let mut sampled: Vec<&Snapshot> = self.snapshots.iter().rev().step_by(every).collect();
+        sampled.reverse();
+        sampled
+    }
+
     /// Earliest snapshot.
     pub(super) fn first(&self) -> Option<&Snapshot> {
         self.snapshots.first()

@@ -157,7 +157,8 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     // the description of the format knows nothing, and both that lean on it know no world
     ("stiction-scene", "keys", &[]),
     ("stiction-scene", "schema", &["keys"]),
-    ("stiction-scene", "validate", &["diagnostic", "keys", "node"]),
+    ("stiction-scene", "hints", &["keys"]),
+    ("stiction-scene", "validate", &["diagnostic", "hints", "keys", "node"]),
     ("stiction-scene", "diagnostic", &[]),
     ("stiction-scene", "node", &["diagnostic"]),
     // neither world sees the other here either
@@ -165,9 +166,10 @@ const MODULES: &[(&str, &str, &[&str])] = &[
     ("stiction-scene", "planar", SCENE_DIMENSION),
     ("stiction-scene", "spatial", SCENE_DIMENSION),
     // a page is drawn from descriptions and frames; only the server knows who asks for them
-    ("stiction-view", "describe", &["stand_in"]),
+    ("stiction-view", "describe", &["quantity", "stand_in"]),
+    ("stiction-view", "quantity", &["describe"]),
     ("stiction-view", "stand_in", &["describe"]),
-    ("stiction-view", "frame", &["describe"]),
+    ("stiction-view", "frame", &["describe", "quantity"]),
     ("stiction-view", "page", &["describe"]),
     ("stiction-view", "tape", &["describe", "frame", "page"]),
     ("stiction-view", "session", &["describe", "frame"]),
