@@ -31,6 +31,10 @@ const SECOND_ORDER_TOLERANCE: f64 = 1e-10;
 /// Largest value of `--tolerance`. A residual of 1 is that of no contact force at all.
 const MAX_TOLERANCE: f64 = 1e-2;
 
+/// Reason why a step is not verifiable whose inputs were set between steps.
+const FOREIGN_INPUTS: &str =
+    "inputs are not those of the scene: who set them, and when, is not in the journal";
+
 /// Number of findings that the text lists; the JSON lists all.
 const LISTED_FINDINGS: usize = 20;
 
@@ -78,6 +82,8 @@ struct VerifyReport {
     finished: bool,
     /// Settings of the header that neither the scene nor the command line gives.
     foreign_settings: Option<&'static str>,
+    /// First input that was set from outside, in words.
+    first_input: Option<String>,
     /// Parts of the records that no check covers.
     not_checked: [&'static str; NOT_CHECKED.len()],
     /// Reasons why checks could not be made, with the number of steps.
@@ -134,6 +140,10 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<Outcome, BadInput> {
             StepTime::Fits => {}
             StepTime::Wrong(what) => verdict.findings.push(record_finding(&what)),
             StepTime::NotKnown(why) => verdict.unverifiable.push(why.to_string()),
+        }
+        if let Some(what) = plan.foreign_input(&record.state) {
+            verdict.unverifiable.push(FOREIGN_INPUTS.to_string());
+            report.first_input.get_or_insert(what);
         }
         report.add(&record, verdict, loosened);
         before = record.state;
@@ -250,6 +260,7 @@ impl VerifyReport {
             scene_end: plan.scene_end,
             finished: false,
             foreign_settings: plan.foreign,
+            first_input: None,
             not_checked: NOT_CHECKED,
             reasons: BTreeMap::new(),
             loose: 0,
@@ -347,6 +358,9 @@ impl VerifyReport {
         }
         for (reason, n) in &self.reasons {
             line(format!("not verifiable: {reason} ({})", count(*n, noun[0], noun[1])));
+        }
+        if let Some(what) = &self.first_input {
+            line(what.clone());
         }
         if self.loose > 0 {
             let steps = count(self.loose, "step is", "steps are");

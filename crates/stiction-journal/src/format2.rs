@@ -304,6 +304,7 @@ enum PartV2 {
         v: Vec<f64>,
     },
     Interpolated {
+        #[serde(deserialize_with = "stiction::deserialize_nested")]
         whole: Box<PartV2>,
         at: f64,
     },
@@ -314,6 +315,7 @@ enum PartV2 {
         size: f64,
         by: CombinationV2,
         active: Vec<ActiveConstraintV2>,
+        #[serde(deserialize_with = "stiction::deserialize_nested")]
         parts: Vec<PartV2>,
         error: f64,
     },

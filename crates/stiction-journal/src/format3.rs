@@ -66,6 +66,7 @@ struct StepReportV3 {
 struct EvidenceV3 {
     about: Vec<f64>,
     passes: Vec<StabilizationPassV4>,
+    #[serde(deserialize_with = "stiction::deserialize_nested")]
     substeps: Vec<SubstepRecordV4>,
 }
 

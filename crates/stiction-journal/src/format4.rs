@@ -69,6 +69,7 @@ struct StepReportV4 {
 struct EvidenceV4 {
     about: Vec<f64>,
     passes: Vec<StabilizationPassV4>,
+    #[serde(deserialize_with = "stiction::deserialize_nested")]
     substeps: Vec<SubstepRecordV4>,
     solver: SolverMemory,
 }
@@ -118,6 +119,7 @@ pub(crate) enum SubstepRecordV4 {
         v: Vec<f64>,
     },
     Interpolated {
+        #[serde(deserialize_with = "stiction::deserialize_nested")]
         whole: Box<SubstepRecordV4>,
         at: f64,
     },
@@ -128,6 +130,7 @@ pub(crate) enum SubstepRecordV4 {
         size: f64,
         method: IntegrationMethod,
         active: Vec<ActiveConstraint>,
+        #[serde(deserialize_with = "stiction::deserialize_nested")]
         records: Vec<SubstepRecordV4>,
         error: f64,
     },
@@ -149,6 +152,7 @@ pub(crate) enum SubstepRecordV4 {
 #[derive(Deserialize)]
 pub(crate) struct IslandRecordV4 {
     bodies: Vec<usize>,
+    #[serde(deserialize_with = "stiction::deserialize_nested")]
     records: Vec<SubstepRecordV4>,
 }
 

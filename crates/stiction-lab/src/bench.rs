@@ -3,6 +3,7 @@
 mod chains;
 mod jacks;
 mod lemke;
+mod local;
 mod long;
 mod peers;
 mod profile;
@@ -23,6 +24,7 @@ pub(crate) enum Benchmark {
     Chains(chains::ChainArguments),
     Jacks(jacks::JackArguments),
     Lemke(lemke::LemkeArguments),
+    Local(local::LocalArguments),
     Long(long::LongRunArguments),
     Peers(peers::PeerPlotArguments),
     Profile(profile::ProfileArguments),
@@ -41,6 +43,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Result<Outcome, BadInput> {
         Benchmark::Chains(arguments) => chains::run(arguments),
         Benchmark::Jacks(arguments) => jacks::run(arguments),
         Benchmark::Lemke(arguments) => lemke::run(arguments),
+        Benchmark::Local(arguments) => local::run(arguments),
         Benchmark::Long(arguments) => long::run(arguments),
         Benchmark::Peers(arguments) => peers::run(arguments),
         Benchmark::Profile(arguments) => profile::run(arguments),

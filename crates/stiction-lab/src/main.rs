@@ -4,6 +4,7 @@
 //! error.
 
 mod bench;
+mod forge;
 mod fuzz;
 mod heaps;
 mod mutate;
@@ -37,6 +38,8 @@ struct CommandLine {
 enum Tool {
     #[command(subcommand, after_help = EXIT_CODES)]
     Bench(bench::Benchmark),
+    #[command(after_help = EXIT_CODES)]
+    Forge(forge::ForgeArguments),
     #[command(subcommand, after_help = EXIT_CODES)]
     Fuzz(fuzz::Fuzz),
     #[command(after_help = EXIT_CODES)]
@@ -53,6 +56,7 @@ impl Tool {
     fn run(&self) -> Result<Outcome, BadInput> {
         match self {
             Self::Bench(benchmark) => bench::run(benchmark),
+            Self::Forge(arguments) => forge::run(arguments),
             Self::Fuzz(fuzz) => fuzz::run(fuzz),
             Self::Mutate(arguments) => mutate::run(arguments),
             Self::Peer(arguments) => peer::run(arguments),

@@ -9,7 +9,7 @@ mod verifier;
 use crate::{BadInput, Outcome, print};
 use explained::explanation;
 use fields::{FieldChange, changes};
-use journal::JournalParts;
+pub(crate) use journal::JournalParts;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -4,6 +4,8 @@
 //! q − ε r, with r the impulses of the last round, has u = W r⁺ + q + ε (r⁺ − r). Once the impulses no longer change, ε has
 //! no effect, and the certificate is that of W and q themselves.
 
+mod sweeps;
+
 use crate::certificate::{Candidate, Judge, JudgeBuffers};
 use crate::lemke::Basis;
 use crate::problem::{FrictionLaw, LocalProblem, Problem, StepProblem};
@@ -11,6 +13,7 @@ use crate::proof::Farkas;
 use crate::solution::{LcpError, Solution, Stage, WarmStart, Work};
 use crate::task::AS_GIVEN_FRACTION;
 use std::sync::Arc;
+use sweeps::Sweeps;
 
 // Constants of the method.
 
@@ -31,24 +34,40 @@ const STEP_TOLERANCE_FRACTION: f64 = 0.1;
 /// Ratio of residuals above which a round counts as stuck [-].
 const STUCK_ROUND: f64 = 0.5;
 
+/// Number of rows above which sweeps are tried first: steps of W's inverse take a tenth of a second there, and grow with
+/// the third power. Smaller problems settle at the vertex or to the digits of the steps' methods.
+const SWEPT_ROWS: usize = 300;
+
+/// Largest number of rows of which W is inverted: beyond it the couplings of all contacts take minutes and gigabytes.
+const MAX_INVERTED_ROWS: usize = 1500;
+
+/// Part of the tolerance to which sweeps go [-].
+const SWEPT_FRACTION: f64 = 0.1;
+
 /// Solves a checked `problem` to `tolerance`. `solve_step` solves a step problem to a tolerance from a warm start;
-/// `solver` is its name in errors.
+/// `solver` is its name in errors. Large problems are `swept` first.
 pub(crate) fn solve(
     problem: &LocalProblem,
-    solver: &'static str,
+    (solver, swept): (&'static str, bool),
     tolerance: f64,
     warm_start: Option<&WarmStart>,
     mut solve_step: impl FnMut(&StepProblem, f64, &WarmStart) -> Result<Solution, LcpError>,
 ) -> Result<Solution, LcpError> {
     let mut judge = Judge::new(Problem::Local(problem), Arc::default(), JudgeBuffers::default());
-    let mut step = problem.step(LOCAL_PROXIMAL).ok_or_else(|| LcpError::Unsupported {
-        solver,
-        feature: "a matrix that is not definite".to_string(),
-    })?;
     let mut rounds = LocalRounds::new(problem, tolerance, warm_start, &mut judge);
     if rounds.best.certificate.passes(AS_GIVEN_FRACTION * tolerance) {
         return rounds.finish(AS_GIVEN_FRACTION * tolerance, None);
     }
+    if swept && problem.q.len() > SWEPT_ROWS {
+        rounds.sweep(&mut judge);
+        if rounds.best.certificate.passes(tolerance) || problem.q.len() > MAX_INVERTED_ROWS {
+            return rounds.finish(tolerance, None);
+        }
+    }
+    let mut step = problem.step(LOCAL_PROXIMAL).ok_or_else(|| LcpError::Unsupported {
+        solver,
+        feature: "a matrix that is not definite".to_string(),
+    })?;
     let epsilon = problem.shift(LOCAL_PROXIMAL);
     for round in 0..LOCAL_ROUNDS {
         let offset = &problem.q - epsilon * problem.impulses(&rounds.z);
@@ -100,6 +119,21 @@ impl<'a> LocalRounds<'a> {
         Self { problem, tolerance, z, basis, work, best, passed: 0, failed: None }
     }
 
+    /// Sweeps over the contacts, and keeps the impulses if they pass.
+    fn sweep(&mut self, judge: &mut Judge) {
+        let Some(mut sweeps) = Sweeps::new(self.problem) else { return };
+        let start = self.problem.impulses(&self.z);
+        let target = SWEPT_FRACTION * self.tolerance * self.best.certificate.speed;
+        let found = sweeps.run(start.as_slice(), target);
+        self.work.sweeps = sweeps.made;
+        let Some(r) = found else { return };
+        let candidate = judge.certify(&self.problem.unknowns_of(&r), Candidate::default());
+        if candidate.certificate.passes(self.tolerance) {
+            self.work.stage = Stage::Sweeps;
+            self.best = candidate;
+        }
+    }
+
     /// Takes the result of a step and returns whether no further round is needed. The error is a proof that there is no
     /// solution.
     fn take(
@@ -140,7 +174,7 @@ impl<'a> LocalRounds<'a> {
 
     /// Best candidate as a solution, or the error of the last step with it.
     fn finish(self, tolerance: f64, basis: Option<Basis>) -> Result<Solution, LcpError> {
-        let rounds = self.work.rounds;
+        let (rounds, sweeps) = (self.work.rounds, self.work.sweeps);
         let best = match Solution::accept(self.best, tolerance, FrictionLaw::Coulomb, self.work, basis) {
             Ok(solution) => return Ok(solution),
             Err(best) => Box::new(best),
@@ -152,6 +186,7 @@ impl<'a> LocalRounds<'a> {
             Some(LcpError::Ray { ray, .. }) => LcpError::Ray { ray, proof: None, best },
             Some(LcpError::Uncertified { .. }) => LcpError::Uncertified { tolerance, best },
             Some(error) => error,
+            None if rounds == 0 => LcpError::Budget { spent: sweeps, unit: "sweeps", best },
             None => LcpError::Budget { spent: rounds, unit: "rounds", best },
         })
     }

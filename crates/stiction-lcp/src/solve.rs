@@ -227,7 +227,8 @@ impl Workspace {
             return Err(solver.method.unsupported("a problem in local form"));
         }
         let Solver { method, tolerance, .. } = *solver;
-        local::solve(problem, method.name(), tolerance, warm_start, |step, tolerance, warm_start| {
+        let swept = matches!(method, Method::Chain(_));
+        local::solve(problem, (method.name(), swept), tolerance, warm_start, |step, tolerance, warm_start| {
             self.solve(step, &Solver { tolerance, ..*solver }, Some(warm_start))
         })
     }

@@ -3,10 +3,10 @@
 use nalgebra::{DMatrix, DVector};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_lcp::{
-    Chain, Contact, FrictionSet, LcpError, Lemke, LocalProblem, Method, Solver, StepProblem, Trial,
+    Chain, Contact, FrictionSet, LcpError, Lemke, LocalProblem, Method, Solver, Stage, StepProblem, Trial,
     WarmStart, certify, solve,
 };
-use stiction_problems::ensemble::{Arrangement, Heap, mixture};
+use stiction_problems::ensemble::{Arrangement, Heap, local_form, mixture};
 
 /// The contacts of a step without joints in their own coordinates: W = J M̃⁻¹ Jᵀ, q = J M̃⁻¹ b + offsets.
 fn local(step: &StepProblem, facets: Option<usize>) -> LocalProblem {
@@ -200,4 +200,21 @@ fn malformed_entries_are_named() {
     problem.q[1] = 0.0;
     problem.w[(2, 1)] = f64::INFINITY;
     assert_eq!(problem.check().unwrap_err().to_string(), "w[2][1]: inf is not a finite number");
+}
+
+/// Walls and piles in local form: sweeps over the entries of W that are not zero solve them without a factorization.
+#[test]
+fn large_problems_in_local_form_are_swept() {
+    for (dim, arrangement, mu) in
+        [(3, Arrangement::Wall(6, 5), 0.5), (3, Arrangement::Pile(3), 0.3), (2, Arrangement::Wall(8, 6), 0.8)]
+    {
+        let heap = Heap { arrangement, mu, speed: 0.01, mass_ratio: 1.0, seed: 3 };
+        let problem = local_form(&heap.sample(), dim).expect("free boxes");
+        assert!(problem.q.len() > 300, "{}", problem.q.len());
+        let solution =
+            solve(&problem, &Solver::default(), None).unwrap_or_else(|e| panic!("{arrangement:?}: {e}"));
+        assert_eq!(solution.work().stage, Stage::Sweeps, "{arrangement:?}");
+        assert!(solution.work().sweeps > 0 && solution.work().factorizations == 0);
+        assert!(certify(&problem, solution.z()).unwrap().certificate.passes(1e-8), "{arrangement:?}");
+    }
 }

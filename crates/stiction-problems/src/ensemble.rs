@@ -1,6 +1,7 @@
 //! Random contact problems from a seed, for tests, soak runs and benchmarks; the same on every machine.
 
 mod heap;
+mod local_form;
 
 use arrayvec::ArrayVec;
 use nalgebra::Vector3;
@@ -10,6 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use stiction_lcp::problem::{Body, Contact, FrictionSet, Joint, OffsetRow, Row, StepProblem};
 
 pub use heap::{Arrangement, Heap};
+pub use local_form::local_form;
 
 /// Time step of the problems [s].
 const ENSEMBLE_STEP: f64 = 0.01;

@@ -1,12 +1,20 @@
 //! Crowding: so many shapes in one place that a check of all pairs would not end.
 
 use std::collections::HashMap;
-use stiction::{BodyId, Formulas, Groups, RigidPose, World};
+use stiction::{BodyId, Formulas, Groups, RigidPose, ShapeRef, World};
 use stiction_geometry::broad::{BroadPhase, Extent};
+use stiction_geometry::{planar, spatial};
 
-/// Most pairs of shapes near each other. A pile of 20,000 bodies has half as many. Range 1e5 to 1e7: below it real
-/// piles are refused, above it a check takes minutes.
+/// Most pairs of shapes near each other; pairs with a curved or rounded shape count twice. A pile of 20,000 bodies has
+/// half as many. Range 1e5 to 1e7: below it real piles are refused, above it a check takes minutes.
 const MOST_NEAR: usize = 300_000;
+
+/// Most contacts at the start, with a share for pairs of large rounded shapes. A pile of 20,000 boxes has a fifth as many.
+/// Range 3e5 to 3e6: below it real piles are refused, above it a check takes more than 10 s or 1 GB.
+const MOST_CONTACTS: usize = 1_000_000;
+
+/// Pairs of features of two rounded shapes whose search takes the time of one contact. Range 100 to 1e4.
+const FEATURE_PAIRS_PER_CONTACT: usize = 1000;
 
 /// Most pairs that may meet and have no gap function: each is a mistake of its own. Range 1e2 to 1e6.
 const MOST_LACKING: usize = 10_000;
@@ -40,11 +48,49 @@ struct ShapeList<'a> {
     bodies: Vec<BodyId>,
     classes: Vec<ShapeClass>,
     boxes: Vec<Extent>,
+    sizes: Vec<ShapeSize>,
+}
+
+/// Size of a shape for a search of contacts.
+#[derive(Debug, Clone, Copy)]
+struct ShapeSize {
+    vertices: usize,
+    /// Curved or rounded.
+    is_curved: bool,
+}
+
+impl ShapeSize {
+    fn of(shape: ShapeRef) -> Self {
+        let (vertices, is_curved) = match shape {
+            ShapeRef::Planar(planar::Shape::Polygon(polygon)) => (polygon.vertices().len(), false),
+            ShapeRef::Planar(planar::Shape::Rounded { core, .. }) => {
+                (Self::of(ShapeRef::Planar(core)).vertices, true)
+            }
+            ShapeRef::Spatial(spatial::Shape::Cuboid { .. }) => (8, false),
+            ShapeRef::Spatial(spatial::Shape::Polyhedron(hull)) => (hull.vertices().len(), false),
+            ShapeRef::Spatial(spatial::Shape::Rounded { core, .. }) => {
+                (Self::of(ShapeRef::Spatial(core)).vertices, true)
+            }
+            ShapeRef::Planar(planar::Shape::Ellipse { .. })
+            | ShapeRef::Spatial(
+                spatial::Shape::Ellipsoid { .. }
+                | spatial::Shape::Cylinder { .. }
+                | spatial::Shape::Cone { .. },
+            ) => (1, true),
+            _ => (1, false),
+        };
+        Self { vertices, is_curved }
+    }
 }
 
 impl ShapeList<'_> {
-    /// Looks for a crowd; `lacks` is `true` for two shapes, by their indices, that have no gap function.
-    fn crowd(&self, lacks: impl Fn(usize, usize) -> bool) -> Option<Crowd> {
+    /// Looks for a crowd. For two shapes, by their indices, `lacks` is `true` if they have no gap function, and `touching`
+    /// the number of their contacts.
+    fn crowd(
+        &self,
+        lacks: impl Fn(usize, usize) -> bool,
+        mut touching: impl FnMut(usize, usize) -> usize,
+    ) -> Option<Crowd> {
         // classes are few, however many shapes there are
         let mut counts: HashMap<ShapeClass, (usize, usize)> = HashMap::new();
         for (i, class) in self.classes.iter().enumerate() {
@@ -64,28 +110,48 @@ impl ShapeList<'_> {
                 return Some(Crowd { body: self.names[*i].to_string(), message });
             }
         }
-        let (mut near, mut at) = (0, 0);
+        let (mut near, mut at, mut features) = (0, 0, 0);
         let count = |i: usize, j: usize| {
-            if near <= MOST_NEAR
+            let meets = near <= MOST_NEAR
                 && self.bodies[i] != self.bodies[j]
-                && self.classes[i].meets(&self.classes[j])
-            {
-                near += 1;
+                && self.classes[i].meets(&self.classes[j]);
+            if meets {
+                let [a, b] = [i, j].map(|k| self.sizes[k]);
+                near += 1 + usize::from(a.is_curved || b.is_curved);
+                features += a.vertices + b.vertices;
                 at = j;
             }
-            false
+            meets
         };
-        BroadPhase::default().overlaps(&self.boxes, count, &mut Vec::new());
-        (near > MOST_NEAR).then(|| Crowd {
-            body: self.names[at].to_string(),
-            message: format!("more than {MOST_NEAR} pairs of shapes are in one place"),
-        })
+        let mut pairs = Vec::new();
+        BroadPhase::default().overlaps(&self.boxes, count, &mut pairs);
+        let crowd = |k: usize, message: String| Some(Crowd { body: self.names[k].to_string(), message });
+        if near > MOST_NEAR {
+            return crowd(at, format!("more than {MOST_NEAR} pairs of shapes are in one place"));
+        }
+        // two shapes have at most as many contacts as features
+        if features <= MOST_CONTACTS {
+            return None;
+        }
+        let mut contacts = 0;
+        for [i, j] in pairs {
+            let [a, b] = [i, j].map(|k| self.sizes[k]);
+            let searched = if a.is_curved || b.is_curved { a.vertices * b.vertices } else { 0 };
+            contacts += touching(i, j) + searched / FEATURE_PAIRS_PER_CONTACT;
+            if contacts > MOST_CONTACTS {
+                let message = format!(
+                    "shapes in one place have more than {MOST_CONTACTS} contacts at the start; move them apart"
+                );
+                return crowd(j, message);
+            }
+        }
+        None
     }
 }
 
 /// Looks for a crowd in a world: it is too crowded to be checked pair by pair.
 pub(crate) fn crowd<D: Formulas>(world: &World<D>) -> Option<Crowd> {
-    let (mut all, mut shapes) = (ShapeList::default(), Vec::new());
+    let (mut all, mut shapes, mut poses) = (ShapeList::default(), Vec::new(), Vec::new());
     for (id, body) in world.bodies() {
         let pose = body.pose_at(world.t);
         for on in &body.shapes {
@@ -97,10 +163,20 @@ pub(crate) fn crowd<D: Formulas>(world: &World<D>) -> Option<Crowd> {
             // a shape that is not sound is reported by the world
             let is_sound = D::check_shape(&on.shape).is_ok();
             let nowhere = Extent { min: [f64::NAN; 3], max: [f64::NAN; 3] };
-            let bounds = || D::bounds(&on.shape, &pose.times(&on.pose), 0.0);
-            all.boxes.push(if is_sound { bounds() } else { nowhere });
+            let placed = pose.times(&on.pose);
+            all.boxes.push(if is_sound { D::bounds(&on.shape, &placed, 0.0) } else { nowhere });
+            all.sizes.push(ShapeSize::of(D::shape_ref(&on.shape)));
             shapes.push(&on.shape);
+            poses.push(placed);
         }
     }
-    all.crowd(|i, j| !D::has_gap(shapes[i], shapes[j]))
+    let mut gaps = Vec::new();
+    let touching = |i: usize, j: usize| {
+        gaps.clear();
+        let [a, b] = [i, j].map(|k| (shapes[k], &poses[k]));
+        // a pair without a gap function is a mistake that the world reports
+        let _ = D::gaps(world.depth, a, b, 0.0, None, &mut gaps);
+        gaps.len()
+    };
+    all.crowd(|i, j| !D::has_gap(shapes[i], shapes[j]), touching)
 }

@@ -92,7 +92,7 @@ pub use reduce::{Dropped, Reduction};
 pub use report::{
     AccuracyReport, ContactForce, ContactReport, EnergyLedger, Event, EventKind, Evidence, FirstOrderSolve,
     ImpactReport, IntegrationMethod, IslandRecord, JointReport, Mode, MomentReport, SecondOrderReport,
-    StabilizationPass, StabilizationReport, StepReport, StepWork, SubstepRecord,
+    StabilizationPass, StabilizationReport, StepReport, StepWork, SubstepRecord, deserialize_nested,
 };
 pub use scheme::{
     Accuracy, AccurateMethod, Active, EventLanding, EventLocation, Level, Linearization, Midpoint, RowForm,

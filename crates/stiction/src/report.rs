@@ -6,6 +6,7 @@ mod partial_steps;
 
 pub use evidence::{
     Evidence, FirstOrderSolve, IntegrationMethod, IslandRecord, StabilizationPass, SubstepRecord,
+    deserialize_nested,
 };
 pub use stiction_lcp::Mode;
 

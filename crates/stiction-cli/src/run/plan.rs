@@ -3,8 +3,9 @@
 use crate::convert::ExportFormat;
 use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
-use stiction::{Accuracy, Scheme, State, StepError};
+use stiction::{Accuracy, Scheme, State, StepError, System};
 use stiction_journal::JournalHeader;
+use stiction_lcp::{Method, Solver};
 use stiction_scene::{
     BuiltScene, Diagnostics, Model, RecordSettings, STEP_LIMIT, Scene, scheme_named, scheme_names,
 };
@@ -189,6 +190,15 @@ impl RunPlan {
             .then(|| differs("step size", &format!("{} s", journal.h), &format!("{} s", own.h)))
     }
 
+    /// First input of a recorded state that has another value than the scene gives it, in words: set from outside.
+    pub(crate) fn foreign_input(&self, state: &State) -> Option<String> {
+        let first = self.model.position_count();
+        let pairs = self.start.q.iter().zip(&state.q).skip(first);
+        let (k, (of_scene, value)) = pairs.enumerate().find(|(_, (a, b))| a != b)?;
+        let name = self.model.input_names().into_iter().nth(k).unwrap_or_default();
+        Some(format!("input `{name}` is {value}, the scene gives {of_scene}"))
+    }
+
     /// Name of the scheme.
     pub(crate) fn scheme_name(&self) -> String {
         scheme_name(&self.scheme)
@@ -196,9 +206,17 @@ impl RunPlan {
 }
 
 /// Settings of a recorded run that neither its scene nor the command line gives, if there are any: another scheme than
-/// that of the scene or a named one, or another accuracy except for its tolerance. Solvers may differ.
+/// that of the scene or a named one, or another accuracy except for its tolerance. Solvers may differ, unless they solve
+/// another problem.
 fn foreign_settings(scene: &RunPlan, scheme: &Scheme, header: &JournalHeader) -> Option<&'static str> {
-    let plain = |scheme: Scheme| Scheme { solver: Scheme::default().solver, ..scheme };
+    let plain = |scheme: Scheme| {
+        let method = match scheme.solver.method {
+            // its answers are those of another friction law
+            convex @ Method::Convex(_) => convex,
+            _ => Scheme::default().solver.method,
+        };
+        Scheme { solver: Solver { method, ..Scheme::default().solver }, ..scheme }
+    };
     let own = plain(*scheme);
     let (of_scene, settings) = (plain(scene.scheme), scene.header.accuracy);
     let accurate = Scheme { restitution_speed: scene.scheme.restitution_speed, ..Scheme::accurate() };

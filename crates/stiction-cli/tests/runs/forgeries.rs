@@ -4,10 +4,11 @@ use crate::common::{Folder, bouncing, boxes, code, json, printed, records, stict
 use std::fs;
 use std::path::{Path, PathBuf};
 use stiction::{
-    Accuracy, Active, ContactMemory, ContactReport, EventKind, Mode, Reduction, Scheme, Simulation,
-    StepReport,
+    Accuracy, Active, ContactMemory, ContactReport, EventKind, Evidence, IslandRecord, Mode, Reduction,
+    Scheme, Simulation, StepReport, SubstepRecord,
 };
 use stiction_journal::{Journal, JournalHeader, JournalWriter, StepRecord};
+use stiction_lcp::{FrictionLaw, Lemke, Method};
 use stiction_scene::Scene;
 
 /// Change of a record that a forger makes.
@@ -98,6 +99,87 @@ fn tolerances_of_a_header_do_not_excuse_its_steps() {
         assert!(code == 1 || code == 3, "{code}: {text}");
         assert!(text.contains("neither the scene's nor a named one"), "{text}");
     }
+}
+
+/// A header with a method that solves another law of friction: by that law a sliding box lifts off the floor.
+#[test]
+fn a_method_of_another_friction_law_is_told() {
+    let convex = boxes(0.1, 0.4).replace(
+        "step = 0.002 }",
+        "step = 0.002, scheme = { name = \"default\", friction_law = \"convex\" } }",
+    );
+    let forger = Forger::new("convex", &convex, &[]);
+    let (code, text) = forger.forge(|header, _| {
+        header.scene = boxes(0.1, 0.4);
+        with_scheme(header, |scheme| {
+            scheme.friction = FrictionLaw::Coulomb;
+            scheme.solver.method = Method::Convex(Lemke::default());
+        });
+    });
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("neither the scene's nor a named one"), "{text}");
+}
+
+#[test]
+fn inputs_that_the_scene_does_not_give_are_told() {
+    let motor = |speed: f64| {
+        bouncing().replace(
+            "at = [2.0, 4.0]",
+            &format!("at = [2.0, 4.0]\nmotor = {{ kind = \"velocity\", speed = {speed:?}, force = 5.0, input = \"drive\" }}"),
+        )
+    };
+    for options in [&[][..], &["--accuracy", "1e-6"], &["--scheme", "accurate"]] {
+        let name = format!("inputs-{}", options.last().unwrap_or(&"default"));
+        let forger = Forger::new(&name, &motor(2.0), &[options, &["--until", "0.1"]].concat());
+        // a run with another command, under the scene and the start of the first
+        let other =
+            Forger::new(&format!("{name}-other"), &motor(2.5), &[options, &["--until", "0.1"]].concat());
+        let (code, text) = forger.forge(|_, own| *own = records(&other.path));
+        assert_eq!(code, 3, "{text}");
+        assert!(text.contains("input `drive` is 2.5, the scene gives 2"), "{text}");
+        // a value that no step used
+        let (code, text) = forger.forge(|_, own| {
+            let state = &mut own.last_mut().unwrap().state;
+            *state.q.last_mut().unwrap() = 7.0;
+        });
+        assert!(code == 1 || code == 3, "{code}: {text}");
+    }
+}
+
+/// Records within records, as deep as a file of a megabyte may have them: the stack must not overflow.
+#[test]
+fn records_within_records_have_a_limit() {
+    let forger = Forger::new("nested", &bouncing(), &["--until", "0.05"]);
+    let (path, folder) = (forger.path.clone(), forger.folder.path("nested.journal"));
+    // to make and to drop such a record takes a large stack too
+    let make = move || {
+        let journal = Journal::open(&path).unwrap();
+        let (header, start) = (journal.header().clone(), journal.start().clone());
+        let read = records(&path);
+        let landing = |whole| SubstepRecord::Interpolated { whole: Box::new(whole), at: 0.0 };
+        let islands = |inner| {
+            let island = IslandRecord { bodies: Vec::new(), records: vec![inner] };
+            SubstepRecord::Islands { size: 0.0, islands: vec![island] }
+        };
+        let partial = |inner| {
+            let evidence = Some(Evidence { substeps: vec![inner], ..Evidence::default() });
+            let report = Box::new(StepReport { evidence, ..StepReport::default() });
+            SubstepRecord::PartialStep { report, state: Box::default() }
+        };
+        for wrap in [&landing as &dyn Fn(SubstepRecord) -> SubstepRecord, &islands, &partial] {
+            let mut record = read[2].clone();
+            let deepest = SubstepRecord::FeatureChange { size: 0.0 };
+            let nested = (0..20_000).fold(deepest, |inner, _| wrap(inner));
+            record.report.evidence.as_mut().unwrap().substeps = vec![nested];
+            let mut writer = JournalWriter::replace(&folder, &header, &start).unwrap();
+            writer.append(&record).unwrap();
+            drop(writer);
+            let output = stiction(&[&"verify", &folder]);
+            assert_eq!(code(&output), 1, "{}", printed(&output));
+            assert!(printed(&output).contains("cannot be decoded"), "{}", printed(&output));
+        }
+    };
+    std::thread::Builder::new().stack_size(1 << 30).spawn(make).unwrap().join().unwrap();
 }
 
 #[test]

@@ -216,6 +216,16 @@ impl LocalProblem {
         r
     }
 
+    /// Unknowns `z` of impulses r along each row, in the plane or with friction circles.
+    pub(crate) fn unknowns_of(&self, r: &[f64]) -> Vec<f64> {
+        let of_contact = |own: &[f64]| match *own {
+            // one unknown for each direction of a line
+            [normal, tangent] => vec![normal, tangent.max(0.0), (-tangent).max(0.0)],
+            _ => own.to_vec(),
+        };
+        r.chunks(self.dim).flat_map(of_contact).collect()
+    }
+
     /// Speeds u = W r + q [m/s].
     pub fn speeds(&self, r: &DVector<f64>) -> DVector<f64> {
         &self.w * r + &self.q

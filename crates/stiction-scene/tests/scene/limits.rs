@@ -67,3 +67,27 @@ fn ten_thousand_unknown_names_are_compared_with_few() {
     assert_eq!(found.0.len(), 101);
     assert!(found.to_string().contains("more findings after this one"));
 }
+
+#[test]
+fn contacts_of_shapes_in_one_place_have_a_limit() {
+    let polygon = |n: u32| {
+        let corner = |k: u32| {
+            let (sin, cos) = (f64::from(k) * std::f64::consts::TAU / f64::from(n)).sin_cos();
+            format!("[{:.9}, {:.9}]", 0.1 * cos, 0.1 * sin)
+        };
+        (0..n).map(corner).collect::<Vec<_>>().join(", ")
+    };
+    // a file of 30 kB that stands for some 76 million contacts
+    let text = |copies: u32, rounding: &str| {
+        format!(
+            "[world]\nallow_overlap = true\n[[bodies]]\nname = \"b\"\ndensity = 1.0\n\
+             copies = {{ count = {copies}, offset = [1e-4, 0.0] }}\n\
+             shapes = [{{ kind = \"polygon\", vertices = [{}]{rounding} }}]\n",
+            polygon(1000)
+        )
+    };
+    assert!(error(&text(390, "")).contains("more than 1000000 contacts at the start"));
+    assert!(error(&text(390, ", rounding = 0.01")).contains("more than 1000000 contacts at the start"));
+    let few = Scene::from_toml(&format!("{RUN}{}", text(20, "")), "test.toml").unwrap();
+    few.build().expect("few enough");
+}

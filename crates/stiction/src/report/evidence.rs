@@ -3,7 +3,46 @@
 use super::StepReport;
 use crate::state::{ActiveConstraint, SolverMemory, State};
 use crate::system::{ConstraintId, ContactId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::cell::Cell;
+
+/// Deepest records within records that are read. Islands hold steps, which hold substeps, which may be landings on another
+/// one: five levels. Smaller: journals are refused. Larger, by thousands: a file made of levels overflows the stack.
+const MAX_NESTING: usize = 16;
+
+thread_local! {
+    /// Records within which this thread reads a record.
+    static NESTING: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Level of records that is being read.
+struct NestingLevel;
+
+impl NestingLevel {
+    /// Enters a level; `None` below the deepest one.
+    fn enter() -> Option<Self> {
+        let level = NESTING.get();
+        (level < MAX_NESTING).then(|| NESTING.set(level + 1)).map(|()| Self)
+    }
+}
+
+impl Drop for NestingLevel {
+    fn drop(&mut self) {
+        NESTING.set(NESTING.get() - 1);
+    }
+}
+
+/// Deserialization of records within a record, of at most sixteen levels: every way into deeper records leads through
+/// here, so that a file made of levels is an error and no overflow of the stack.
+pub fn deserialize_nested<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let Some(_level) = NestingLevel::enter() else {
+        let message = format!("records within records deeper than the limit of {MAX_NESTING}");
+        return Err(serde::de::Error::custom(message));
+    };
+    T::deserialize(deserializer)
+}
 
 /// Evidence of a step: intermediate solutions, with which it can be checked without solving. A verifier trusts none of
 /// it; see the module `verify`.
@@ -14,6 +53,7 @@ pub struct Evidence {
     /// Passes of post-stabilization.
     pub passes: Vec<StabilizationPass>,
     /// Solves of a second-order step, in the order of time.
+    #[serde(deserialize_with = "deserialize_nested")]
     pub substeps: Vec<SubstepRecord>,
     /// Impulses that the solver found in a step of first order, where the reported ones differ; else empty.
     #[serde(default)]
@@ -103,6 +143,7 @@ pub enum SubstepRecord {
     /// Landing on the interpolant of a substep.
     Interpolated {
         /// The substep, whole.
+        #[serde(deserialize_with = "deserialize_nested")]
         whole: Box<SubstepRecord>,
         /// Time after its start [s].
         at: f64,
@@ -121,6 +162,7 @@ pub enum SubstepRecord {
         /// Active constraints with their friction modes.
         active: Vec<ActiveConstraint>,
         /// Solves in their order; the last is the projection of the end.
+        #[serde(deserialize_with = "deserialize_nested")]
         records: Vec<SubstepRecord>,
         /// Error estimate [m, rad, m/s, rad/s].
         error: f64,
@@ -176,6 +218,7 @@ pub struct IslandRecord {
     /// Moving bodies by their indices, in ascending order.
     pub bodies: Vec<usize>,
     /// Records; constraints on joints are numbered by the joint rows of the island.
+    #[serde(deserialize_with = "deserialize_nested")]
     pub records: Vec<SubstepRecord>,
 }
 

@@ -140,6 +140,12 @@ impl Verdict {
     fn cannot_check(&mut self, reason: impl Into<String>) {
         self.unverifiable.push(reason.into());
     }
+
+    fn cannot_check_once(&mut self, reason: &str) {
+        if self.unverifiable.iter().all(|other| other != reason) {
+            self.cannot_check(reason);
+        }
+    }
 }
 
 /// Recorded step: the states before and after it, and its report.
