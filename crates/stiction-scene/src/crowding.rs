@@ -9,12 +9,12 @@ use stiction_geometry::{planar, spatial};
 /// half as many. Range 1e5 to 1e7: below it real piles are refused, above it a check takes minutes.
 const MOST_NEAR: usize = 300_000;
 
-/// Most contacts at the start, with a share for pairs of large rounded shapes. A pile of 20,000 boxes has a fifth as many.
+/// Most contacts at the start, with a share for the search between shapes of many vertices. A pile of 20,000 boxes has a fifth as many.
 /// Range 3e5 to 3e6: below it real piles are refused, above it a check takes more than 10 s or 1 GB.
 const MOST_CONTACTS: usize = 1_000_000;
 
-/// Pairs of features of two rounded shapes whose search takes the time of one contact. Range 100 to 1e4.
-const FEATURE_PAIRS_PER_CONTACT: usize = 1000;
+/// Pairs of vertices of two shapes whose search takes the time of one contact. Range 100 to 1e4.
+const VERTEX_PAIRS_PER_CONTACT: usize = 500;
 
 /// Most pairs that may meet and have no gap function: each is a mistake of its own. Range 1e2 to 1e6.
 const MOST_LACKING: usize = 10_000;
@@ -136,8 +136,7 @@ impl ShapeList<'_> {
         let mut contacts = 0;
         for [i, j] in pairs {
             let [a, b] = [i, j].map(|k| self.sizes[k]);
-            let searched = if a.is_curved || b.is_curved { a.vertices * b.vertices } else { 0 };
-            contacts += touching(i, j) + searched / FEATURE_PAIRS_PER_CONTACT;
+            contacts += touching(i, j) + a.vertices * b.vertices / VERTEX_PAIRS_PER_CONTACT;
             if contacts > MOST_CONTACTS {
                 let message = format!(
                     "shapes in one place have more than {MOST_CONTACTS} contacts at the start; move them apart"
