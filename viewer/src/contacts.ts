@@ -1,4 +1,5 @@
-// Contact points, and forces as arrows on both bodies; colour and shape show the friction mode.
+// Contact points, and forces as arrows on both bodies; colour and shape show the friction mode. Forces that are not
+// determined are hatched, with a bar from the least to the greatest.
 
 import {
   BufferGeometry, CircleGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, Float32BufferAttribute,
@@ -12,6 +13,11 @@ import { palette } from './theme';
 const POINT = 3.6;
 const SHAFT = 1.1;
 const HEAD = 3.6;
+/** Length of a dash and of the gap after it [px]. */
+const DASH = 5;
+/** Width of the bar of an interval, and half the length of the strokes at its ends [px]. */
+const BAR = 0.5;
+const STROKE = 4;
 /** Limit on the screen size of points and arrows, relative to the radius of a body. */
 const CROWD = 32;
 /** Length of the arrow of the typical force: in sizes of a body, and its limits on the screen [px]. */
@@ -126,6 +132,13 @@ function rimmed(segments: number, turn: number): BufferGeometry {
   return geometry;
 }
 
+/** Unit vector across a unit vector; it avoids the coordinate axis most parallel to it. */
+function across(x: number, y: number, z: number): [number, number, number] {
+  const [ax, ay, az] = Math.abs(x) < 0.6 ? [0, z, -y] : [-z, 0, x];
+  const norm = Math.sqrt(ax * ax + ay * ay + az * az) || 1;
+  return [ax / norm, ay / norm, az / norm];
+}
+
 export class Contacts {
   readonly group = new Group();
   /** Length of an arrow per force [m/N]. */
@@ -173,7 +186,7 @@ export class Contacts {
     const [u, v, w] = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)]
       .map((axis) => axis.applyQuaternion(stage.camera.quaternion));
     const { at } = this;
-    frame.eachContact((mode, numbers, i) => {
+    frame.eachContact((mode, numbers, i, _a, _b, determined) => {
       // point, normal, friction, then the normal impulse
       const d = stage.dimension;
       at.set(numbers[i], numbers[i + 1], flat ? 2 * stage.size : numbers[i + 2]);
@@ -183,10 +196,15 @@ export class Contacts {
       if (this.arrows && mode !== OPEN) {
         const z = (k: number) => (flat ? 0 : numbers[k]);
         const thin = Math.min(pixel, 0.06 * length);
-        this.pair(numbers[i + d], numbers[i + d + 1], z(i + d + 2), numbers[i + 3 * d] * perImpulse, thin, color);
+        const [nx, ny, nz] = [numbers[i + d], numbers[i + d + 1], z(i + d + 2)];
+        if (!determined && frame.hasIntervals) {
+          const [least, greatest] = [numbers[i + 3 * d + 4], numbers[i + 3 * d + 5]];
+          this.bar(nx, ny, nz, least * perImpulse, greatest * perImpulse, thin, color);
+        }
+        this.pair(nx, ny, nz, numbers[i + 3 * d] * perImpulse, thin, color, !determined);
         const [fx, fy, fz] = [numbers[i + 2 * d], numbers[i + 2 * d + 1], z(i + 2 * d + 2)];
         const friction = Math.sqrt(fx * fx + fy * fy + fz * fz);
-        if (friction > 0) this.pair(fx / friction, fy / friction, fz / friction, friction * perImpulse, thin, color);
+        if (friction > 0) this.pair(fx / friction, fy / friction, fz / friction, friction * perImpulse, thin, color, !determined);
       }
       if (this.points) {
         const s = (mode === OPEN ? 0.7 : mode === STICK ? 1 : 1.15) * POINT * pixel;
@@ -197,31 +215,58 @@ export class Contacts {
   }
 
   /** Draws the force on the second body and, thinner, its reaction on the first. */
-  private pair(x: number, y: number, z: number, wanted: number, pixel: number, color: Color): void {
-    this.arrow(x, y, z, wanted, pixel, color);
-    if (this.reactions) this.arrow(-x, -y, -z, wanted, REACTION * pixel, color);
+  private pair(x: number, y: number, z: number, wanted: number, pixel: number, color: Color, hatched: boolean): void {
+    this.arrow(x, y, z, wanted, pixel, color, hatched);
+    if (this.reactions) this.arrow(-x, -y, -z, wanted, REACTION * pixel, color, hatched);
   }
 
-  /** Draws an arrow from the contact along a unit vector; its length [m] is limited, because impacts would cross the screen. */
-  private arrow(x: number, y: number, z: number, wanted: number, pixel: number, color: Color): void {
+  /**
+   * Draws an arrow from the contact along a unit vector; its length [m] is limited, because impacts would cross the screen.
+   * A hatched one has a shaft of dashes.
+   */
+  private arrow(
+    x: number, y: number, z: number, wanted: number, pixel: number, color: Color, hatched: boolean,
+  ): void {
     const length = Math.min(wanted, this.longest);
     // skip arrows shorter than their head
     if (!(length > HEAD * pixel)) return;
-    // two axes across it; the first avoids the coordinate axis most parallel to it
-    let [ax, ay, az] = Math.abs(x) < 0.6 ? [0, z, -y] : [-z, 0, x];
-    const norm = Math.sqrt(ax * ax + ay * ay + az * az) || 1;
-    [ax, ay, az] = [ax / norm, ay / norm, az / norm];
-    const [bx, by, bz] = [y * az - z * ay, z * ax - x * az, x * ay - y * ax];
     const head = HEAD * pixel;
     const shaft = Math.max(length - 2.4 * head, 0.2 * head);
     const { at } = this;
-    const s = SHAFT * pixel;
-    this.shafts.add(s * ax, s * ay, s * az, shaft * x, shaft * y, shaft * z, s * bx, s * by, s * bz, at.x, at.y, at.z, color);
+    const step = hatched ? DASH * pixel : shaft;
+    for (let from = 0; from < shaft; from += 2 * step) {
+      this.stroke(x, y, z, from, Math.min(from + step, shaft), SHAFT * pixel, color);
+    }
+    const [ax, ay, az] = across(x, y, z);
+    const [bx, by, bz] = [y * az - z * ay, z * ax - x * az, x * ay - y * ax];
     const tip = shaft + 2.4 * head;
     this.heads.add(
       head * ax, head * ay, head * az, head * x, head * y, head * z, head * bx, head * by, head * bz,
       at.x + tip * x, at.y + tip * y, at.z + tip * z, color,
     );
+  }
+
+  /** Draws a piece of the line from the contact along a unit vector, from and to distances [m], with a radius [m]. */
+  private stroke(x: number, y: number, z: number, from: number, to: number, s: number, color: Color): void {
+    const [ax, ay, az] = across(x, y, z);
+    const [bx, by, bz] = [y * az - z * ay, z * ax - x * az, x * ay - y * ax];
+    const { at } = this;
+    const [dx, dy, dz] = [(to - from) * x, (to - from) * y, (to - from) * z];
+    this.shafts.add(
+      s * ax, s * ay, s * az, dx, dy, dz, s * bx, s * by, s * bz, at.x + from * x, at.y + from * y, at.z + from * z, color,
+    );
+  }
+
+  /** Draws the bar of an interval, with strokes across its ends; an end beyond the longest arrow has none. */
+  private bar(x: number, y: number, z: number, least: number, greatest: number, pixel: number, color: Color): void {
+    const end = Math.min(greatest, this.longest);
+    // an interval of nothing, or one that was not found
+    if (!(end - Math.max(least, 0) > pixel)) return;
+    this.stroke(x, y, z, Math.max(least, 0), end, BAR * pixel, color);
+    for (const at of greatest > this.longest ? [least] : [least, greatest]) {
+      const half = 0.5 * SHAFT * pixel;
+      if (at >= 0) this.stroke(x, y, z, at - half, at + half, STROKE * pixel, color);
+    }
   }
 
   /** The contact nearest to a point of the canvas, within reach [px]. */

@@ -67,6 +67,10 @@ export const OPEN = 0;
 export const STICK = 1;
 export const SLIP = 2;
 export type Mode = 0 | 1 | 2;
+/** Flag beside the mode of a contact whose force is not determined. */
+const UNDETERMINED = 256;
+/** Flag beside the number of quantities of a frame whose contacts have intervals. */
+const INTERVALS = 2 ** 31;
 
 const HEADER = 48;
 
@@ -88,6 +92,8 @@ export class Frame {
   readonly quantities: Float32Array;
   private readonly view: DataView;
   private readonly contactsAt: number;
+  /** Contacts have the intervals of their forces. */
+  readonly hasIntervals: boolean;
 
   constructor(buffer: ArrayBuffer, offset: number, readonly dimension: 2 | 3) {
     const view = new DataView(buffer, offset);
@@ -104,14 +110,21 @@ export class Frame {
     this.contactCount = view.getUint32(40, true);
     const poses = bodies * (dimension === 2 ? 3 : 7);
     this.poses = new Float32Array(buffer, offset + HEADER, poses);
-    const quantities = view.getUint32(44, true);
+    const word = view.getUint32(44, true);
+    this.hasIntervals = word >= INTERVALS;
+    const quantities = word % INTERVALS;
     this.quantities = new Float32Array(buffer, offset + HEADER + 4 * poses, quantities);
     this.contactsAt = HEADER + 4 * (poses + quantities);
   }
 
   /** Bytes of the whole frame. */
   get size(): number {
-    return this.contactsAt + this.contactCount * (this.dimension === 2 ? 48 : 60);
+    return this.contactsAt + this.contactCount * this.stride;
+  }
+
+  /** Bytes of a contact. */
+  private get stride(): number {
+    return (this.dimension === 2 ? 48 : 60) + (this.hasIntervals ? 24 : 0);
   }
 
   private middle = -1;
@@ -130,22 +143,25 @@ export class Frame {
     return this.middle;
   }
 
-  /** Visits every contact without allocation: its mode, the index of its first number, the point, and its bodies. */
-  eachContact(visit: (mode: Mode, numbers: Float32Array, at: number, a: number, b: number) => void): void {
-    const stride = this.dimension === 2 ? 12 : 15;
+  /**
+   * Visits every contact without allocation: its mode, the index of its first number, the point, its bodies, and whether
+   * its force is determined.
+   */
+  eachContact(visit: (mode: Mode, numbers: Float32Array, at: number, a: number, b: number, determined: boolean) => void): void {
+    const stride = this.stride / 4;
     const from = this.view.byteOffset + this.contactsAt;
     const { buffer } = this.view;
     const numbers = new Float32Array(buffer, from, this.contactCount * stride);
     const words = new Uint32Array(buffer, from, this.contactCount * stride);
     for (let i = 0, at = 0; i < this.contactCount; i++, at += stride) {
-      const bodies = words[at];
-      visit(words[at + 1] as Mode, numbers, at + 2, bodies & 0xffff, bodies >>> 16);
+      const [bodies, word] = [words[at], words[at + 1]];
+      visit((word % UNDETERMINED) as Mode, numbers, at + 2, bodies & 0xffff, bodies >>> 16, word < UNDETERMINED);
     }
   }
 
   contact(i: number): Contact {
     const d = this.dimension;
-    const at = this.contactsAt + i * (d === 2 ? 48 : 60);
+    const at = this.contactsAt + i * this.stride;
     const view = this.view;
     const vector = (k: number): [number, number, number] => {
       const from = at + 8 + 4 * k * d;
@@ -153,9 +169,14 @@ export class Frame {
       return [view.getFloat32(from, true), view.getFloat32(from + 4, true), z];
     };
     const number = (k: number) => view.getFloat32(at + 8 + 4 * (3 * d + k), true);
+    const word = view.getUint32(at + 4, true);
+    const interval = (k: number): [number, number] => [number(4 + 2 * k), number(5 + 2 * k)];
+    const examined = this.hasIntervals && !Number.isNaN(number(4));
     return {
       bodies: [view.getUint16(at, true), view.getUint16(at + 2, true)],
-      mode: view.getUint32(at + 4, true) as Mode,
+      mode: (word % UNDETERMINED) as Mode,
+      determined: word < UNDETERMINED,
+      intervals: examined ? [interval(0), interval(1), interval(2)].slice(0, d) : null,
       point: vector(0),
       normal: vector(1),
       friction: vector(2),
@@ -171,6 +192,10 @@ export class Frame {
 export interface Contact {
   bodies: [number, number];
   mode: Mode;
+  /** No other force causes the same motion; true where that was not examined. */
+  determined: boolean;
+  /** Least and greatest impulse along the normal and the tangents [N s], if they were found. */
+  intervals: [number, number][] | null;
   /** [m] */
   point: [number, number, number];
   normal: [number, number, number];

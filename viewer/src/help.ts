@@ -33,6 +33,7 @@ export function help(dialog: HTMLDialogElement, live: boolean): void {
   dialog.replaceChildren(
     make('h2', {}, 'How to look around'),
     make('p', {}, `${live ? push : ''}Drag the background to move the view, scroll or pinch to zoom. Point at a contact to see its values; click a body to select it.`),
+    make('p', {}, 'A dashed arrow is a force that rigid bodies do not determine: others cause the same motion. A run with --intervals shows the bar from the least of them to the greatest.'),
     make('dl', {}, ...rows),
     make('div', { class: 'actions' }, close),
   );

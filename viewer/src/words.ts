@@ -55,6 +55,18 @@ export function contactLines(contact: Contact, h: number, forces: boolean): [str
     } else {
       lines.push(['friction', 'none']);
     }
+    const [normal, ...tangents] = contact.intervals ?? [];
+    if (contact.determined) {
+      if (normal) lines.push(['determined', 'no other force causes this motion']);
+    } else if (normal) {
+      const bound = (x: number) => (Number.isFinite(x) ? number(h > 0 ? x / h : x) : x > 0 ? 'no bound' : 'no bound below');
+      const within = ([least, greatest]: [number, number]) => `${bound(least)} to ${bound(greatest)}${h > 0 ? ' N' : ' N s'}`;
+      lines.push(['normal within', within(normal)]);
+      for (const tangent of tangents) lines.push(['friction within', within(tangent)]);
+      if (contact.intervals!.flat().some((x) => !Number.isFinite(x))) lines.push(['locked', 'a force has no bound']);
+    } else {
+      lines.push(['not determined', 'other forces cause this motion too']);
+    }
     if (contact.mode !== STICK) lines.push(['slips at', `${number(contact.slip)} m/s`]);
   }
   lines.push([contact.gap < 0 ? 'overlap' : 'gap', `${number(Math.abs(contact.gap))} m`]);

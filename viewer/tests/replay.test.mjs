@@ -67,6 +67,29 @@ test('a run to an accuracy shows forces at the instant', async () => {
   await page.close();
 });
 
+test('forces that are not determined are hatched, with the interval of those that cause the same motion', async () => {
+  const { page, errors } = await open(browser, `file://${record('table', '--intervals')}`);
+  await page.getByRole('slider', { name: 'Time' }).fill('0.1');
+  await drawn(page);
+  const at = await page.evaluate(() => window.stiction.bearing());
+  await page.mouse.move(at.x, at.y);
+  const words = await page.locator('#tip').getAttribute('aria-label');
+  // a quarter of 39.24 N, anything from none to half of it
+  assert.match(words, /: sticks, normal impulse .* \(9\.81 N\), .*normal within (0|.*×10⁻.*) to 19\.6 N, friction within −.* to .* N/);
+  await healthy(page, errors);
+  await page.screenshot({ path: `${out}/intervals.png` });
+  // the forces of a ball on the ground are determined
+  const { page: other } = await open(browser, `file://${record('ball', '--intervals')}`);
+  await other.getByRole('slider', { name: 'Time' }).fill('0.1');
+  await drawn(other);
+  const ball = await other.evaluate(() => window.stiction.bearing());
+  await other.mouse.move(ball.x, ball.y);
+  assert.match(await other.locator('#tip').getAttribute('aria-label'), /determined no other force causes this motion/);
+  await other.screenshot({ path: `${out}/determined.png` });
+  await other.close();
+  await page.close();
+});
+
 test('a planar run is followed by keys and shows in the dark and on a phone', async () => {
   const html = record('tower');
   const { page, errors } = await open(browser, `file://${html}`, { dark: true });

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod csv;
+mod intervals;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -4,7 +4,7 @@ use crate::run::{RunEnd, motion, step_to_end};
 use crate::{BadInput, Outcome, count, plot, print, view, write_file};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use stiction::{Simulation, State};
+use stiction::{Simulation, State, StepReport};
 use stiction_journal::{JournalError, JournalWriter};
 use stiction_papers::{Figure, FigureContent};
 
@@ -88,7 +88,7 @@ fn run_scene(file: &Path, out: &Path) -> Result<Card, BadInput> {
     let wanted = PICTURE_TIMES.map(|part| plan.start.t + part * (plan.header.until - plan.start.t));
     let mut states: Vec<State> = vec![plan.start.clone()];
     let (mut steps, mut worst, mut depth) = (0_usize, 0.0_f64, 0.0_f64);
-    let end = step_to_end(&plan, &mut simulation, &mut writer, |record| {
+    let end = step_to_end(&plan, StepReport::default(), (&mut simulation, &mut writer), |record| {
         steps += 1;
         let report = &record.report;
         (worst, depth) = (worst.max(report.certificate.worst()), depth.max(report.infeasibility));

@@ -1,6 +1,7 @@
 //! `stiction run`: steps a scene to its end time and records every step in a journal.
 
 mod interruption;
+mod intervals;
 pub(crate) mod motion;
 pub(crate) mod plan;
 mod plot;
@@ -27,6 +28,7 @@ Examples:
   stiction run scenes/dominoes.toml --out run.npz --plot run.svg --html run.html
   stiction run scenes/dominoes.toml --scheme st00 --h 0.002 --until 1.5
   stiction run scenes/pendulum.toml --accuracy 1e-8
+  stiction run scenes/arch.toml --intervals --until 0.1
   stiction run scenes/dominoes.toml --out run.npz --resume";
 
 /// Time left, relative to the step size, below which a run has reached its end: round-off of a sum of many steps.
@@ -57,6 +59,9 @@ pub(crate) struct RunArguments {
     /// Overwrite an existing journal
     #[arg(long, conflicts_with = "resume")]
     overwrite: bool,
+    /// Find the least and greatest force of each contact that causes the same motion, in every step
+    #[arg(long)]
+    intervals: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -99,8 +104,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
     let times = RunTimes { start: plan.start.t, from, until: plan.header.until };
     let mut progress = RunProgress::new(times, monitor, !arguments.json);
     let began = Instant::now();
-    let end = step_to_end(&plan, &mut simulation, &mut writer, |record| {
-        summary.add(record, false);
+    let report = if arguments.intervals { StepReport::with_intervals() } else { StepReport::default() };
+    let end = step_to_end(&plan, report, (&mut simulation, &mut writer), |record| {
+        summary.add(&plan, record, false);
         recorded.set(record.state.t);
         progress.show(record);
     });
@@ -171,7 +177,7 @@ fn open_journal(
                 check_resumable(plan, &journal)?;
                 let mut last = None;
                 let writer = JournalWriter::resume(path, plan.header.until, |record| {
-                    summary.add(&record, true);
+                    summary.add(plan, &record, true);
                     recorded.set(record.state.t);
                     last = Some(record);
                 });
@@ -233,15 +239,16 @@ fn check_resumable(plan: &RunPlan, journal: &Journal) -> Result<(), BadInput> {
     }
 }
 
-/// Steps to the end time and appends every step to the journal; ends early at an error or an interrupt.
+/// Steps to the end time, with a `report` that says what else it asks for, and appends every step to the journal; ends
+/// early at an error or an interrupt.
 pub(crate) fn step_to_end(
     plan: &RunPlan,
-    simulation: &mut Simulation<Model>,
-    writer: &mut JournalWriter,
+    report: StepReport,
+    (simulation, writer): (&mut Simulation<Model>, &mut JournalWriter),
     mut each: impl FnMut(&StepRecord),
 ) -> RunEnd {
     let (h, until) = (plan.header.h, plan.header.until);
-    let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
+    let mut report = StepReport { evidence: Some(Evidence::default()), ..report };
     let mut clock = StepClock::new(plan.start.t, h, simulation.state().t);
     while let Some((to, size)) = clock.next_step(simulation.state().t, until) {
         let t = simulation.state().t;

@@ -127,6 +127,7 @@ impl From<StepReportV3> for StepReport {
             impacts: old.impacts,
             second_order: old.second_order,
             ledger: None,
+            intervals: None,
             evidence: old.evidence.map(|EvidenceV3 { about, passes, substeps }| Evidence {
                 about,
                 passes: passes.into_iter().map(Into::into).collect(),

@@ -201,6 +201,7 @@ impl From<StepReportV4> for StepReport {
             impacts: old.impacts,
             second_order: old.second_order,
             ledger: None,
+            intervals: None,
             evidence: old.evidence.map(Into::into),
         }
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// Format that is written.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// Oldest format that is read.
 pub const OLDEST_FORMAT: u32 = 2;

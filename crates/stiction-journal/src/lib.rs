@@ -21,6 +21,7 @@ mod error;
 mod format2;
 mod format3;
 mod format4;
+mod format5;
 mod frame;
 mod lock;
 mod reader;

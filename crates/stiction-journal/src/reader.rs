@@ -1,9 +1,10 @@
-//! Reader of journals: header, start state and steps, record by record, in format 5, 4, 3 or 2.
+//! Reader of journals: header, start state and steps, record by record, in formats 6 to 2.
 
 use crate::error::JournalError;
 use crate::format2;
 use crate::format3;
 use crate::format4;
+use crate::format5;
 use crate::frame::{self, Damage, DamageKind, FORMAT, FRAME_BYTES, MAGIC, OLDEST_FORMAT, PREAMBLE_BYTES};
 use crate::record::{JournalHeader, StepRecord};
 use serde::de::DeserializeOwned;
@@ -88,6 +89,7 @@ impl Journal {
             2 => self.records.read::<format2::StepV2>()?.map(|step| step.into_record(accuracy.as_ref())),
             3 => self.records.read::<format3::RecordV3>()?.map(Into::into),
             4 => self.records.read::<format4::RecordV4>()?.map(Into::into),
+            5 => self.records.read::<format5::RecordV5>()?.map(Into::into),
             _ => self.records.read()?,
         })
     }

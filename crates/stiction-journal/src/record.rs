@@ -1,10 +1,10 @@
-//! Records of format 5: the header, and each step as the state after it with the simulator's own reports.
+//! Records of format 6: the header, and each step as the state after it with the simulator's own reports.
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use stiction::{
-    Accuracy, AccuracyReport, ContactMemory, ContactReport, Evidence, JointReport, Memory, SolverMemory,
-    State, StepReport,
+    Accuracy, AccuracyReport, ContactInterval, ContactMemory, ContactReport, Evidence, JointReport, Memory,
+    SolverMemory, State, StepReport,
 };
 
 /// Description of a run: scene, scheme and settings.
@@ -50,6 +50,8 @@ struct EncodedRecord<'a> {
     solver_in_evidence: bool,
     /// The events and impacts of the accuracy report are those of the report, and left out of the former.
     events_in_report: bool,
+    /// Intervals of the report, which it is written without.
+    intervals: Option<Cow<'a, [ContactInterval]>>,
 }
 
 impl Serialize for StepRecord {
@@ -92,16 +94,18 @@ impl<'a> From<&'a StepRecord> for EncodedRecord<'a> {
                 Cow::Borrowed(accuracy)
             }
         });
+        let intervals = report.intervals.as_deref().map(Cow::Borrowed);
         let report = Cow::Borrowed(report);
-        Self { state, report, accuracy, impulses_in_report, solver_in_evidence, events_in_report }
+        Self { state, report, accuracy, impulses_in_report, solver_in_evidence, events_in_report, intervals }
     }
 }
 
 impl From<EncodedRecord<'_>> for StepRecord {
     fn from(encoded: EncodedRecord) -> Self {
         let EncodedRecord { impulses_in_report, solver_in_evidence, events_in_report, .. } = encoded;
-        let EncodedRecord { state, report, accuracy, .. } = encoded;
+        let EncodedRecord { state, report, accuracy, intervals, .. } = encoded;
         let mut report = report.into_owned();
+        report.intervals = intervals.map(Cow::into_owned);
         report.work.halvings = report.evidence.as_ref().map_or(0, Evidence::halvings);
         let shared = SharedLists { impulses_in_report, solver_in_evidence, events_in_report };
         shared.restore(state.into_owned(), report, accuracy.map(Cow::into_owned))

@@ -8,14 +8,21 @@
 //! | 8, 4 | time, step size [s] |
 //! | 4, 4 | kinetic, potential energy [J] |
 //! | 4, 4 | infeasibility [m], worst residual of the certificate: largest since the last frame |
-//! | 4, 4, 4 | number of bodies that are not fixed, of contacts, of quantities |
+//! | 4, 4, 4 | number of bodies that are not fixed, of contacts, of quantities; 2³¹ beside the last if contacts have intervals |
 //! | 12 or 28 each | poses: x, y, angle; in space x, y, z and the quaternion i, j, k, w |
 //! | 4 each | quantities of the description, such as forces of joints; NaN where a report has none |
-//! | 48 or 60 each | contacts: the two bodies (2 bytes each), mode, point, normal, friction impulse, then normal impulse, friction bound [N s], gap [m], slip [m/s] |
+//! | 48 or 60 each | contacts: the two bodies (2 bytes each), mode, and 256 beside it if the force is not determined, point, normal, friction impulse, then normal impulse, friction bound [N s], gap [m], slip [m/s] |
+//! | 24 more each | with intervals: least and greatest impulse along the normal and both tangents [N s]; NaN if not examined |
 
 use crate::describe::Description;
 use crate::quantity;
 use stiction::{BodyId, ContactReport, Mode, Model, State, StepReport};
+
+/// Flag beside the mode of a contact whose force is not determined.
+const UNDETERMINED: usize = 256;
+
+/// Flag beside the number of quantities of a frame whose contacts have intervals.
+const INTERVALS: usize = 1 << 31;
 
 /// Step report that a frame shows, with what the steps since the last frame add to it.
 #[derive(Debug, Clone, Copy)]
@@ -80,7 +87,7 @@ pub fn frame(model: &Model, description: &Description, state: &State, shown: &Fr
     out.numbers(&[report.h, report.kinetic, report.potential, shown.infeasibility, shown.certificate]);
     out.count(moving.len());
     out.count(contacts.len());
-    out.count(quantities.len());
+    out.count(quantities.len() + if report.intervals.is_some() { INTERVALS } else { 0 });
     for body in moving {
         let pose = model.pose(state, body);
         let (at, [w, i, j, k]) = pose.map_or(([0.0; 3], [1.0, 0.0, 0.0, 0.0]), |p| (p.position, p.quat_wxyz));
@@ -94,11 +101,14 @@ pub fn frame(model: &Model, description: &Description, state: &State, shown: &Fr
     for (contact, [a, b]) in contacts {
         out.index(a);
         out.index(b);
-        out.count(match contact.mode {
+        let own = report.interval(contact.id);
+        let determined = own.map_or(contact.determined, |own| Some(own.is_determined()));
+        let mode = match contact.mode {
             Mode::Open => 0,
             Mode::Stick => 1,
             Mode::Slip => 2,
-        });
+        };
+        out.count(if determined == Some(false) { UNDETERMINED + mode } else { mode });
         out.numbers(&contact.point[..d]);
         out.numbers(&contact.normal[..d]);
         out.numbers(&contact.friction_impulse[..d]);
@@ -106,6 +116,10 @@ pub fn frame(model: &Model, description: &Description, state: &State, shown: &Fr
         out.number(contact.mu * contact.normal_impulse);
         out.number(contact.gap);
         out.number(contact.slip.iter().map(|x| x * x).sum::<f64>().sqrt());
+        if report.intervals.is_some() {
+            let bounds = own.map_or([[f64::NAN; 2]; 3], |own| [own.normal, own.friction[0], own.friction[1]]);
+            bounds.iter().for_each(|bounds| out.numbers(bounds));
+        }
     }
     out.0
 }

@@ -2,6 +2,7 @@
 //! Shared by the Euler family, the second-order method and `verify`.
 
 mod impulses;
+mod intervals;
 mod reports;
 
 pub(crate) use impulses::{ImpliedContacts, remember};

@@ -183,6 +183,14 @@ pub enum StepError {
         /// Unsupported feature.
         what: &'static str,
     },
+    /// Motions that are not sought.
+    #[error("motions at t = {t} s: {reason}")]
+    Motions {
+        /// Time [s].
+        t: f64,
+        /// Reason.
+        reason: String,
+    },
     /// Joint that does not hold at the start of a run, with a scheme that would keep its error.
     #[error(
         "{name} is violated by {error:.3e} m and {speed:.3e} m/s at the start, t = {t} s: \

@@ -90,10 +90,12 @@ pub use model::{AttachedRef, FramePose, Model};
 pub use monitor::RunMonitor;
 pub use reduce::{Dropped, Reduction};
 pub use report::{
-    AccuracyReport, ContactForce, ContactReport, EnergyLedger, Event, EventKind, Evidence, FirstOrderSolve,
-    ImpactReport, IntegrationMethod, IslandRecord, JointReport, Mode, MomentReport, SecondOrderReport,
-    StabilizationPass, StabilizationReport, StepReport, StepWork, SubstepRecord, deserialize_nested,
+    AccuracyReport, ContactForce, ContactInterval, ContactReport, EnergyLedger, Event, EventKind, Evidence,
+    FirstOrderSolve, ImpactReport, IntegrationMethod, IslandRecord, JointReport, Mode, MomentReport,
+    SecondOrderReport, StabilizationPass, StabilizationReport, StepReport, StepWork, SubstepRecord,
+    deserialize_nested,
 };
+pub use scheme::trapezoid::next_motions::NextMotions;
 pub use scheme::{
     Accuracy, AccurateMethod, Active, EventLanding, EventLocation, Level, Linearization, Midpoint, RowForm,
     RowForms, Scheme, StateProjection, SubstepAxes, Trapezoidal,

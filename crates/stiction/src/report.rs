@@ -2,12 +2,14 @@
 //! Filled by the schemes, for users, journals and viewers.
 
 mod evidence;
+mod intervals;
 mod partial_steps;
 
 pub use evidence::{
     Evidence, FirstOrderSolve, IntegrationMethod, IslandRecord, StabilizationPass, SubstepRecord,
     deserialize_nested,
 };
+pub use intervals::ContactInterval;
 pub use stiction_lcp::Mode;
 
 use crate::id::{BodyId, JointId};
@@ -61,6 +63,11 @@ pub struct StepReport {
     /// Evidence for [`verify`](crate::verify()); filled where the report that is passed in has one.
     #[serde(default)]
     pub evidence: Option<Evidence>,
+    /// Least and greatest impulses of contacts among all that cause the same motion; filled where the report that is
+    /// passed in has a list ([`StepReport::with_intervals`]). In schemes of second order of the forces at the end, times
+    /// the duration. Contacts are not listed whose programs are too large or not solved. Journals have it beside the report.
+    #[serde(skip)]
+    pub intervals: Option<Vec<ContactInterval>>,
 }
 
 impl StepReport {

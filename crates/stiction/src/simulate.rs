@@ -6,7 +6,8 @@ use crate::report::{AccuracyReport, StepReport};
 use crate::scheme::euler::{self, EulerWorkspace};
 use crate::scheme::step_problem::StepProblemBuilder;
 use crate::scheme::trapezoid::accuracy_run::{self, AccuracyRequest, StateSampler};
-use crate::scheme::trapezoid::state_forces::state_forces;
+use crate::scheme::trapezoid::next_motions::{self, NextMotions};
+use crate::scheme::trapezoid::state_forces::{state_forces, state_intervals};
 use crate::scheme::{Accuracy, Level, Scheme, halving, trapezoid};
 use crate::state::State;
 use crate::system::System;
@@ -126,6 +127,25 @@ impl<S: System> Simulation<S> {
         Ok(report)
     }
 
+    /// All motions that may follow from the current state, by every pattern of modes of the contacts that touch, at most
+    /// [`MAX_MOTION_CONTACTS`](stiction_lcp::motions::MAX_MOTION_CONTACTS). The scheme has no part in it.
+    ///
+    /// ```
+    /// # use nalgebra::Vector2;
+    /// # use stiction::planar::{Attached, Body, Mass, Shape, World};
+    /// # use stiction::Simulation;
+    /// let mut world = World::new(Vector2::new(0.0, -9.81));
+    /// world.add_body(Body::fixed("ground").with(Attached::new(Shape::HalfPlane)));
+    /// let ball = Body::rigid("ball", Mass::Density(1000.0)).at(nalgebra::Isometry2::translation(0.0, 0.1));
+    /// world.add_body(ball.with(Attached::new(Shape::Disk { radius: 0.1 })));
+    /// assert!(Simulation::new(world.build()?).next_motions()?.found.is_unique());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn next_motions(&self) -> Result<NextMotions, StepError> {
+        euler::check_size(&self.system, &self.state)?;
+        next_motions::next_motions(&self.system, &self.state, &mut trapezoid::SecondOrderWorkspace::default())
+    }
+
     /// One step of size `h` [s]. On an error the state is unchanged.
     ///
     /// A step that does not reach the tolerance is made as two halves, and these as halves again, as often as
@@ -139,7 +159,7 @@ impl<S: System> Simulation<S> {
     }
 
     /// [`Simulation::step`] into a report that is reused. After the first steps nothing is allocated while the number of
-    /// contacts does not grow. Fills [`StepReport::evidence`] where it is `Some`.
+    /// contacts does not grow. Fills [`StepReport::evidence`] and [`StepReport::intervals`] where they are `Some`.
     pub fn step_into(&mut self, h: f64, report: &mut StepReport) -> Result<(), StepError> {
         let Self { system, state, scheme, workspace, second_order, monitor } = self;
         monitor.check(state.t)?;
@@ -151,6 +171,10 @@ impl<S: System> Simulation<S> {
                 _ => euler::step(system, scheme, state, h, workspace, report),
             };
         halving::step(scheme, state, h, report, attempt)?;
+        if report.intervals.is_some() && matches!(scheme.level, Level::Trapezoidal(_)) {
+            report.intervals =
+                Some(state_intervals(&*system, scheme, state, h, second_order).unwrap_or_default());
+        }
         monitor.finish(state.t, report.events.len());
         Ok(())
     }
@@ -246,7 +270,8 @@ impl<S: System> Simulation<S> {
     /// [`Simulation::run_to_accuracy`] as one record. `report` has the energies and momenta at the end, the events and the
     /// impacts, and the contacts, modes and joint forces at the end: [`ContactReport::force`](crate::ContactReport::force)
     /// and [`JointReport::force`](crate::JointReport::force) with `report.h` are the forces at that instant, not means.
-    /// Where it has [`Evidence`](crate::Evidence), that is filled with every step of the run.
+    /// Where it has [`Evidence`](crate::Evidence), that is filled with every step of the run; where it asks for
+    /// intervals, these are of the forces at the end.
     pub fn run_to_accuracy_into(
         &mut self,
         until: f64,
@@ -256,13 +281,13 @@ impl<S: System> Simulation<S> {
         let Self { system, state, scheme, second_order, .. } = self;
         let samples = StateSampler { times: &[], take: &mut |_| () };
         let start = state.t;
-        let mut evidence = report.evidence.take();
+        let (mut evidence, intervals) = (report.evidence.take(), report.intervals.take());
         let request = AccuracyRequest { scheme, accuracy, until, samples, evidence: evidence.as_mut() };
         let run = accuracy_run::run(&*system, request, state, second_order);
         let made = match run {
             Ok(made) => made,
             Err(error) => {
-                report.evidence = evidence;
+                (report.evidence, report.intervals) = (evidence, intervals);
                 return Err(error);
             }
         };
@@ -276,6 +301,10 @@ impl<S: System> Simulation<S> {
         report.impacts.clone_from(&made.impacts);
         report.certificate.natural_map = made.certificate.max(forces.certificate.worst());
         report.evidence = evidence;
+        if intervals.is_some() {
+            let found = state_intervals(&*system, scheme, state, report.h, second_order);
+            report.intervals = Some(found.unwrap_or_default());
+        }
         Ok(made)
     }
 }

@@ -450,7 +450,7 @@ impl ConstraintId {
     }
 
     /// Name in messages: of the contact, or of the joint that the row belongs to at a configuration.
-    pub(crate) fn name<S: System + ?Sized>(&self, system: &S, t: f64, q: &[f64]) -> String {
+    pub fn name<S: System + ?Sized>(&self, system: &S, t: f64, q: &[f64]) -> String {
         match *self {
             Self::Contact(id) => id.name(system),
             Self::Joint(row) => {

@@ -4,8 +4,8 @@
 
 use nalgebra::{Isometry2, Isometry3, Point3, Vector2, Vector3};
 use stiction::{
-    ContactReport, Evidence, InitialState, Material, Scheme, Simulation, StepReport, System, planar, spatial,
-    verify,
+    ContactInterval, ContactReport, Evidence, InitialState, Material, Scheme, Simulation, StepReport, System,
+    planar, spatial, verify,
 };
 use stiction_geometry::planar::Polygon;
 
@@ -16,14 +16,14 @@ fn rough(friction: f64) -> Material {
     Material { friction, restitution: 0.0, ..Material::default() }
 }
 
-/// Report of the first step; the forces of twenty more are the same, and every step verifies.
+/// Report of the first step with its intervals; the forces of twenty more are the same, and every step verifies.
 fn at_rest<S: System + InitialState>(model: S) -> StepReport {
     at_rest_by(model, Scheme::default())
 }
 
 fn at_rest_by<S: System + InitialState>(model: S, scheme: Scheme) -> StepReport {
     let mut run = Simulation::new(model).with_scheme(scheme);
-    let mut first = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
+    let mut first = StepReport { evidence: Some(Evidence::default()), ..StepReport::with_intervals() };
     let before = run.state().clone();
     run.step_into(H, &mut first).unwrap_or_else(|e| panic!("{e}"));
     let verdict = verify(run.system(), &run.scheme, &before, run.state(), &first);
@@ -44,7 +44,38 @@ fn at_rest_by<S: System + InitialState>(model: S, scheme: Scheme) -> StepReport 
     }
     let speed = run.state().v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     assert!(speed < 1e-9, "moves at {speed:e}");
+    for contact in &first.contacts {
+        let (own, tolerance) = (intervals(&first, contact), 1e-6 * largest / H);
+        assert_eq!(Some(own.is_determined()), contact.determined, "{own:?}");
+        let [least, greatest] = own.normal;
+        let force = normal(contact);
+        assert!(least - tolerance <= force && force <= greatest + tolerance, "{own:?} without {force}");
+        for (tangent, [least, greatest]) in own.tangents.into_iter().zip(own.friction) {
+            let force = Vector3::from(contact.force(H).friction).dot(&Vector3::from(tangent));
+            assert!(least - tolerance <= force && force <= greatest + tolerance, "{own:?} without {force}");
+        }
+    }
     first
+}
+
+/// Intervals of the forces at a contact.
+fn intervals(report: &StepReport, contact: &ContactReport) -> ContactInterval {
+    report.interval(contact.id).expect("examined").over(H)
+}
+
+/// Programs are solved to 1e-8 of the impulses.
+fn assert_interval(found: [f64; 2], expected: [f64; 2], digits: f64) {
+    let near = |a: f64, b: f64| a == b || (a - b).abs() <= digits;
+    assert!(near(found[0], expected[0]) && near(found[1], expected[1]), "{found:?} instead of {expected:?}");
+}
+
+/// Interval of the friction along an axis of the world.
+fn friction_along(own: &ContactInterval, axis: Vector3<f64>) -> [f64; 2] {
+    let along = |k: &usize| Vector3::from(own.tangents[*k]).dot(&axis);
+    let k = [0, 1].into_iter().max_by(|a, b| along(a).abs().total_cmp(&along(b).abs())).expect("two");
+    assert!((along(&k).abs() - 1.0).abs() < 1e-9, "{own:?} has no tangent along {axis:?}");
+    let [least, greatest] = own.friction[k];
+    if along(&k) > 0.0 { [least, greatest] } else { [-greatest, -least] }
 }
 
 fn normal(contact: &ContactReport) -> f64 {
@@ -90,14 +121,17 @@ fn on_ground(
 
 #[test]
 fn a_table_shares_its_weight_linearly() {
-    for (centre, expected) in [([0.0, 0.0], [9.81; 4]), ([0.5, 0.2], [16.677, 6.867, 2.943, 12.753])] {
+    let moved = [[13.734, 23.544], [0.0, 9.81], [0.0, 9.81], [5.886, 15.696]];
+    for (centre, expected, bounds) in
+        [([0.0, 0.0], [9.81; 4], [[0.0, 19.62]; 4]), ([0.5, 0.2], [16.677, 6.867, 2.943, 12.753], moved)]
+    {
         let report = at_rest(on_ground(Vector3::new(0.0, 0.0, -G), 4.0, [1.0, 1.0, 0.1], centre, 0.5));
         assert_eq!(report.contacts.len(), 4);
-        for ([x, y], expected) in
-            [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]].into_iter().zip(expected)
-        {
+        let corners = [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]].into_iter();
+        for (([x, y], expected), bounds) in corners.zip(expected).zip(bounds) {
             let contact = near(&report, [x, y, 0.0]);
             assert_near(normal(contact), expected, 1e-9);
+            assert_interval(intervals(&report, contact).normal, bounds, 1e-6);
             assert!(friction(contact) < 1e-9, "nothing pulls");
             assert_eq!(contact.determined, Some(false));
         }
@@ -109,15 +143,22 @@ fn a_box_on_an_incline_leans_on_its_low_corners() {
     let angle = 0.45_f64.atan();
     let gravity = G * Vector3::new(angle.sin(), 0.0, -angle.cos());
     let report = at_rest(on_ground(gravity, 1.0, [0.3, 0.2, 0.1], [0.0; 2], 0.5));
-    for (x, expected) in [(0.3, 2.571_961), (-0.3, 1.901_014)] {
+    for (x, expected, bounds) in
+        [(0.3, 2.571_961, [0.670_946, 4.472_975]), (-0.3, 1.901_014, [0.0, 3.802_029])]
+    {
         for y in [0.2, -0.2] {
-            assert_near(normal(near(&report, [x, y, 0.0])), expected, 1e-6);
+            let contact = near(&report, [x, y, 0.0]);
+            assert_near(normal(contact), expected, 1e-6);
+            assert_interval(intervals(&report, contact).normal, bounds, 2e-6);
         }
     }
     let level = at_rest(on_ground(Vector3::new(0.0, 0.0, -G), 1.0, [0.3, 0.2, 0.1], [0.0; 2], 0.5));
     for contact in &level.contacts {
         assert_near(normal(contact), 2.4525, 1e-10);
         assert!(friction(contact) < 1e-10);
+        let own = intervals(&level, contact);
+        assert_interval(own.normal, [0.0, 4.905], 1e-6);
+        assert_interval(friction_along(&own, Vector3::y()), [-1.6172, 1.6172], 5e-5);
     }
 }
 
@@ -155,6 +196,11 @@ fn a_ladder_presses_the_wall_as_little_as_friction_allows() {
     assert_near(normal(head), 20.065_40, 1e-5);
     assert_near(friction(head), 6.019_62, 1e-5);
     assert_eq!((foot.determined, head.determined), (Some(false), Some(false)));
+    let [floor, wall] = [foot, head].map(|contact| intervals(&report, contact));
+    assert_interval(floor.normal, [92.080_38, 106.077_74], 2e-5);
+    assert_interval(wall.normal, [20.065_40, 26.592_47], 2e-5);
+    // the table has friction that lets the ladder down as negative
+    assert_interval(friction_along(&wall, Vector3::y()), [-7.977_74, 6.019_62], 2e-5);
 }
 
 /// Block against a wall at x = 0, pushed by 138 N.
@@ -175,9 +221,16 @@ fn jaw(body: impl Fn() -> planar::Body, mu: f64) -> planar::Model {
 fn a_jaw_presses_with_both_corners_alike() {
     let free = jaw(|| planar::Body::rigid("jaw", planar::Mass::given(1.0, 0.01)), 0.3);
     let guided = jaw(|| planar::Body::slider("jaw", 1.0, Vector2::x()), 0.5);
-    for model in [free, guided] {
+    for (model, normals, tangents) in
+        [(free, [69.0, 69.0], [-20.7, 20.7]), (guided, [0.0, 138.0], [-69.0, 69.0])]
+    {
         let report = at_rest(model);
         assert_eq!(report.contacts.len(), 2);
+        for contact in &report.contacts {
+            let own = intervals(&report, contact);
+            assert_interval(own.normal, normals, 1e-5);
+            assert_interval(own.friction[0], tangents, 1e-5);
+        }
         for contact in &report.contacts {
             assert_near(normal(contact), 69.0, 1e-9);
             assert!(friction(contact) < 1e-9);
@@ -206,7 +259,37 @@ fn pads_share_a_grasp() {
     for contact in &report.contacts {
         assert_near(normal(contact), 10.0, 1e-9);
         assert_near(friction(contact), G / 4.0, 1e-9);
+        assert_interval(intervals(&report, contact).normal, [0.0, 20.0], 1e-5);
     }
+}
+
+/// Body of 1 kg between two plates that are held in place.
+fn locked_grasp(mu: f64) -> planar::Model {
+    let mut world = planar::World::new(Vector2::new(0.0, -G));
+    let plate = |half: [f64; 2]| {
+        let polygon = Polygon::rectangle(half).unwrap();
+        planar::Attached::new(planar::Shape::Polygon(polygon)).material(rough(mu))
+    };
+    let disk = planar::Attached::new(planar::Shape::Disk { radius: 0.05 }).material(rough(mu));
+    world.add_body(planar::Body::rigid("held", planar::Mass::given(1.0, 0.01)).with(disk));
+    for side in [-1.0, 1.0] {
+        let at = Isometry2::translation(side * 0.1, 0.0);
+        world.add_body(planar::Body::fixed(format!("plate {side}")).at(at).with(plate([0.05, 0.1])));
+    }
+    world.build().unwrap()
+}
+
+/// Whoever holds the body presses as little as friction allows, but may press without limit; without friction it falls.
+#[test]
+fn a_locked_grasp_has_no_greatest_force_and_two_motions() {
+    let simulation = Simulation::new(locked_grasp(0.5));
+    let next = simulation.next_motions().unwrap();
+    assert_eq!(next.constraints.len(), 2);
+    assert!(!next.found.is_unique() && next.found.continuum, "{next:?}");
+    let mut falls: Vec<f64> = next.found.motions.iter().map(|motion| motion.v[1]).collect();
+    falls.sort_by(f64::total_cmp);
+    assert!(falls.len() == 2 && (falls[0] + G).abs() < 1e-7 && falls[1].abs() < 1e-7, "{falls:?}");
+    assert!(Simulation::new(locked_grasp(0.0)).next_motions().unwrap().found.is_unique());
 }
 
 /// Two cards of 2 g that lean against each other at 70°.
@@ -223,12 +306,16 @@ fn two_cards_have_determined_forces() {
         let mass = planar::Mass::given(0.002, 0.002 * 0.01 / 12.0);
         world.add_body(planar::Body::rigid(format!("card {side}"), mass).at(pose).with(shape));
     }
-    let report = at_rest(world.build().unwrap());
+    let model = world.build().unwrap();
+    let next = Simulation::new(model.clone()).next_motions().unwrap();
+    assert!(next.found.is_unique(), "{} motions", next.found.motions.len());
+    let report = at_rest(model);
     assert_eq!(report.contacts.len(), 3, "two feet and the top");
     for side in [-1.0, 1.0] {
         let foot = near(&report, [side * 0.1 * angle.cos(), 0.0, 0.0]);
         assert_near(normal(foot), 0.019_62, 1e-8);
         assert_near(friction(foot), 0.003_57, 1e-5);
         assert_eq!(foot.determined, Some(true), "must not warn");
+        assert_interval(intervals(&report, foot).normal, [0.019_62; 2], 1e-8);
     }
 }

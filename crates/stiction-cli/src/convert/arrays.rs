@@ -1,5 +1,6 @@
 //! Arrays of a run: one per quantity, samples first, collected step by step for the writers of the formats.
 
+use super::intervals;
 use crate::run::plan::RunPlan;
 use serde_json::{Map, Value, json};
 use stiction::{
@@ -39,12 +40,12 @@ impl Quantity {
     }
 
     /// Scalar per sample.
-    fn scalar(name: &'static str, unit: &'static str) -> Self {
+    pub(super) fn scalar(name: &'static str, unit: &'static str) -> Self {
         Self::new(name, unit, Vec::new(), vec![String::new()])
     }
 
     /// Vector per sample.
-    fn vector(name: &'static str, unit: &'static str, axes: &[&str]) -> Self {
+    pub(super) fn vector(name: &'static str, unit: &'static str, axes: &[&str]) -> Self {
         Self::new(name, unit, vec![axes.len()], axes.iter().map(|a| format!(".{a}")).collect())
     }
 
@@ -85,6 +86,8 @@ pub(super) struct RunArrays {
     samples: usize,
     /// Contacts and joint rows have forces at the samples, not impulses over steps.
     forces: bool,
+    /// Intervals of contacts; empty unless the run was made with them.
+    intervals: Vec<Quantity>,
     /// Quantities with one entry per sample.
     pub(super) sampled: Vec<Quantity>,
     /// Quantities with one entry per contact of a sample.
@@ -94,7 +97,7 @@ pub(super) struct RunArrays {
     pub(super) metadata: Value,
 }
 
-const SPACE: [&str; 3] = ["x", "y", "z"];
+pub(super) const SPACE: [&str; 3] = ["x", "y", "z"];
 
 /// Unit of the force of a contact.
 const CONTACT_FORCE: &str = "N, normal and friction force on the second body; of a step its mean";
@@ -223,6 +226,7 @@ impl RunArrays {
             due: start.t,
             samples: 0,
             forces: header.accuracy.is_some(),
+            intervals: Vec::new(),
             metadata: json!({
                 "program": header.program,
                 "scene": header.name,
@@ -272,6 +276,7 @@ impl RunArrays {
         // a run to an accuracy reports forces at the sample times the interval
         let per_load = if self.forces { report.h } else { 1.0 };
         if self.record.contacts {
+            self.add_intervals(report);
             for c in &report.contacts {
                 let values: [&[f64]; 14] = [
                     &[sample],
@@ -297,6 +302,24 @@ impl RunArrays {
             self.rows.iter_mut().zip(values).for_each(|(array, x)| array.data.push(x));
         }
         self.samples += 1;
+    }
+
+    /// Adds the intervals of a sample, from the first sample on that has them: those before have none.
+    fn add_intervals(&mut self, report: &StepReport) {
+        if self.intervals.is_empty() && report.intervals.is_some() {
+            self.intervals = intervals::quantities();
+            let before = self.contacts.first().map_or(0, Quantity::len);
+            for array in &mut self.intervals {
+                array.data.resize(before * array.width(), f64::NAN);
+            }
+        }
+        if self.intervals.is_empty() {
+            return;
+        }
+        for contact in &report.contacts {
+            let values = intervals::values(report, contact);
+            self.intervals.iter_mut().zip(values).for_each(|(array, x)| array.data.extend(x));
+        }
     }
 
     /// Numbers of a sample, in the order of `sampled`.
@@ -344,6 +367,7 @@ impl RunArrays {
 
     /// Adds units and shapes of all quantities to the metadata.
     pub(super) fn finish(mut self) -> Self {
+        self.contacts.append(&mut self.intervals);
         let quantities: Map<String, Value> = self
             .all()
             .map(|array| {

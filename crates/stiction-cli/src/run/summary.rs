@@ -1,5 +1,6 @@
 //! Summary of a run: energy, worst residuals, counters and files, as text and JSON.
 
+use super::intervals::{self, ContactBounds};
 use super::plan::RunPlan;
 use crate::count;
 use crate::residual;
@@ -54,6 +55,8 @@ pub(crate) struct RunSummary {
     events: usize,
     /// Steps of first order among them, where events could not be located.
     first_order_steps: usize,
+    /// Forces of the contacts in the last step with their bounds, if they were asked for.
+    intervals: Option<Vec<ContactBounds>>,
     /// Wall time [s].
     wall_time: f64,
     /// Simulated time over wall time.
@@ -119,6 +122,7 @@ impl RunSummary {
             contacts: 0,
             events: 0,
             first_order_steps: 0,
+            intervals: None,
             wall_time: 0.0,
             real_time_factor: 0.0,
             journal: String::new(),
@@ -127,8 +131,9 @@ impl RunSummary {
     }
 
     /// Adds a step that was made, or one that was read from a resumed journal.
-    pub(crate) fn add(&mut self, record: &StepRecord, resumed: bool) {
+    pub(crate) fn add(&mut self, plan: &RunPlan, record: &StepRecord, resumed: bool) {
         let step = &record.report;
+        self.intervals = intervals::bounds(plan, step);
         self.steps += 1;
         self.resumed += usize::from(resumed);
         self.end = step.t;
@@ -234,6 +239,9 @@ impl RunSummary {
         if self.first_order_steps > 0 {
             let steps = count(self.first_order_steps, "step", "steps");
             line("coarse", format!("{steps} of first order, where events could not be located"));
+        }
+        for (k, own) in self.intervals.iter().flat_map(|all| intervals::lines(all)).enumerate() {
+            line(if k == 0 { "intervals" } else { "" }, own);
         }
         line("took", format!("{:.3} s, {:.2} times real time", self.wall_time, self.real_time_factor));
         line("journal", self.journal.clone());

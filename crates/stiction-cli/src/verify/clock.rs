@@ -1,7 +1,6 @@
 //! Times of a journal: its steps begin and end at t₀ + k h, up to the end that the header asks for.
 
 use crate::run::plan::RunPlan;
-use stiction_journal::FORMAT;
 
 /// Difference of a time from t₀ + k h that is round-off, relative to the time and for each step: earlier versions summed
 /// the times of steps. Smaller: their journals are refused. Larger: steps of other sizes pass.
@@ -9,6 +8,9 @@ const TIME_ROUND_OFF: f64 = 2.0 * f64::EPSILON;
 
 /// Part of a step by which the last one may miss the end time. Earlier versions stretched it by as much.
 const LAST_STEP_RELATIVE: f64 = 1e-9;
+
+/// First format in which only the last step may be shorter than the header's.
+const WHOLE_STEPS_FORMAT: u32 = 5;
 
 /// Clock of a run: its steps as the header has them.
 pub(super) struct RunClock {
@@ -51,13 +53,13 @@ impl RunClock {
         let margin = LAST_STEP_RELATIVE * self.h;
         let is_last = (t - self.until).abs() <= margin + round_off;
         let had_short = std::mem::replace(&mut self.is_short, size < self.h - margin - round_off);
-        if self.format < FORMAT && (had_short || self.is_short && !is_last) {
+        if self.format < WHOLE_STEPS_FORMAT && (had_short || self.is_short && !is_last) {
             return StepTime::NotKnown(
                 "steps shorter than the header's, which earlier versions made where a run was resumed",
             );
         }
         let past = self.until + margin + round_off;
-        if start >= past - 2.0 * margin && self.format >= FORMAT {
+        if start >= past - 2.0 * margin && self.format >= WHOLE_STEPS_FORMAT {
             return StepTime::Wrong(format!("a step after the end time of the header, {} s", self.until));
         }
         let longest = self.h + margin + round_off;
@@ -65,7 +67,7 @@ impl RunClock {
         if on_grid || is_last && size <= longest && !had_short {
             return StepTime::Fits;
         }
-        if self.format < FORMAT && size <= longest {
+        if self.format < WHOLE_STEPS_FORMAT && size <= longest {
             return StepTime::Fits;
         }
         StepTime::Wrong(format!(

@@ -8,6 +8,7 @@ mod convert_parquet;
 mod forgeries;
 mod format2;
 mod interrupt;
+mod intervals;
 mod odd_records;
 mod resume;
 mod run;

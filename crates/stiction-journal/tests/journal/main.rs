@@ -4,6 +4,7 @@ mod common;
 mod format2;
 mod format3;
 mod format4;
+mod format5;
 mod reader;
 mod record;
 mod writer;

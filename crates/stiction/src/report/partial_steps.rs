@@ -10,7 +10,8 @@ impl StepReport {
     /// last entry. The certificate is that of the partial step with the largest residual.
     pub(crate) fn combined(parts: &[&Self], h: f64) -> Self {
         let Some((last, earlier)) = parts.split_last() else { return Self::default() };
-        let mut whole = Self { h, evidence: None, ..(*last).clone() };
+        let intervals = last.combined_intervals(earlier);
+        let mut whole = Self { h, evidence: None, intervals, ..(*last).clone() };
         let mut places: BTreeMap<_, _> = whole.contacts.iter().enumerate().map(|(i, c)| (c.id, i)).collect();
         for part in earlier.iter().rev() {
             for contact in &part.contacts {

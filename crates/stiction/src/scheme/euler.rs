@@ -18,6 +18,8 @@ use crate::monitor::RunMonitor;
 use crate::report::{StepReport, StepWork};
 use crate::state::State;
 use crate::system::System;
+use stiction_lcp::impulse_set::held_modes;
+use stiction_lcp::solve::closed_speed;
 use stiction_lcp::{Phase, Solution, WarmStart};
 
 /// Storage of a step, reused from step to step.
@@ -256,6 +258,11 @@ fn finish<S: System + ?Sized>(
     report.dropped.clone_from(&builder.reducer.dropped);
     (report.work.proven, report.work.limited) = builder.reducer.counts();
     report.certificate.copy_from(&reported.certificate);
+    if let Some(intervals) = &mut report.intervals {
+        let (z, v, closed) = (&reported.z, solution.velocity(), closed_speed(solution));
+        let modes = held_modes(&builder.problem, z, v, closed);
+        *intervals = builder.assembled().contact_intervals(&builder.contacts, z, &modes);
+    }
     report.stabilization = None;
     report.impacts.clear();
     report.second_order = None;

@@ -67,7 +67,8 @@ fn halves(
     let mut left = vec![1, 1];
     while let Some(depth) = left.pop() {
         let evidence = report.evidence.as_ref().map(|_| Evidence::default());
-        let mut part = StepReport { evidence, ..StepReport::default() };
+        let intervals = report.intervals.as_ref().map(|_| Vec::new());
+        let mut part = StepReport { evidence, intervals, ..StepReport::default() };
         match attempt(scheme, state, h * 0.5_f64.powi(i32::from(depth)), &mut part) {
             Ok(()) => parts.push((part, state.clone())),
             Err(error) if depth < scheme.halvings && may_pass_in_halves(&error) => {

@@ -71,6 +71,7 @@ pub(super) fn nested_step(scheme: &Scheme, report: &StepReport, verdict: &mut Ve
         second_order,
         evidence,
         ledger: _,
+        intervals: _,
     } = report;
     let timed = scheme.level == Level::Timed;
     let located = !timed && !events.is_empty() || !impacts.is_empty() || second_order.is_some();

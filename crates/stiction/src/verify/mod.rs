@@ -161,7 +161,7 @@ struct RecordedStep<'a> {
 pub const NOT_CHECKED: [&str; 6] = [
     "the work of solvers: problems, pivots, factorizations, sizes, additions, rounds, redundant joint rows, rejected steps, \
      solves, forced mode changes, refused substeps, the observed order, the smallest event function",
-    "whether impulses are determined, and the combinations that prove contacts redundant: they are judged as contacts",
+    "whether impulses are determined, their intervals, and the combinations that prove contacts redundant: they are judged as contacts",
     "complementarity and dissipation of certificates of several problems, or of problems with redundant contacts left out",
     "starts of contact searches, and the step size with which a run to an accuracy goes on",
     "the name of the scene file and of the program",

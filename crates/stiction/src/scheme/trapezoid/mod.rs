@@ -26,6 +26,7 @@ mod method_choice;
 mod mode_selection;
 mod motion;
 mod nearby;
+pub(crate) mod next_motions;
 pub(crate) mod partition;
 mod projector;
 mod recorder;

@@ -11,11 +11,12 @@ use super::nearby::rests_on_moments;
 use super::workspace::SecondOrderWorkspace;
 use crate::assemble::{AssembledProblem, RowSolution};
 use crate::error::StepError;
-use crate::report::{ContactReport, JointReport, Mode, StepReport};
+use crate::report::{ContactInterval, ContactReport, JointReport, Mode, StepReport};
 use crate::scheme::{Scheme, euler};
 use crate::state::{ActiveConstraint, Memory, State};
 use crate::system::{JointRow, System};
 use stiction_lcp::Certificate;
+use stiction_lcp::impulse_set::held_in_modes;
 
 /// Forces at a state. Impulses in the reports are forces times a duration.
 #[derive(Debug)]
@@ -51,6 +52,31 @@ pub(crate) fn state_forces<S: System + ?Sized>(
     Ok(StateForces { contacts, joints, certificate })
 }
 
+/// Intervals of the forces of [`state_forces`], times a duration [s].
+pub(crate) fn state_intervals<S: System + ?Sized>(
+    system: &S,
+    scheme: &Scheme,
+    state: &State,
+    duration: f64,
+    workspace: &mut SecondOrderWorkspace,
+) -> Result<Vec<ContactInterval>, StepError> {
+    let active = state.memory.active.as_deref().filter(|_| !rests_on_moments(system, state, 0.0));
+    let Some(active) = active else {
+        let report =
+            first_order_step(system, scheme, state, duration, workspace, StepReport::with_intervals())?;
+        return Ok(report.intervals.unwrap_or_default());
+    };
+    let SecondOrderWorkspace { solve, acceleration, .. } = workspace;
+    solve.cache.clone_from(&state.memory.cache);
+    acceleration.assemble_in_modes(system, state, active, &mut solve.cache)?;
+    let candidate = solve.unique_in_modes(state.t, &acceleration.problem, &acceleration.modes)?;
+    let modes = held_in_modes(&acceleration.problem, &candidate.z, &acceleration.modes);
+    let assembled = acceleration.assembled();
+    let forces = assembled.contact_intervals(&acceleration.rows.contacts, &candidate.z, &modes);
+    solve.lcp.recycle_candidate(candidate);
+    Ok(forces.iter().map(|force| force.scaled(duration)).collect())
+}
+
 /// Mean forces of a step of first order from a state, times its duration [s].
 fn forces_of_step<S: System + ?Sized>(
     system: &S,
@@ -59,12 +85,24 @@ fn forces_of_step<S: System + ?Sized>(
     duration: f64,
     workspace: &mut SecondOrderWorkspace,
 ) -> Result<StateForces, StepError> {
-    let mut start = State { memory: Memory::default(), ..state.clone() };
-    let mut report = StepReport::default();
-    let scheme = first_order_scheme(scheme, true);
-    euler::step(system, &scheme, &mut start, duration, &mut workspace.euler, &mut report)?;
+    let report = first_order_step(system, scheme, state, duration, workspace, StepReport::default())?;
     let StepReport { contacts, joints, certificate, .. } = report;
     Ok(StateForces { contacts, joints, certificate })
+}
+
+/// Report of a step of first order from a state, of which the state is not changed.
+fn first_order_step<S: System + ?Sized>(
+    system: &S,
+    scheme: &Scheme,
+    state: &State,
+    duration: f64,
+    workspace: &mut SecondOrderWorkspace,
+    mut report: StepReport,
+) -> Result<StepReport, StepError> {
+    let mut start = State { memory: Memory::default(), ..state.clone() };
+    let scheme = first_order_scheme(scheme, true);
+    euler::step(system, &scheme, &mut start, duration, &mut workspace.euler, &mut report)?;
+    Ok(report)
 }
 
 impl AccelerationProblem {
