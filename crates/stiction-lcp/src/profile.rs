@@ -25,6 +25,8 @@ pub enum Phase {
     Methods,
     /// Factorizations of the structured methods, with the assembly of their matrices.
     Factorization,
+    /// Unique forces of the solution, with everything that takes.
+    UniqueForces,
     /// Post-stabilization of positions, with everything it calls.
     PostStabilization,
     /// Advance of the state, and the report.
@@ -33,7 +35,7 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in the order of a step.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Forces,
         Self::Detection,
         Self::Joints,
@@ -43,6 +45,7 @@ impl Phase {
         Self::Certificate,
         Self::Methods,
         Self::Factorization,
+        Self::UniqueForces,
         Self::PostStabilization,
         Self::Report,
     ];
@@ -59,6 +62,7 @@ impl Phase {
             Self::Certificate => "certificate",
             Self::Methods => "methods",
             Self::Factorization => "factorization",
+            Self::UniqueForces => "unique forces",
             Self::PostStabilization => "post-stabilization",
             Self::Report => "report",
         }
@@ -78,15 +82,15 @@ struct CurrentPhase {
     /// Start of the phase.
     since: Instant,
     phase: Phase,
-    /// Whether phases entered below this one are counted to it.
-    held: bool,
+    /// Number of calls of [`Profile::hold`] without their release: phases entered below are counted to this one.
+    held: usize,
 }
 
 impl Profile {
     /// Resets all times, and starts to measure.
     pub fn start(&mut self) {
         self.seconds = [0.0; Phase::ALL.len()];
-        self.running = Some(CurrentPhase { since: Instant::now(), phase: Phase::Report, held: false });
+        self.running = Some(CurrentPhase { since: Instant::now(), phase: Phase::Report, held: 0 });
     }
 
     /// Ends the measurement.
@@ -109,7 +113,7 @@ impl Profile {
     pub fn enter(&mut self, phase: Phase) -> Phase {
         let Some(running) = &mut self.running else { return phase };
         let before = running.phase;
-        if !running.held {
+        if running.held == 0 {
             let now = Instant::now();
             self.seconds[before as usize] += (now - running.since).as_secs_f64();
             (running.since, running.phase) = (now, phase);
@@ -117,27 +121,26 @@ impl Profile {
         before
     }
 
-    /// Enters a phase that includes all phases entered until [`Profile::release`].
+    /// Enters a phase that includes all phases entered until [`Profile::release`]. Within another such phase it is a part
+    /// of that.
     pub fn hold(&mut self, phase: Phase) {
         self.enter(phase);
-        self.set_held(true);
+        if let Some(running) = &mut self.running {
+            running.held += 1;
+        }
     }
 
     /// Ends a phase entered with [`Profile::hold`]; the report follows.
     pub fn release(&mut self) {
-        self.set_held(false);
-        self.enter(Phase::Report);
-    }
-
-    fn set_held(&mut self, held: bool) {
         if let Some(running) = &mut self.running {
-            running.held = held;
+            running.held = running.held.saturating_sub(1);
         }
+        self.enter(Phase::Report);
     }
 
     /// Moves time [s], measured elsewhere, from the current phase to another.
     pub(crate) fn reassign(&mut self, phase: Phase, seconds: f64) {
-        if let Some(running) = self.running.filter(|r| !r.held) {
+        if let Some(running) = self.running.filter(|r| r.held == 0) {
             self.seconds[running.phase as usize] -= seconds;
             self.seconds[phase as usize] += seconds;
         }

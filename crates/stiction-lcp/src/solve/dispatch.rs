@@ -9,6 +9,7 @@ use crate::lemke::Lemke;
 use crate::mode::ContactMode;
 use crate::newton::{LoadSharing, ROUNDING_RESIDUAL};
 use crate::problem::{Contact, FrictionLaw, FrictionSet, Problem, StepProblem};
+use crate::profile::Phase;
 use crate::solution::{Fallback, LcpError, Solution, Stage, WarmStart, Work};
 use crate::structured::{self, SolvedStep};
 use crate::task::{AS_GIVEN_FRACTION, Task};
@@ -110,6 +111,12 @@ impl Dispatch<'_, '_, '_> {
     /// certificate decides: impulses that it refuses are not taken. A solution that holds the impulses of the last step
     /// needs none if the caller knows them.
     pub(super) fn find_unique(&mut self, solution: &Solution, unique: &Unique) {
+        self.task.profile().hold(Phase::UniqueForces);
+        self.choose_unique(solution, unique);
+        self.task.profile().release();
+    }
+
+    fn choose_unique(&mut self, solution: &Solution, unique: &Unique) {
         if let Some(old) = self.methods.unique.take() {
             self.task.recycle(old);
         }

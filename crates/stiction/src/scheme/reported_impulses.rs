@@ -52,9 +52,11 @@ fn remembers(builder: &StepProblemBuilder, memory: &Memory) -> bool {
 impl EulerWorkspace {
     /// Chooses the impulses to report of a solved step, and assembles the contacts again that reduction left out.
     pub(super) fn choose_impulses<S: System + ?Sized>(&mut self, input: &StepInput<S>, solution: &Solution) {
+        self.lcp.profile().hold(Phase::UniqueForces);
         if self.builder.reducer.implied.is_empty() || !self.spread(input, solution) {
             self.take_impulses(solution, false);
         }
+        self.lcp.profile().release();
     }
 
     /// Unique impulses over all contacts. `false` where the certificate refuses them: then the problem is the reduced one
