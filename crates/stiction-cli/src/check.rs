@@ -26,6 +26,7 @@ Examples:
 /// start, friction cones that are not pointed, keys and materials without effect, and step sizes that are too large.
 #[derive(clap::Args)]
 #[command(after_help = EXIT_CODES)]
+#[expect(clippy::struct_excessive_bools, reason = "options of the command line")]
 pub(crate) struct CheckArguments {
     /// Scene files
     #[arg(required_unless_present = "schema")]

@@ -38,6 +38,7 @@ const MIN_STEP_RELATIVE: f64 = 1e-9;
 /// Run a scene. Every step is written to a journal at once, so that a crash loses at most the step being made.
 #[derive(clap::Args)]
 #[command(after_help = crate::with_exit_codes(EXAMPLES))]
+#[expect(clippy::struct_excessive_bools, reason = "options of the command line")]
 pub(crate) struct RunArguments {
     /// Scene file
     scene: PathBuf,

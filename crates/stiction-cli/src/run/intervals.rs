@@ -2,6 +2,7 @@
 
 use super::plan::RunPlan;
 use serde::Serialize;
+use std::fmt::Write;
 use stiction::{Mode, StepReport};
 
 /// Contacts listed in the text at most; JSON has all of them.
@@ -78,7 +79,7 @@ impl ContactBounds {
         let Some(normal) = self.normal_interval else { return text + ", not examined" };
         text += &within(normal);
         for FrictionBounds { force: own, interval, .. } in &self.friction {
-            text += &format!(", friction {} N{}", force(*own), within(*interval));
+            let _ = write!(text, ", friction {} N{}", force(*own), within(*interval));
         }
         if self.locked == Some(true) {
             text += ", locked";
