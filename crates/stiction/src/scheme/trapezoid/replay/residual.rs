@@ -72,15 +72,8 @@ pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: 
     if columns.iter().any(|column| column.iter().any(|x| !x.is_finite())) {
         return f64::INFINITY;
     }
-    if !columns.is_empty() {
-        let svd = DMatrix::from_columns(&columns).try_svd(true, false, SVD_TOLERANCE, MAX_SVD_ITERATIONS);
-        let Some(svd) = svd else { return f64::INFINITY };
-        let least = REDUNDANT_ROW_RELATIVE * svd.singular_values.amax();
-        for (k, direction) in svd.u.iter().flat_map(|u| u.column_iter()).enumerate() {
-            if svd.singular_values[k] > least {
-                rest -= direction * direction.dot(&change);
-            }
-        }
+    for direction in orthonormal_basis(columns) {
+        rest -= &direction * direction.dot(&change);
     }
     // a body at rest is measured by the scale of speeds
     let resting = problem.speed_scale.max(least) * roots.iter().fold(0.0, |m: f64, root| m.max(*root));
@@ -89,6 +82,30 @@ pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: 
     let slowest = problem.speed_scale.max(least).max(f64::MIN_POSITIVE);
     let worst = outside.max(speeds / slowest);
     if worst.is_nan() { f64::INFINITY } else { worst }
+}
+
+/// Orthonormal basis of the span of some columns: the longest part of a column outside the basis so far, again and again,
+/// until all parts are redundant. Decompositions by iteration lose digits where columns are redundant.
+fn orthonormal_basis(mut columns: Vec<DVector<f64>>) -> Vec<DVector<f64>> {
+    let longest = |columns: &[DVector<f64>]| {
+        let lengths = columns.iter().map(|column| column.norm()).enumerate();
+        lengths.max_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    let least = REDUNDANT_ROW_RELATIVE * longest(&columns).map_or(0.0, |longest| longest.1);
+    let mut basis: Vec<DVector<f64>> = Vec::new();
+    while let Some((k, length)) = longest(&columns).filter(|(_, length)| *length > least) {
+        let mut direction = columns.swap_remove(k) / length;
+        // what rounding left of the basis in it
+        for earlier in &basis {
+            direction -= earlier * earlier.dot(&direction);
+        }
+        direction.normalize_mut();
+        for column in &mut columns {
+            *column -= &direction * direction.dot(column);
+        }
+        basis.push(direction);
+    }
+    basis
 }
 
 /// Judgement of the cones of impulses in given modes.
@@ -183,4 +200,35 @@ fn determined_contacts(problem: &StepProblem, layout: &Layout, modes: &[ContactM
         determined[i] &= inside > 1.0 - MAX_UNDETERMINED_PART;
     }
     determined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Corners of a box that lies on a plane: four rows of rank three, and the same rows turned a little and repeated.
+    #[test]
+    fn bases_of_redundant_rows_are_orthonormal_and_whole() {
+        let corner = |x: f64, y: f64, tilt: f64| {
+            let (sin, cos) = tilt.sin_cos();
+            DVector::from_vec(vec![0.0, 0.0, 1.0, cos * y, -x, sin * y])
+        };
+        for tilt in [0.0, 1e-6, 0.3, 1.2] {
+            let corners = [(0.11, 0.273), (-0.11, 0.273), (-0.11, -0.273), (0.11, -0.273), (0.11, 0.273)];
+            let columns: Vec<DVector<f64>> = corners.iter().map(|&(x, y)| corner(x, y, tilt)).collect();
+            let basis = orthonormal_basis(columns.clone());
+            assert_eq!(basis.len(), 3);
+            for (i, a) in basis.iter().enumerate() {
+                for (j, b) in basis.iter().enumerate() {
+                    assert!((a.dot(b) - f64::from(u8::from(i == j))).abs() < 1e-14, "{i} {j}");
+                }
+            }
+            for column in columns {
+                let inside = basis.iter().map(|d| d * d.dot(&column)).sum::<DVector<f64>>();
+                assert!((inside - column).norm() < 1e-14);
+            }
+        }
+        assert!(orthonormal_basis(Vec::new()).is_empty());
+        assert!(orthonormal_basis(vec![DVector::zeros(3)]).is_empty());
+    }
 }
