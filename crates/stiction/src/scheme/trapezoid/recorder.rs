@@ -28,6 +28,8 @@ pub(super) struct Recorder {
 pub(super) struct RecorderMark {
     events: usize,
     impacts: usize,
+    /// Report of the last impact, which the next one may replace.
+    last_report: Option<ImpactReport>,
     last_impact: Option<(f64, Vec<f64>)>,
     substeps: usize,
 }
@@ -38,6 +40,7 @@ impl Recorder {
         RecorderMark {
             events: self.events.len(),
             impacts: self.impacts.len(),
+            last_report: self.last_impact.is_some().then(|| self.impacts.last().cloned()).flatten(),
             last_impact: self.last_impact.clone(),
             substeps: self.evidence.as_ref().map_or(0, |e| e.substeps.len()),
         }
@@ -47,6 +50,9 @@ impl Recorder {
     pub(super) fn return_to(&mut self, mark: RecorderMark) {
         self.events.truncate(mark.events);
         self.impacts.truncate(mark.impacts);
+        if let (Some(last), Some(report)) = (self.impacts.last_mut(), mark.last_report) {
+            *last = report;
+        }
         self.last_impact = mark.last_impact;
         if let Some(evidence) = &mut self.evidence {
             evidence.substeps.truncate(mark.substeps);
