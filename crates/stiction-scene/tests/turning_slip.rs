@@ -110,9 +110,15 @@ fn fixed_steps_are_of_second_order_with_redundant_corners() {
 /// From rest the direction of slip is that of the acceleration, and slow slip is stiff.
 #[test]
 fn a_box_that_starts_to_slip_goes_straight_down_the_incline() {
-    for (mu, excess, turn) in
-        [(0.49_f64, 1.02, 30.0_f64), (0.1, 1.3, 77.0), (1.0, 1.02, 10.0), (0.5, 1.3, 0.0)]
-    {
+    for (mu, excess, turn) in [
+        (0.49_f64, 1.02, 30.0_f64),
+        (0.1, 1.02, 77.0),
+        (0.1, 1.3, 77.0),
+        (0.5, 1.02, 45.0),
+        (0.5, 1.3, 0.0),
+        (1.0, 1.02, 10.0),
+        (1.0, 1.3, 60.0),
+    ] {
         let slope = (excess * mu).atan();
         let heading = turn.to_radians();
         let along = 9.81 * slope.sin();
@@ -146,4 +152,52 @@ fn a_cube_tips_over_the_edge_of_another() {
         [[bodies]]\nname = \"top\"\ndensity = 1.0\nposition = [0.55, 0, 1.5]\n\
         shapes = [{ kind = \"box\", half_extents = [0.5, 0.5, 0.5] }]\n";
     assert_near(run(text, 0.85, 1e-8)[0], 0.895_931_988, 1e-8, "x");
+}
+
+/// A cube tips over the edge of a free one, both turned about the vertical: just after it starts to slip, runs to all
+/// accuracies agree with each other, with steps of second order, and with the number of an independent program.
+#[test]
+fn dice_agree_at_all_accuracies() {
+    let text = include_str!("../../../scenes/dice3.toml");
+    let fine = run(text, 0.85, 1e-8);
+    assert_near(fine[7], 0.895_931_988, 1e-8, "x");
+    let change = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+    for accuracy in [1e-4, 1e-6] {
+        let error = change(&run(text, 0.85, accuracy), &fine);
+        assert!(error <= 10.0 * accuracy, "{error:e} at {accuracy:e}");
+    }
+    let steps = |h: f64| {
+        let mut simulation = simulation(text).with_scheme(Scheme::pagt06());
+        simulation.record(0.85, h, |_, _, _| ()).unwrap_or_else(|e| panic!("{e}"));
+        simulation.state().q.clone()
+    };
+    let [coarse, middle] = [0.005, 0.0025].map(steps);
+    let (error, last) = (change(&middle, &fine), change(&coarse, &middle));
+    assert!(error <= 2.0 * last + 1e-6, "{error:e} from steps whose last halving changed {last:e}");
+}
+
+/// The error of a smooth motion falls by the order of its explicit method at least: by 2⁵ or 2⁸ with twice the steps. The
+/// numbers of the end have thirteen digits.
+#[test]
+fn explicit_methods_have_their_orders_where_slip_turns() {
+    let text = format!(
+        "format = 1\ndimension = 3\nrun = {{ duration = 0.4 }}\n[materials.default]\nfriction = 0.3\n{GROUND}\
+         [[bodies]]\nname = \"p\"\nmotion = \"point\"\nmass = 1.0\nposition = [0.0, 0.0, 0.1]\n\
+         velocity = [2.0, 0.0, 0.0]\nshapes = [{{ kind = \"sphere\", radius = 0.1 }}]\n\
+         [[forces]]\nbody = \"p\"\nforce = [0.0, 6.0, 0.0]\n"
+    );
+    let exact = [0.591_017_881_347_3, 0.391_495_199_996_0];
+    for (method, order, sizes) in [
+        (AccurateMethod::DormandPrince, 5.0, [0.05, 0.025]),
+        (AccurateMethod::DormandPrinceEight, 8.0, [0.2, 0.1]),
+    ] {
+        let errors = sizes.map(|size| {
+            // steps of one size: no estimate rejects them
+            let accuracy = Accuracy { method, first_step: size, largest_step: size, ..Accuracy::of(1.0) };
+            let q = run_by(&text, 0.4, &accuracy);
+            (q[0] - exact[0]).abs().max((q[1] - exact[1]).abs())
+        });
+        let observed = (errors[0] / errors[1]).log2();
+        assert!(observed > order - 0.3, "{method:?}: order {observed} from {errors:?}");
+    }
 }

@@ -109,6 +109,17 @@ pub enum StepError {
         /// Name of the constraint of the last one.
         name: String,
     },
+    /// State in which no forces exist, so that no modes of the contacts go on (Painlevé's paradox).
+    #[error(
+        "step at t = {t} s: no forces of {name} and the contacts beside it let any of their modes go on, and no step of \
+         first order passes this state; less friction there has forces"
+    )]
+    NoModes {
+        /// Time of the state [s].
+        t: f64,
+        /// Name of the first active constraint.
+        name: String,
+    },
     /// Step limit reached before the end of a run to an accuracy.
     #[error("step at t = {t} s: more than {limit} steps, the last of {size:.1e} s; ask for less accuracy")]
     Steps {

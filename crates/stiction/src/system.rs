@@ -449,6 +449,11 @@ impl ConstraintId {
         matches!(self, Self::Contact(_))
     }
 
+    /// Whether it is another contact of the pair of a contact.
+    pub(crate) fn follows(&self, lost: &Self) -> bool {
+        matches!((self, lost), (Self::Contact(a), Self::Contact(b)) if a.pair == b.pair && a != b)
+    }
+
     /// Name in messages: of the contact, or of the joint that the row belongs to at a configuration.
     pub fn name<S: System + ?Sized>(&self, system: &S, t: f64, q: &[f64]) -> String {
         match *self {

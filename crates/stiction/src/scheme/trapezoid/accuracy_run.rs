@@ -11,7 +11,7 @@ use super::coarse_step::CoarseSteps;
 use super::constants::{
     MAX_SLIP_SHORTENING, MIN_ACCURACY_RESTITUTION_SPEED, MIN_OBSERVED_ERROR, MIN_OBSERVED_HALF_ERROR,
     MIN_SLIP_SPEED, ORDER_SAMPLE_INTERVAL, REMAINING_TIME_RELATIVE, RESTITUTION_PER_TOLERANCE,
-    SLIP_STABILITY, STOPPED_SLIP_PER_TOLERANCE, TURNING_STOP_PART,
+    SLIP_STABILITY, STOPPED_SLIP_PER_TOLERANCE, TOUCHING_GAP_RELATIVE, TURNING_STOP_PART,
 };
 use super::context::{Configuration, StepContext, uncertified, velocity_offsets};
 use super::event_finder::{EventFinder, LandedStep, TruncatedStep};
@@ -28,7 +28,7 @@ use crate::error::StepError;
 use crate::report::{AccuracyReport, Evidence};
 use crate::scheme::{Accuracy, Midpoint, RowForm, RowForms, Scheme, Trapezoidal, euler};
 use crate::state::State;
-use crate::system::{ConstraintId, ContactQuery, System};
+use crate::system::{ConstraintId, ContactQuery, ContactRow, System};
 
 /// Sampler of states: times in ascending order, not before the start, and a function that takes the states there.
 pub(crate) struct StateSampler<'a> {
@@ -155,6 +155,12 @@ struct AdaptiveRun<'a, 'r, S: System + ?Sized> {
     coarse: CoarseSteps,
     /// Events of the run before this part.
     events_before: usize,
+    /// A feature pair was lost without a successor: the next step is short, and ends where that touches.
+    is_lost: bool,
+    /// Contacts that touch and do not open at the end of the last step, and are not active.
+    appeared: Vec<ConstraintId>,
+    /// Contacts among them that had no force when they appeared.
+    declined: Vec<ConstraintId>,
 }
 
 impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
@@ -177,6 +183,9 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             orders,
             coarse,
             events_before: 0,
+            is_lost: false,
+            appeared: Vec::new(),
+            declined: Vec::new(),
         }
     }
 
@@ -191,26 +200,49 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
                 self.step_without_modes(cause, until, samples)?;
                 continue;
             }
+            if !self.motion.active.modes_known {
+                let cause = self.without_modes();
+                self.step_without_modes(cause, until, samples)?;
+                continue;
+            }
             let size = self.control.next(self.motion.state.t)?;
             let start = self.motion.mark();
-            let counted = (self.report.steps, self.report.error);
+            let AccuracyReport { steps, error, penetration, .. } = self.report;
+            let counted = (steps, error, penetration);
             match self.step(size, samples) {
                 // a contact may lose its features within a step though it has them at the end: a shorter step shows where
                 Err(StepError::Lost { .. }) if self.control.retry(size) => {
                     self.motion.return_to(start);
-                    (self.report.steps, self.report.error) = counted;
+                    self.uncount(counted);
                 }
                 Err(
                     cause @ (StepError::Lost { .. } | StepError::Unsolved { .. } | StepError::Chatter { .. }),
                 ) => {
                     self.motion.return_to(start);
-                    (self.report.steps, self.report.error) = counted;
+                    self.uncount(counted);
                     self.step_without_modes(cause, until, samples)?;
                 }
                 done => done?,
             }
         }
         Ok(self.finish(until, samples))
+    }
+
+    /// Returns to the number of steps, the error and the penetration before steps that were undone.
+    fn uncount(&mut self, (steps, error, penetration): (usize, f64, f64)) {
+        let report = &mut self.report;
+        (report.steps, report.error, report.penetration) = (steps, error, penetration);
+    }
+
+    /// Error of a state whose modes could not be found; they are sought again after the next step.
+    fn without_modes(&mut self) -> StepError {
+        let TrackedMotion { active, state, dynamics, .. } = &mut self.motion;
+        active.modes_known = true;
+        let first = active.constraints.iter().find(|c| c.is_contact()).or(active.constraints.first());
+        let system = dynamics.context.system;
+        let name =
+            first.map_or_else(|| "no contact".to_string(), |c| c.constraint.name(system, state.t, &state.q));
+        StepError::NoModes { t: state.t, name }
     }
 
     /// Makes steps of first order up to the next sample at most, where events cannot be located because of an error. That
@@ -240,8 +272,11 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         if self.coarse.is_stuck(self.motion.state.t) {
             return Err(self.chatter_at(self.motion.active.constraints.first().map(|c| c.constraint)));
         }
-        // 1. the size that slow slip allows
-        let size = self.limit_by_slip(predicted)?;
+        // 1. the size that slow slip allows, or a short one after a lost feature pair
+        let mut size = self.limit_by_slip(predicted)?;
+        if std::mem::take(&mut self.is_lost) {
+            size = size.min(self.motion.next_feature_time());
+        }
         // 2. try a step, truncated at a lost feature pair
         self.motion.begin_steps(self.integrator)?;
         let TruncatedStep { checked, lost, .. } = self.finder().truncated_step(size)?;
@@ -275,6 +310,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         match (event, lost) {
             (Some(functions), _) => self.apply_event(&functions)?,
             (None, Some(lost)) => self.apply_feature_change(lost)?,
+            (None, None) if !self.appeared.is_empty() => self.take_up_touching()?,
             // a step that slow slip made short says nothing about the size that errors allow
             (None, None) if size < predicted => {}
             (None, None) => {
@@ -407,7 +443,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let events = self.events_before + motion.recorder.events.len();
         motion.dynamics.workspace.solve.monitor.reach(motion.state.t, events);
         self.turn_slip_directions();
-        self.note_penetration();
+        self.note_contacts();
         Ok(())
     }
 
@@ -447,18 +483,26 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         }
     }
 
-    /// Notes the deepest penetration here.
-    fn note_penetration(&mut self) {
-        let TrackedMotion { dynamics, state, .. } = &mut self.motion;
-        let system = dynamics.context.system;
+    /// Notes the deepest penetration here, and contacts that have come to touch without an approach.
+    fn note_contacts(&mut self) {
+        let TrackedMotion { dynamics, state, active, .. } = &mut self.motion;
+        let (system, least) = (dynamics.context.system, dynamics.context.restitution_speed());
         if !system.has_unilateral_constraints() {
             return;
         }
         let SecondOrderWorkspace { solve, nearby, .. } = &mut *dynamics.workspace;
-        let query = ContactQuery::within(0.0);
+        let touching = TOUCHING_GAP_RELATIVE * system.size();
+        let query = ContactQuery::within(touching);
         system.contacts(state.t, &state.q, &query, &mut solve.cache, &mut nearby.contacts);
         let deepest = nearby.contacts.iter().fold(self.report.penetration, |m, c| m.max(-c.gap));
         self.report.penetration = deepest;
+        let offsets = velocity_offsets(system);
+        let rests =
+            |c: &&ContactRow| c.gap >= -touching && c.normal.dot(&offsets, &state.v) + c.drift <= least;
+        let inactive = nearby.contacts.iter().filter(rests).map(|c| ConstraintId::Contact(c.id));
+        let inactive: Vec<ConstraintId> = inactive.filter(|&id| !active.contains(id)).collect();
+        self.declined.retain(|id| inactive.contains(id));
+        self.appeared = inactive.into_iter().filter(|id| !self.declined.contains(id)).collect();
     }
 
     /// Applies an event and prepares to continue after it.
@@ -470,8 +514,19 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
 
     /// Applies the loss of a feature pair and prepares to continue after it.
     fn apply_feature_change(&mut self, lost: ConstraintId) -> Result<(), StepError> {
-        self.motion.apply_feature_change(lost)?;
+        let followed = self.motion.apply_feature_change(lost)?;
+        self.is_lost = !followed;
         self.continue_after_event(Some(lost))
+    }
+
+    /// Makes contacts active that have come to touch without an approach, as the next corner of a body that slides.
+    fn take_up_touching(&mut self) -> Result<(), StepError> {
+        let appeared = std::mem::take(&mut self.appeared);
+        self.motion.take_up_touching(None)?;
+        let first = appeared.first().copied();
+        let open = appeared.into_iter().filter(|&id| !self.motion.active.contains(id));
+        self.declined.extend(open);
+        self.continue_after_event(first)
     }
 
     /// Prepares to continue after an event of a constraint. Events that follow each other too fast are an error: modes

@@ -267,9 +267,10 @@ pub(super) const MAX_DIFFERENCE_TIME: f64 = 1e-3;
 /// residuals lose digits; without the last ones slip that is slowed by many contacts seems to turn.
 pub(super) const SLIP_OFFSET_FACTORS: [f64; 4] = [3.0, 30.0, 1e3, 1e4];
 
-/// Contacts that were given no force slip at accelerations of this × those of loaded ones. Default 1e3, range 1e2 to 1e5.
-/// Below: round-off. Above: slip is missed.
-pub(super) const UNLOADED_SLIP_FACTOR: f64 = 1e3;
+/// Contacts that were given no force slip, or open, at accelerations of this × [`MIN_SLIP_ACCELERATION`]. Default 1e3,
+/// range 1e2 to 1e5. Below: round-off; redundant contacts that stay closed are lost, and the others carry their load.
+/// Above: slip is missed.
+pub(super) const UNLOADED_FACTOR: f64 = 1e3;
 
 /// Slip begins with an acceleration above this × the accelerations around. Default 1e-13, range 1e-14 to 1e-10. The
 /// probe is just after the event, where slip has hardly begun. Below: round-off of the solve. Above: slip is missed.
@@ -299,6 +300,10 @@ pub(super) const ROOT_START_RELATIVE: f64 = SIMULTANEOUS_TIME_RELATIVE * 1e-3;
 /// Tolerance of a root, relative to the end of its interval. Default 2 ε, the least that is safe for Brent's method.
 /// Above: events are located late.
 pub(super) const ROOT_TOLERANCE: f64 = 2.0 * f64::EPSILON;
+
+/// Roots that differ by more than this, relative to their time, are different ones. Default 8 ε, range 4 ε to 1e-12. Below:
+/// a gap that jumps is sought again and again. Above: gaps are left that deep.
+pub(super) const DISTINCT_ROOTS_RELATIVE: f64 = 8.0 * f64::EPSILON;
 
 /// Value of an event function that counts as a root, relative as above. Default 4e-16, range 1e-16 to 1e-12. Below:
 /// steps for round-off. Above: gaps are left that much open or closed.
@@ -350,6 +355,11 @@ pub(super) const FEATURE_CHANGE_TRAVEL_RELATIVE: f64 = 1e-13;
 /// Least and greatest time for that, × step. Defaults 1e-12 and 1e-4. The first is the resolution of the instant; the
 /// second keeps slow bodies from moving on.
 pub(super) const FEATURE_CHANGE_TIME_RELATIVE: [f64; 2] = [1e-12, 1e-4];
+
+/// Surfaces travel this × size in a step after a lost feature pair, until the next features of the pair are sought. Default
+/// 1e-8, range 1e-9 to 1e-6: corners that pass each other are one within 1e-10 × size, and may slide more slowly than the
+/// bodies move. Below: the next contact is missed, and others carry its load. Above: they do so for longer.
+pub(super) const NEXT_FEATURE_TRAVEL_RELATIVE: f64 = 1e-8;
 
 // --- impacts ---
 

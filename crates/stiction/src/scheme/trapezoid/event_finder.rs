@@ -1,8 +1,8 @@
 //! Event finder: from trial steps of one start it finds the first event, a lost feature pair, or tunnelling.
 
 use super::constants::{
-    BRACKET_GROWTH, BRACKET_RELATIVE, CLOSED_GAP_RELATIVE, EVENT_ROUND_OFF, FEATURE_BISECTIONS,
-    GRAZING_DEPTH_RELATIVE, LONGEST_BRACKET_RELATIVE, ROOT_START_RELATIVE, ROOT_VALUE,
+    BRACKET_GROWTH, BRACKET_RELATIVE, CLOSED_GAP_RELATIVE, DISTINCT_ROOTS_RELATIVE, EVENT_ROUND_OFF,
+    FEATURE_BISECTIONS, GRAZING_DEPTH_RELATIVE, LONGEST_BRACKET_RELATIVE, ROOT_START_RELATIVE, ROOT_VALUE,
     SIMULTANEOUS_EVENT_VALUE, SIMULTANEOUS_TIME_RELATIVE, TOUCHING_GAP_RELATIVE, TUNNELLING_DEPTH_RELATIVE,
 };
 use super::context::{Configuration, StepStart, dot, speed_scale, velocity_offsets};
@@ -302,11 +302,13 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
     }
 
     /// Lands at the root of some functions at time `at` after the start, or at one before it: another gap may have closed
-    /// and opened again within the whole step, and another function may have passed zero first.
+    /// and opened again within the whole step, another function may have passed zero first, or one of several gaps closes
+    /// before the one whose root it is.
     fn land_earlier(&mut self, at: f64, functions: Vec<EventFunction>) -> Result<LandedStep, StepError> {
         let mut slack = f64::INFINITY;
         let CheckedStep { trial, crossed } = self.checked_step(at, &mut slack)?;
-        let earlier: Vec<EventFunction> = crossed.into_iter().filter(|f| !functions.contains(f)).collect();
+        let is_earlier = |f: &EventFunction| f.gap().is_some() || !functions.contains(f);
+        let earlier: Vec<EventFunction> = crossed.into_iter().filter(is_earlier).collect();
         if earlier.is_empty() {
             return Ok(LandedStep { trial: Some(trial), event: Some(functions) });
         }
@@ -315,8 +317,9 @@ impl<S: System + ?Sized> EventFinder<'_, '_, S> {
         if before == 0.0 {
             return Ok(LandedStep { trial: None, event: Some(earlier) });
         }
-        if before >= at {
-            let all = functions.into_iter().chain(earlier).collect();
+        if before >= at * (1.0 - DISTINCT_ROOTS_RELATIVE) {
+            let others = earlier.into_iter().filter(|f| !functions.contains(f));
+            let all = functions.iter().copied().chain(others).collect();
             return Ok(LandedStep { trial: Some(self.try_step(at)?), event: Some(all) });
         }
         self.land_earlier(before, earlier)

@@ -5,7 +5,7 @@
 //! 3. Try a substep over the rest of the step, truncated where an active contact loses its feature pair.
 //! 4. Land at the first event within it, accept, and apply the event. 5. Otherwise apply the feature change.
 //!
-//! After too many events the rest of the step is of first order.
+//! After too many events, or where modes cannot be followed, the rest of the step is of first order.
 
 use super::constants::{
     REMAINING_TIME_RELATIVE, REPORTED_SLIP_RELATIVE, START_ERROR_RELATIVE, STIFFNESS_LIMIT,
@@ -22,7 +22,7 @@ use crate::report::{StepReport, StepWork};
 use crate::scheme::euler::kinetic;
 use crate::scheme::{EventLanding, EventLocation, StateProjection};
 use crate::state::State;
-use crate::system::{ContactQuery, JointRow, RowKind, System};
+use crate::system::{ConstraintId, ContactQuery, JointRow, RowKind, System};
 use stiction_lcp::Candidate;
 
 /// Step of a given size under way.
@@ -32,6 +32,8 @@ pub(super) struct FixedStep<'a, S: System + ?Sized> {
     pub(super) last: Option<Candidate>,
     /// Report of the first-order rest of the step, if it has one.
     pub(super) first_order: Option<StepReport>,
+    /// Lost contact whose pair is searched for its next features after one short substep.
+    pub(super) lost: Option<ConstraintId>,
 }
 
 /// Outcome of a substep.
@@ -53,18 +55,14 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
             self.motion.find_active_set()?;
         }
         while end - self.motion.state.t > REMAINING_TIME_RELATIVE * self.motion.dynamics.context.step {
-            let left = end - self.motion.state.t;
-            // 1. without known modes, add constraints that touch
-            if !self.motion.active.modes_known {
-                self.add_touching()?;
-            }
-            // 2. choose the integrator and read the start
-            let integrator = self.begin_substep(left)?;
-            // 3. to 5. make a substep up to its first event, and apply that
-            if self.motion.active.modes_known {
-                self.located_substep(left, integrator)?;
-            } else {
-                self.unlocated_substep(left, integrator)?;
+            let mark = self.motion.active.modes_known.then(|| self.motion.mark());
+            match (self.substep_to(end), mark) {
+                // where modes cannot be followed the rest of the step is of first order
+                (Err(cause @ (StepError::Lost { .. } | StepError::Unsolved { .. })), Some(mark)) => {
+                    self.motion.return_to(mark);
+                    self.first_order_rest(end - self.motion.state.t).map_err(|_| cause)?;
+                }
+                (done, _) => done?,
             }
         }
         self.motion.state.t = end;
@@ -74,6 +72,23 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
         // without modes the rest of the step may have been made by another scheme, which corrects positions itself
         let projects = self.motion.dynamics.context.settings.projection == StateProjection::Steps;
         if projects && self.first_order.is_none() { self.motion.project_end() } else { Ok(()) }
+    }
+
+    /// Makes a substep towards time `end`, up to its first event.
+    fn substep_to(&mut self, end: f64) -> Result<(), StepError> {
+        let left = end - self.motion.state.t;
+        // 1. without known modes, add constraints that touch
+        if !self.motion.active.modes_known {
+            self.add_touching()?;
+        }
+        // 2. choose the integrator and read the start
+        let integrator = self.begin_substep(left)?;
+        // 3. to 5. make a substep up to its first event, and apply that
+        if self.motion.active.modes_known {
+            self.located_substep(left, integrator)
+        } else {
+            self.unlocated_substep(left, integrator)
+        }
     }
 
     /// Error if joints do not hold at the start of a run: rows at the mean velocity keep position errors, and reverse
@@ -133,8 +148,10 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
 
     /// Substep in known modes, up to its first event or to where an active contact loses its feature pair.
     fn located_substep(&mut self, left: f64, integrator: Integrator) -> Result<(), StepError> {
-        // 3. try a substep, truncated at a lost feature pair
-        let truncated = self.motion.finder(integrator).truncated_step(left)?;
+        // 3. try a substep, truncated at a lost feature pair, or a short one after that
+        let sought = self.lost.take();
+        let whole = if sought.is_some() { left.min(self.motion.next_feature_time()) } else { left };
+        let truncated = self.motion.finder(integrator).truncated_step(whole)?;
         let TruncatedStep { checked, size, lost, slack } = truncated;
         self.motion.recorder.note_slack(slack);
         // 4. land at the first event, accept, and apply the event
@@ -148,7 +165,15 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
                 self.motion.active.remove(lost);
                 self.first_order_rest(left - size)
             }
-            Some(lost) if outcome == Substep::Whole => self.motion.apply_feature_change(lost),
+            Some(lost) if outcome == Substep::Whole => {
+                let followed = self.motion.apply_feature_change(lost)?;
+                self.lost = Some(lost).filter(|_| !followed);
+                Ok(())
+            }
+            None if outcome == Substep::Whole => {
+                let next = sought.filter(|lost| self.motion.has_next_features(lost));
+                next.map_or(Ok(()), |lost| self.motion.apply_feature_change(lost).map(|_| ()))
+            }
             _ => Ok(()),
         }
     }

@@ -104,6 +104,7 @@ pub(crate) fn step<S: System + ?Sized>(
         },
         last: None,
         first_order: None,
+        lost: None,
     };
     let done = step.run(state.t + h);
     step.motion.dynamics.workspace.end();

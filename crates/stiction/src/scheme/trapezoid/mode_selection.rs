@@ -2,45 +2,56 @@
 
 use super::acceleration::{AccelerationProblem, ConstraintLoad, turn_tangents};
 use super::constants::{
-    FRICTION_BOUND_RELATIVE, MIN_SLIP_ACCELERATION, SLIP_OFFSET_FACTORS, UNLOADED_SLIP_FACTOR,
+    FRICTION_BOUND_RELATIVE, MIN_SLIP_ACCELERATION, SIMULTANEOUS_EVENT_VALUE, SLIP_OFFSET_FACTORS,
+    UNLOADED_FACTOR,
 };
 use super::context::{SolveContext, dot};
+use super::event_function::EventFunction;
 use super::rows::slip_velocity;
 use crate::error::StepError;
 use crate::scheme::Scheme;
 use crate::state::{ActiveConstraint, State};
 use crate::system::{ConstraintId, ContactRow, System};
-use stiction_lcp::Solution;
+use stiction_lcp::{Candidate, Solution};
 
 impl AccelerationProblem {
-    /// Turns the tangents of contacts that may stick or slip along the friction they need to stick, where their polygon
-    /// stands for a circle.
-    fn align_free_tangents<S: System + ?Sized>(
+    /// Solves with all constraints of `free` sticking. Returns these modes if bodies rest in them by forces that are not
+    /// unique, or rest on each other while drives slip. Otherwise it turns the tangents of contacts that may stick or slip
+    /// along the friction they need to stick, where their polygon stands for a circle.
+    fn rest_or_align<S: System + ?Sized>(
         &mut self,
         system: &S,
         state: &State,
         active: &[ActiveConstraint],
         free: &[ConstraintId],
         solve: &mut SolveContext,
-    ) -> Result<(), StepError> {
+    ) -> Result<Option<Vec<ActiveConstraint>>, StepError> {
         let stuck = |c: &ActiveConstraint| {
             if free.contains(&c.constraint) { ActiveConstraint::sticking(c.constraint) } else { *c }
         };
         let stuck: Vec<ActiveConstraint> = active.iter().map(stuck).collect();
-        let contacts = stuck.iter().filter(|c| c.is_contact());
+        if !stuck.iter().any(|c| c.is_contact() && c.sticks()) {
+            return Ok(None);
+        }
+        let (rests, loads) = self.solve_at_rest(system, state, (&stuck, &[]), solve)?;
+        if rests {
+            return Ok(Some(stuck));
+        }
+        let drives = stuck.iter().filter(|c| c.sticks() && self.is_drive(c.constraint));
+        let drives: Vec<ConstraintId> = drives.map(|c| c.constraint).collect();
+        for sign in [1.0, -1.0].into_iter().filter(|_| !drives.is_empty()) {
+            let slips = |c: &ActiveConstraint| drives.contains(&c.constraint);
+            let slipping = |c: &ActiveConstraint| {
+                if slips(c) { ActiveConstraint::slipping(c.constraint, [sign, 0.0, 0.0]) } else { *c }
+            };
+            let slipping: Vec<ActiveConstraint> = stuck.iter().map(slipping).collect();
+            if self.solve_at_rest(system, state, (&slipping, &drives), solve)?.0 {
+                return Ok(Some(slipping));
+            }
+        }
         let turns = |(c, row): (&ActiveConstraint, &ContactRow)| {
             c.sticks() && row.aligned && row.tangents.len() == 2 && row.mu > 0.0
         };
-        if !contacts.clone().zip(&self.rows.contacts).any(turns) {
-            return Ok(());
-        }
-        let (rows, rates) = (self.rows.clone(), self.contact_rates.clone());
-        self.assemble_rows(system, &stuck, &[], 0.0);
-        self.rows.modes(&stuck, &mut self.modes);
-        let candidate = solve.solve_in_modes(state.t, &self.problem, &self.modes)?;
-        let loads = self.loads(&stuck, &state.v, &candidate.z);
-        solve.lcp.recycle_candidate(candidate);
-        (self.rows, self.contact_rates) = (rows, rates);
         let loads = stuck.iter().zip(&loads).filter(|(c, _)| c.is_contact());
         let rows = self.rows.contacts.iter_mut().zip(&mut self.contact_rates);
         for ((_, load), (row, rates)) in loads.zip(rows).filter(|((c, _), (row, _))| turns((c, row))) {
@@ -49,7 +60,59 @@ impl AccelerationProblem {
                 turn_tangents(row, rates, [x, y]);
             }
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Solves in modes in which bodies may rest on each other, and in which some drives begin to slip. Returns whether they
+    /// do, by forces that are not unique and all within their cones, and the loads.
+    ///
+    /// Where forces are not unique the motion need not be unique either: a body that a guide presses on the ground sticks by
+    /// as much force as it takes, or slips by less. A body that can rest does, whatever solution a complementarity problem
+    /// has.
+    fn solve_at_rest<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        state: &State,
+        (modes, begun): (&[ActiveConstraint], &[ConstraintId]),
+        solve: &mut SolveContext,
+    ) -> Result<(bool, Vec<ConstraintLoad>), StepError> {
+        let (rows, rates) = (self.rows.clone(), self.contact_rates.clone());
+        self.assemble_rows(system, modes, &[], 0.0);
+        self.rows.modes(modes, &mut self.modes);
+        let solved = solve.solve_in_modes(state.t, &self.problem, &self.modes).map(|candidate| {
+            let slips = |c: &&ActiveConstraint| begun.contains(&c.constraint);
+            let rests = self.rests_on_shared_loads(modes, state, &candidate)
+                && modes.iter().filter(slips).all(|c| self.slips_against_friction(c, &candidate.velocity));
+            let loads = self.loads(modes, &state.v, &candidate.z);
+            solve.lcp.recycle_candidate(candidate);
+            (rests, loads)
+        });
+        (self.rows, self.contact_rates) = (rows, rates);
+        solved
+    }
+
+    /// Whether the modes of the last solve hold by forces that are not unique, all of them within their cones.
+    fn rests_on_shared_loads(
+        &self,
+        modes: &[ActiveConstraint],
+        state: &State,
+        candidate: &Candidate,
+    ) -> bool {
+        if !self.certificate(candidate).passes(Scheme::pagt06().solver.tolerance) {
+            return false;
+        }
+        let values = self.event_functions(modes, &state.v, &candidate.z, 1.0);
+        let shares = values.iter().any(|(function, _)| matches!(function, EventFunction::SharedSlack(_)));
+        let holds = |&(function, value): &(EventFunction, f64)| {
+            matches!(function, EventFunction::SlipSpeed(_)) || value > SIMULTANEOUS_EVENT_VALUE
+        };
+        shares && values.iter().all(holds)
+    }
+
+    /// Whether a constraint that begins to slip at accelerations `a` does so against its friction.
+    fn slips_against_friction(&self, constraint: &ActiveConstraint, a: &[f64]) -> bool {
+        let slip = self.slip_acceleration(constraint.constraint, a);
+        constraint.slip_direction().is_some_and(|direction| dot(slip, direction) < 0.0)
     }
 
     /// Next active set from a state, by the acceleration problem with complementarity. Constraints of `free` may stick
@@ -63,16 +126,25 @@ impl AccelerationProblem {
         solve: &mut SolveContext,
     ) -> Result<Option<Vec<ActiveConstraint>>, StepError> {
         self.assemble(system, state, active, &mut solve.cache)?;
-        self.align_free_tangents(system, state, active, free, solve)?;
-        let Some(solution) = self.solve_keeping_slip(system, active, free, solve) else { return Ok(None) };
+        if let Some(resting) = self.rest_or_align(system, state, active, free, solve)? {
+            return Ok(Some(resting));
+        }
+        let Some(solution) = self.solve_keeping_slip(system, active, free, solve) else {
+            return Ok(None);
+        };
         let loads = self.loads(active, &state.v, solution.z());
         let threshold = MIN_SLIP_ACCELERATION * self.problem.speed_scale;
+        // offsets of slips make the problem larger, and its round-off
+        let scale = solution.certificate().speed.max(self.problem.speed_scale);
+        let opening = UNLOADED_FACTOR * MIN_SLIP_ACCELERATION * scale;
         let mut next = Vec::new();
         for ((active, load), index) in active.iter().zip(&loads).zip(self.problem_indices(active)) {
             let Some(i) = index else { continue };
             let is_drive = self.problem.contacts[i].normal.is_none();
-            // a contact without force that does not open either shares its force with others
-            if !is_drive && load.normal <= 0.0 && solution.w()[self.layout.contact[i]] > threshold {
+            // a contact without force that does not open either shares its force with others; a redundant one moves apart
+            // by the round-off of the solve
+            let opens = solution.w()[self.layout.contact[i]] > opening;
+            if !is_drive && load.normal <= 0.0 && opens {
                 continue;
             }
             let is_free = active.sticks() || free.contains(&active.constraint);
@@ -153,5 +225,5 @@ fn friction_direction(load: &ConstraintLoad, acceleration: [f64; 3], threshold: 
         let at_bound = friction >= (1.0 - FRICTION_BOUND_RELATIVE) * load.bound;
         return (at_bound && size > threshold).then(|| load.friction.map(|f| f / friction));
     }
-    (size > UNLOADED_SLIP_FACTOR * threshold).then(|| acceleration.map(|a| -a / size))
+    (size > UNLOADED_FACTOR * threshold).then(|| acceleration.map(|a| -a / size))
 }

@@ -5,7 +5,8 @@
 use super::active_set::{ActiveSet, sticking};
 use super::constants::{
     FEATURE_CHANGE_TIME_RELATIVE, FEATURE_CHANGE_TRAVEL_RELATIVE, FIRST_PROBE_RELATIVE, IMPACT_GAP_RELATIVE,
-    LAST_PROBE_RELATIVE, MIN_SLIP_SPEED, PROBE_GROWTH, SIMULTANEOUS_EVENT_VALUE,
+    LAST_PROBE_RELATIVE, MIN_SLIP_SPEED, NEXT_FEATURE_TRAVEL_RELATIVE, PROBE_GROWTH,
+    SIMULTANEOUS_EVENT_VALUE,
 };
 use super::context::{StepContext, StepStart};
 use super::event_finder::EventFinder;
@@ -279,25 +280,52 @@ impl<'a, S: System + ?Sized> TrackedMotion<'a, S> {
         Ok(())
     }
 
+    /// Size of the step after which the next features of a lost pair are sought [s].
+    pub(super) fn next_feature_time(&self) -> f64 {
+        let (system, State { t, q, v, .. }) = (self.dynamics.context.system, &self.state);
+        let speed = system.surface_speed(*t, q, v);
+        let most = FEATURE_CHANGE_TIME_RELATIVE[1] * self.dynamics.context.step;
+        (NEXT_FEATURE_TRAVEL_RELATIVE * system.size() / speed).min(most)
+    }
+
+    /// Whether other features of the pair of a lost contact touch here and are not active.
+    pub(super) fn has_next_features(&mut self, lost: &ConstraintId) -> bool {
+        let touching = self.touching();
+        let follows = touching.iter().any(|(id, _)| id.follows(lost));
+        self.dynamics.workspace.nearby.recycle(touching);
+        follows
+    }
+
     /// Removes a contact that has lost its feature pair here. Constraints that touch here and do not open become active.
-    pub(super) fn apply_feature_change(&mut self, lost: ConstraintId) -> Result<(), StepError> {
-        self.recorder.event_count += 1;
+    /// Returns whether other features of the pair are among them.
+    pub(super) fn apply_feature_change(&mut self, lost: ConstraintId) -> Result<bool, StepError> {
         self.active.remove(lost);
+        self.take_up_touching(Some(lost))
+    }
+
+    /// Makes constraints active that touch here and do not open, but a contact that was `lost`. Returns whether other
+    /// features of its pair are among them.
+    pub(super) fn take_up_touching(&mut self, lost: Option<ConstraintId>) -> Result<bool, StepError> {
+        self.recorder.event_count += 1;
         let past = feature_change_time(&self.dynamics.context, &self.state);
         let State { t, q, v, .. } = &mut self.state;
         self.dynamics.context.system.advance(q, v, past);
         *t += past;
         self.recorder.record([SubstepRecord::FeatureChange { size: past }]);
         let mut touching = self.touching();
-        touching.retain(|t| t.0 != lost);
-        let Some(closed) = self.closed_without_impact(&touching) else { return self.strike_all(&touching) };
+        touching.retain(|t| Some(t.0) != lost);
+        let followed = touching.iter().any(|(id, _)| lost.is_some_and(|lost| id.follows(&lost)));
+        let Some(closed) = self.closed_without_impact(&touching) else {
+            return self.strike_all(&touching).map(|()| followed);
+        };
         // constraints that were active keep their modes
         let mut next: Vec<ActiveConstraint> = self.active.constraints.clone();
         let added = self.modes_from_slip(&closed).into_iter();
         next.extend(added.filter(|c| closed.contains(&c.constraint)));
         next.sort_by_key(|c| c.constraint);
         let free = sticking(&next);
-        self.select_modes(next, &free, &[])
+        self.select_modes(next, &free, &[])?;
+        Ok(followed)
     }
 
     /// Selects the modes in which `candidates` stay active, where those of `free` may change, and records the changes.
