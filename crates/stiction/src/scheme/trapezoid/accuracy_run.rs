@@ -157,10 +157,12 @@ struct AdaptiveRun<'a, 'r, S: System + ?Sized> {
     events_before: usize,
     /// A feature pair was lost without a successor: the next step is short, and ends where that touches.
     is_lost: bool,
-    /// Contacts that touch and do not open at the end of the last step, and are not active.
+    /// Contacts that touch and neither open nor approach at the end of the last step, and are not active.
     appeared: Vec<ConstraintId>,
     /// Contacts among them that had no force when they appeared.
     declined: Vec<ConstraintId>,
+    /// End [s].
+    until: f64,
 }
 
 impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
@@ -186,6 +188,7 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
             is_lost: false,
             appeared: Vec::new(),
             declined: Vec::new(),
+            until,
         }
     }
 
@@ -310,7 +313,9 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         match (event, lost) {
             (Some(functions), _) => self.apply_event(&functions)?,
             (None, Some(lost)) => self.apply_feature_change(lost)?,
-            (None, None) if !self.appeared.is_empty() => self.take_up_touching()?,
+            (None, None) if !self.appeared.is_empty() && self.motion.state.t < self.until => {
+                self.take_up_touching()?;
+            }
             // a step that slow slip made short says nothing about the size that errors allow
             (None, None) if size < predicted => {}
             (None, None) => {
@@ -497,8 +502,10 @@ impl<'a, 'r, S: System + ?Sized> AdaptiveRun<'a, 'r, S> {
         let deepest = nearby.contacts.iter().fold(self.report.penetration, |m, c| m.max(-c.gap));
         self.report.penetration = deepest;
         let offsets = velocity_offsets(system);
-        let rests =
-            |c: &&ContactRow| c.gap >= -touching && c.normal.dot(&offsets, &state.v) + c.drift <= least;
+        let rests = |c: &&ContactRow| {
+            let speed = c.normal.dot(&offsets, &state.v) + c.drift;
+            c.gap >= -touching && speed.abs() <= least
+        };
         let inactive = nearby.contacts.iter().filter(rests).map(|c| ConstraintId::Contact(c.id));
         let inactive: Vec<ConstraintId> = inactive.filter(|&id| !active.contains(id)).collect();
         self.declined.retain(|id| inactive.contains(id));

@@ -54,12 +54,17 @@ impl<S: System + ?Sized> FixedStep<'_, S> {
         if self.motion.state.memory.active.is_none() {
             self.motion.find_active_set()?;
         }
+        let start = self.motion.state.t;
         while end - self.motion.state.t > REMAINING_TIME_RELATIVE * self.motion.dynamics.context.step {
             let mark = self.motion.active.modes_known.then(|| self.motion.mark());
             match (self.substep_to(end), mark) {
                 // where modes cannot be followed the rest of the step is of first order
                 (Err(cause @ (StepError::Lost { .. } | StepError::Unsolved { .. })), Some(mark)) => {
                     self.motion.return_to(mark);
+                    if self.motion.state.t == start {
+                        // a state with contacts that are not there is an error
+                        self.motion.begin_steps(Integrator::Trapezoidal)?;
+                    }
                     self.first_order_rest(end - self.motion.state.t).map_err(|_| cause)?;
                 }
                 (done, _) => done?,
