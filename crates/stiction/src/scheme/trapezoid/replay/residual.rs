@@ -88,7 +88,7 @@ pub(super) fn velocity_residual(assembled: &AssembledProjection, v: &[f64], to: 
 /// until all parts are redundant. Decompositions by iteration lose digits where columns are redundant.
 fn orthonormal_basis(mut columns: Vec<DVector<f64>>) -> Vec<DVector<f64>> {
     let longest = |columns: &[DVector<f64>]| {
-        let lengths = columns.iter().map(|column| column.norm()).enumerate();
+        let lengths = columns.iter().map(DVector::norm).enumerate();
         lengths.max_by(|a, b| a.1.total_cmp(&b.1))
     };
     let least = REDUNDANT_ROW_RELATIVE * longest(&columns).map_or(0.0, |longest| longest.1);
