@@ -28,7 +28,7 @@ RUNNERS = HERE / "runners"
 PYTHON = PEERS / "venv" / "bin" / "python"
 # command and settings of each engine
 ENGINES = {
-    "stiction": ([], ["default", "timed", "accurate", "followed"]),
+    "stiction": ([], ["default", "first-order", "accurate", "followed"]),
     "mujoco": ([PYTHON, RUNNERS / "run_mujoco.py"], ["default", "accurate"]),
     "drake": ([PYTHON, RUNNERS / "run_drake.py"], ["default", "accurate"]),
     "bullet": ([PYTHON, RUNNERS / "run_bullet.py"], ["default", "accurate", "dantzig"]),

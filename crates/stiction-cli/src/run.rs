@@ -78,13 +78,16 @@ pub(crate) enum RunEnd {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
-    let plan = RunPlan::read(&arguments.scene, &arguments.overrides)?;
+    let mut plan = RunPlan::read(&arguments.scene, &arguments.overrides)?;
     let earlier = match (arguments.resume, arguments.overwrite) {
         (true, _) => EarlierRuns::Resume,
         (_, true) => EarlierRuns::Overwrite,
         _ => EarlierRuns::Keep,
     };
     let output = OutputFiles::new(arguments.out.as_deref(), &arguments.scene, earlier)?;
+    if arguments.resume {
+        plan.continue_scheme(&output.journal);
+    }
     for file in output.converted.iter().chain(&arguments.plot).chain(&arguments.html) {
         check_writable(file)?;
     }

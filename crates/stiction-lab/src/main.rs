@@ -13,6 +13,7 @@ mod recheck;
 mod scenes;
 mod seeds;
 mod soak;
+mod tosses;
 mod truth;
 
 use clap::{Parser, Subcommand};
@@ -49,6 +50,8 @@ enum Tool {
     #[command(after_help = EXIT_CODES)]
     Soak(soak::SoakArguments),
     #[command(after_help = EXIT_CODES)]
+    Tosses(tosses::TossArguments),
+    #[command(after_help = EXIT_CODES)]
     Truth(truth::TruthArguments),
 }
 
@@ -61,6 +64,7 @@ impl Tool {
             Self::Mutate(arguments) => mutate::run(arguments),
             Self::Peer(arguments) => peer::run(arguments),
             Self::Soak(arguments) => soak::run(arguments),
+            Self::Tosses(arguments) => tosses::run(arguments),
             Self::Truth(arguments) => truth::run(arguments),
         }
     }

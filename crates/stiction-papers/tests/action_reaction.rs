@@ -93,7 +93,7 @@ fn watch(system: Polyhedra, state: State, scheme: Scheme, steps: usize) -> usize
 fn schemes() -> [(GapForm, Scheme); 4] {
     let paper = |form| (form, Ha10Method::paper(form, 1.0, true).scheme);
     [
-        (GapForm::Gap, Scheme::default()),
+        (GapForm::Gap, Scheme::first_order()),
         (GapForm::Gap, Scheme::ah04()),
         paper(GapForm::Rho),
         paper(GapForm::Ratio),

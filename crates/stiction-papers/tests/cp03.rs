@@ -114,7 +114,7 @@ fn the_pushed_rectangle() {
 #[test]
 fn the_pushed_rectangle_with_nothing_to_set() {
     for (h, steps) in rectangle::RECTANGLE_RUNS {
-        for scheme in [Scheme::ah04(), Scheme::default(), Scheme::ap97().post_stabilized(6)] {
+        for scheme in [Scheme::ah04(), Scheme::first_order(), Scheme::ap97().post_stabilized(6)] {
             let run = rectangle::run(&scheme, h, steps).unwrap();
             assert!(run.most_before() < 1e-6, "h = {h}, {:?}: {}", scheme.level, run.most_before());
         }
@@ -144,7 +144,7 @@ fn five_bodies_in_a_room() {
 
 #[test]
 fn five_bodies_with_the_default_scheme() {
-    let run = five::run(&Scheme::default(), five::FIVE_STEPS).unwrap();
+    let run = five::run(&Scheme::first_order(), five::FIVE_STEPS).unwrap();
     assert!(run.most_after() < 1e-6, "{}", run.most_after());
 }
 

@@ -16,7 +16,7 @@ fn paper(form: GapForm) -> Ha10Method {
 #[test]
 fn all_bodies_come_to_rest() {
     for scene in Ha10Scene::ALL {
-        for method in [paper(GapForm::Rho), paper(GapForm::Ratio), Ha10Method::own(Scheme::default())] {
+        for method in [paper(GapForm::Rho), paper(GapForm::Ratio), Ha10Method::own(Scheme::first_order())] {
             let end = rest::run(scene, method).unwrap();
             let name = scene.name();
             assert!(end.kinetic < 1e-12, "{name}, {:?}: {} J", method.form, end.kinetic);
@@ -30,7 +30,7 @@ fn all_bodies_come_to_rest() {
 #[test]
 fn the_block_stops_where_it_should() {
     // the first step brakes before it moves: v h/2 less, 1.2 % at h = 5 ms
-    let own = distance(Ha10Method::own(Scheme::default())).unwrap();
+    let own = distance(Ha10Method::own(Scheme::first_order())).unwrap();
     for form in [GapForm::Rho, GapForm::Ratio] {
         for depth in DEPTHS {
             let way = distance(Ha10Method { depth, ..paper(form) }).unwrap();
@@ -98,12 +98,12 @@ fn the_reproduction_is_complete_and_its_slopes_are_two() {
     for (figure, most, most_linear) in SLOPE_FIGURES {
         infeasibility_falls_with_the_square_of_the_step(points(&all, figure, "Φ = ρ"), most);
         positions_by_the_old_velocity_lose_an_order(points(&all, figure, "Φ = ρ, positions by v(l)"));
-        for method in ["Φ = r − 1", "own gap, AH04", "own gap, default"] {
+        for method in ["Φ = r − 1", "own gap, AH04", "own gap, first order"] {
             let most = at(points(&all, figure, method), 0.01);
             assert!(most <= most_linear, "{figure}, {method}: {most}");
         }
         // post-stabilization leaves its round-off, 1e-12 of the bodies, in few passes
-        let corrected = points(&all, figure, "own gap, default");
+        let corrected = points(&all, figure, "own gap, first order");
         assert!([0.02, 0.01].iter().all(|&h| at(corrected, h) <= 1e-10), "{figure}: {corrected:?}");
     }
 }

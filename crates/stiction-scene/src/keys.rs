@@ -12,7 +12,7 @@ use joints::{FORCE, JOINT, PAIR, RAIL, SPRING};
 use run::{RECORD, RUN, WORLD};
 use state::STATE;
 
-pub(crate) use run::SCHEMES;
+pub(crate) use run::{EARLIER_NAME, SCHEMES};
 
 /// Version of the format that this program reads.
 pub(crate) const FORMAT: i64 = 1;

@@ -56,7 +56,7 @@ mod validate;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use node::MAX_FILE_BYTES;
-pub use run::{RecordSettings, STEP_LIMIT, scheme_named, scheme_names};
+pub use run::{RecordSettings, STEP_LIMIT, earlier_scheme, scheme_named, scheme_names};
 pub use scene::{BuiltScene, Scene};
 pub use schema::schema;
 pub use stiction::Model;

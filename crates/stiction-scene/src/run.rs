@@ -1,7 +1,7 @@
 //! Run settings of a scene: scheme, step size or accuracy, duration and recording.
 
 use crate::diagnostic::Finding;
-use crate::keys::SCHEMES;
+use crate::keys::{EARLIER_NAME, SCHEMES};
 use crate::node::Entry;
 use crate::read::Reader;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use stiction::{
     Accuracy, AccurateMethod, Active, EventLanding, EventLocation, Level, Linearization, Midpoint, Reduction,
     RowForm, Scheme, StateProjection, SubstepAxes, Trapezoidal,
 };
-use stiction_lcp::{Chain, FrictionLaw, Lemke, Method};
+use stiction_lcp::{Chain, FrictionLaw, Lemke, Method, Solver};
 
 /// Default step size [s].
 const DEFAULT_STEP: f64 = 0.01;
@@ -20,7 +20,7 @@ pub const STEP_LIMIT: f64 = 1e12;
 /// Default α of Baumgarte's stabilization [1/s]: a position error decays within 1/α. Stable for α h below 2.
 const DEFAULT_ALPHA: f64 = 10.0;
 
-/// Post-stabilization passes of `cp03`, as many as in the default scheme.
+/// Post-stabilization passes of `cp03`, as many as in the schemes `default` and `first-order`.
 const CP03_PASSES: usize = 6;
 
 /// Run settings of a scene.
@@ -48,16 +48,16 @@ pub struct RecordSettings {
     pub contacts: bool,
 }
 
-/// Names of all schemes of [`scheme_named`].
+/// Names of all schemes of [`scheme_named`], without earlier names.
 pub fn scheme_names() -> impl Iterator<Item = &'static str> {
-    SCHEMES.iter().map(|word| word.name)
+    SCHEMES.iter().map(|word| word.name).filter(|name| *name != EARLIER_NAME)
 }
 
 /// Scheme with a name, as in a scene file.
 pub fn scheme_named(name: &str) -> Option<Scheme> {
     Some(match name {
-        "default" => Scheme::default(),
-        "timed" => Scheme::timed(),
+        "default" | "timed" => Scheme::default(),
+        "first-order" => Scheme::first_order(),
         "accurate" => Scheme::accurate(),
         "ap97" => Scheme::ap97(),
         "ah04" => Scheme::ah04(),
@@ -68,6 +68,19 @@ pub fn scheme_named(name: &str) -> Option<Scheme> {
         "pagt06" => Scheme::pagt06(),
         _ => return None,
     })
+}
+
+/// Scheme that the settings of this one gave when `default` was the scheme `first-order`: journals of that time hold it.
+/// `None` where the settings meant the same.
+pub fn earlier_scheme(scheme: &Scheme) -> Option<Scheme> {
+    let (default, first) = (Scheme::default(), Scheme::first_order());
+    let method = if scheme.solver.method == default.solver.method {
+        first.solver.method
+    } else {
+        scheme.solver.method
+    };
+    let solver = Solver { method, ..scheme.solver };
+    (scheme.level == default.level).then_some(Scheme { level: first.level, solver, ..*scheme })
 }
 
 impl RunSettings {

@@ -104,8 +104,8 @@ pub use simulate::{AccuracyRun, InitialState, RunError, Simulation, Trajectory};
 pub use state::{ActiveConstraint, ContactMemory, Memory, QuietImpulses, SolverMemory, State};
 pub use stiction_lcp::{Certificate, Phase, Profile};
 pub use system::{
-    Actuator, ConstraintId, ContactId, ContactQuery, ContactRow, Forces, FreeTurn, Island, JointRow, Moments,
-    MotionBound, PairId, RowKind, SearchCache, Spring, System,
+    Actuator, ActuatorTarget, ConstraintId, ContactId, ContactQuery, ContactRow, Forces, FreeTurn, Island,
+    JointRow, Moments, MotionBound, PairId, RowKind, SearchCache, Spring, System,
 };
 pub use verify::{Check, Finding, NOT_CHECKED, Verdict, verify, verify_accuracy_run};
 

@@ -260,7 +260,8 @@ impl<S: System> Simulation<S> {
         wanted.sort_by(f64::total_cmp);
         let mut take = |at: &State| trajectory.values.push(pick(system, at));
         let samples = StateSampler { times: &wanted, take: &mut take };
-        let request = AccuracyRequest { scheme, accuracy, until, samples, evidence: None };
+        let scheme = scheme.in_accuracy_run();
+        let request = AccuracyRequest { scheme: &scheme, accuracy, until, samples, evidence: None };
         let report = accuracy_run::run(system, request, state, second_order)?;
         monitor.finish(state.t, report.events.len());
         trajectory.times = wanted;
@@ -282,7 +283,9 @@ impl<S: System> Simulation<S> {
         let samples = StateSampler { times: &[], take: &mut |_| () };
         let start = state.t;
         let (mut evidence, intervals) = (report.evidence.take(), report.intervals.take());
-        let request = AccuracyRequest { scheme, accuracy, until, samples, evidence: evidence.as_mut() };
+        let scheme = scheme.in_accuracy_run();
+        let request =
+            AccuracyRequest { scheme: &scheme, accuracy, until, samples, evidence: evidence.as_mut() };
         let run = accuracy_run::run(&*system, request, state, second_order);
         let made = match run {
             Ok(made) => made,
@@ -294,15 +297,15 @@ impl<S: System> Simulation<S> {
         self.monitor.finish(self.state.t, made.events.len());
         *report = self.observe()?;
         report.h = until - start;
-        let Self { system, scheme, state, second_order, .. } = self;
-        let forces = state_forces(&*system, scheme, state, report.h, second_order)?;
+        let Self { system, state, second_order, .. } = self;
+        let forces = state_forces(&*system, &scheme, state, report.h, second_order)?;
         (report.contacts, report.joints) = (forces.contacts, forces.joints);
         report.events.clone_from(&made.events);
         report.impacts.clone_from(&made.impacts);
         report.certificate.natural_map = made.certificate.max(forces.certificate.worst());
         report.evidence = evidence;
         if intervals.is_some() {
-            let found = state_intervals(&*system, scheme, state, report.h, second_order);
+            let found = state_intervals(&*system, &scheme, state, report.h, second_order);
             report.intervals = Some(found.unwrap_or_default());
         }
         Ok(made)

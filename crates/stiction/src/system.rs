@@ -6,7 +6,7 @@ mod contact_query;
 pub(crate) mod differences;
 mod island;
 
-pub use actuator::Actuator;
+pub use actuator::{Actuator, ActuatorTarget};
 pub use contact_query::{ContactQuery, MotionBound, SearchCache};
 pub use island::Island;
 

@@ -206,7 +206,7 @@ fn coin(friction: f64) -> World {
 /// The coin loses its energy to friction and the steps of first order, faster as it comes down, and lies flat.
 #[test]
 fn a_coin_rolls_wobbles_and_settles() {
-    let mut run = simulation(coin(0.5), Scheme::default());
+    let mut run = simulation(coin(0.5), Scheme::first_order());
     let mut energies = Vec::new();
     for _ in 0..3000 {
         let report = run.step(0.001).unwrap();

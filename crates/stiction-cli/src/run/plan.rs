@@ -4,10 +4,11 @@ use crate::convert::ExportFormat;
 use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
 use stiction::{Accuracy, Scheme, State, StepError, System};
-use stiction_journal::JournalHeader;
+use stiction_journal::{Journal, JournalHeader};
 use stiction_lcp::{Method, Solver};
 use stiction_scene::{
-    BuiltScene, Diagnostics, Model, RecordSettings, STEP_LIMIT, Scene, scheme_named, scheme_names,
+    BuiltScene, Diagnostics, Model, RecordSettings, STEP_LIMIT, Scene, earlier_scheme, scheme_named,
+    scheme_names,
 };
 
 /// Settings of the command line that replace those of the scene.
@@ -46,6 +47,8 @@ pub(crate) struct RunPlan {
     pub(crate) scheme: Scheme,
     pub(crate) record: RecordSettings,
     pub(crate) title: String,
+    /// `true` where the command line gives the scheme.
+    chosen: bool,
     /// End time that the scene asks for [s].
     pub(crate) scene_end: f64,
     /// Settings of a recorded run that neither its scene nor the command line gives.
@@ -125,7 +128,17 @@ impl RunPlan {
             until,
         };
         let title = scene.title().unwrap_or(name).to_string();
-        Ok(Self { header, model, start: state, scheme, record, title, scene_end, foreign: None })
+        let chosen = overrides.scheme.is_some();
+        Ok(Self { header, model, start: state, scheme, record, title, chosen, scene_end, foreign: None })
+    }
+
+    /// Continues a journal by the scheme that the settings of the scene gave when it was written.
+    pub(crate) fn continue_scheme(&mut self, journal: &Path) {
+        let recorded = Journal::open(journal).ok().map(|journal| journal.header().scheme.clone());
+        let recorded = recorded.and_then(|text| serde_json::from_str::<Scheme>(&text).ok());
+        if !self.chosen && recorded.is_some() && recorded == earlier_scheme(&self.scheme) {
+            self.scheme = recorded.unwrap_or(self.scheme);
+        }
     }
 
     /// Plan of a recorded run, from the scene and the scheme in its journal.
@@ -223,7 +236,9 @@ fn foreign_settings(scene: &RunPlan, scheme: &Scheme, header: &JournalHeader) ->
     match header.accuracy {
         None => {
             let named = scheme_names().filter_map(scheme_named).any(|named| plain(named) == own);
-            (own != of_scene && !named).then_some("a scheme that is neither the scene's nor a named one")
+            let earlier = earlier_scheme(&scene.scheme).map(plain);
+            (own != of_scene && Some(own) != earlier && !named)
+                .then_some("a scheme that is neither the scene's nor a named one")
         }
         Some(accuracy) => {
             let asked = Accuracy { tolerance: accuracy.tolerance, ..settings.unwrap_or_default() };

@@ -40,6 +40,8 @@ pub(crate) struct RunSummary {
     angular_momentum: [f64; 3],
     /// Largest penetration or joint error [m].
     infeasibility: Peak,
+    /// Largest penetration or joint error before post-stabilization [m].
+    before_stabilization: Peak,
     /// Worst residual of a certificate.
     certificate: Peak,
     /// Steps whose residual is above the tolerance, but within the loosest one of the scheme.
@@ -114,6 +116,7 @@ impl RunSummary {
             linear_momentum,
             angular_momentum,
             infeasibility: Peak { value: start.infeasibility, t },
+            before_stabilization: Peak { value: 0.0, t },
             certificate: Peak { value: 0.0, t },
             loose: 0,
             halved: 0,
@@ -150,6 +153,9 @@ impl RunSummary {
         }
         (self.linear_momentum, self.angular_momentum) = (step.linear_momentum, step.angular_momentum);
         self.infeasibility.raise(step.infeasibility, step.t);
+        if let Some(stabilization) = &step.stabilization {
+            self.before_stabilization.raise(stabilization.before, step.t);
+        }
         self.certificate.raise(step.certificate.worst(), step.t);
         self.loose += usize::from(step.work.loose > 0);
         self.halved += usize::from(step.work.halvings > 0);
@@ -215,6 +221,10 @@ impl RunSummary {
         );
         let Peak { value, t } = self.infeasibility;
         line("penetration", format!("or joint error: at most {} m, at {} s", residual(value), number(t)));
+        let Peak { value, t } = self.before_stabilization;
+        if value > 0.0 {
+            line("", format!("before post-stabilization at most {} m, at {} s", residual(value), number(t)));
+        }
         let Peak { value, t } = self.certificate;
         line("certificate", format!("worst residual {}, at {} s", residual(value), number(t)));
         if self.loose > 0 {

@@ -26,7 +26,8 @@ const SCENE_STEP: f64 = 0.01;
 const SCENE_STEPS: usize = 100;
 /// Scheme and its name.
 type BenchScheme = (&'static str, fn() -> Scheme);
-const SCHEMES: [BenchScheme; 2] = [("default", Scheme::default), ("AH04", Scheme::ah04)];
+const SCHEMES: [BenchScheme; 3] =
+    [("default", Scheme::default), ("first order", Scheme::first_order), ("AH04", Scheme::ah04)];
 
 /// Cost of a scene with a scheme.
 #[derive(Serialize)]

@@ -42,9 +42,10 @@ const MAX_SCENE_TIME: f64 = 2e6;
 /// Scheme and its name.
 type TimedScheme = (&'static str, fn() -> Scheme);
 
-/// Timed schemes. The last two are of second order; times are relative to the first.
-const SCHEMES: [TimedScheme; 4] = [
+/// Timed schemes. The last three are of second order; times are relative to the first.
+const SCHEMES: [TimedScheme; 5] = [
     ("AH04", Scheme::ah04),
+    ("first order", Scheme::first_order),
     ("default", Scheme::default),
     ("PAGT06 unlocated", unlocated),
     ("PAGT06", Scheme::pagt06),

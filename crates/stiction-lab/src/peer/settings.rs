@@ -10,10 +10,11 @@ use stiction::{Accuracy, Scheme};
 pub(super) enum PeerSettings {
     /// Default scheme and fixed steps
     Default,
+    /// First order: AH04 with post-stabilization
+    #[serde(rename = "first-order")]
+    FirstOrder,
     /// Second order with located events; the default scheme with more passes if bodies meet each other
     Accurate,
-    /// One problem per step, impulses at their own times: second order
-    Timed,
     /// Step sizes from the error of each step, at most 10⁴ h⁴
     #[serde(rename = "followed")]
     #[value(name = "followed")]
@@ -43,23 +44,23 @@ impl PeerSettings {
             Self::Default => (
                 Scheme::default(),
                 StepControl::Fixed,
-                "Scheme::default: AH04, at most 6 passes of post-stabilization",
+                "Scheme::default: impulses at their own times, second order, at most 6 passes of post-stabilization",
+            ),
+            Self::FirstOrder => (
+                Scheme::first_order(),
+                StepControl::Fixed,
+                "Scheme::first_order: AH04, at most 6 passes of post-stabilization",
             ),
             // the events of bodies that meet each other are too many to be located one by one in each step
             Self::Accurate if scene.crowded() => (
                 Scheme::default().post_stabilized(50),
                 StepControl::Fixed,
-                "bodies meet each other: AH04, at most 50 passes of post-stabilization",
+                "bodies meet each other: Scheme::default, at most 50 passes of post-stabilization",
             ),
             Self::Accurate => (
                 Scheme::accurate(),
                 StepControl::Fixed,
                 "Scheme::accurate: PAGT06, second order, events located",
-            ),
-            Self::Timed => (
-                Scheme::timed(),
-                StepControl::Fixed,
-                "Scheme::timed: impulses at their own times, second order",
             ),
             // spans the errors from those of other engines at 0.01 s down to round-off
             Self::ToAccuracy => (

@@ -113,7 +113,7 @@ fn a_capsule_is_pushed_and_two_balls_stand() {
     capsule["force"] = json!([3.0, 0.0, G]);
     let balls = [0.1, 0.3].map(|z| body(&sphere(), [0.0, 0.0, z], [0.0; 3]));
     scene["bodies"] = json!([balls[0], balls[1], capsule]);
-    for settings in ["default", "timed", "accurate", "followed"] {
+    for settings in ["default", "first-order", "accurate", "followed"] {
         let line = line(&scene, settings, 0.005);
         near(end(&line, 0, 2), 0.1, 1e-9);
         near(end(&line, 1, 2), 0.3, 1e-9);

@@ -107,7 +107,7 @@ pub fn cases() -> [(&'static str, Scheme); 5] {
         ("AH04, 1 mm band", banded(Scheme::ah04(), BAND)),
         ("one pass of post-stabilization, 1 mm band", banded(post(1), BAND)),
         ("six passes of post-stabilization, 1 mm band", banded(post(PASSES), BAND)),
-        ("AH04 and six passes of post-stabilization, own active set", Scheme::default()),
+        ("AH04 and six passes of post-stabilization, own active set", Scheme::first_order()),
     ]
 }
 

@@ -61,7 +61,7 @@ pub fn cases(h: f64) -> Vec<(&'static str, Scheme)> {
         ("two passes of post-stabilization, 1 mm band", band(post(2))),
         ("six passes of post-stabilization, 1 mm band", band(post(6))),
         ("six passes of post-stabilization, own active set", post(6)),
-        ("AH04 and six passes of post-stabilization, own active set", Scheme::default()),
+        ("AH04 and six passes of post-stabilization, own active set", Scheme::first_order()),
     ]
 }
 

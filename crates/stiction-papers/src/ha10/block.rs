@@ -33,8 +33,8 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
             out.lines.push(line(NAME, format!("{phi}, floor {depth} m deep"), QUANTITY, value));
         }
     }
-    let value = distance(Ha10Method::own(Scheme::default()))?;
-    out.lines.push(line(NAME, "own gap, default", QUANTITY, value));
+    let value = distance(Ha10Method::own(Scheme::first_order()))?;
+    out.lines.push(line(NAME, "own gap, first order", QUANTITY, value));
     out.lines.push(line(NAME, "exact", QUANTITY, exact()));
     for depth in DEPTHS {
         let method = Ha10Method { depth, normalized: false, ..Ha10Method::paper(GapForm::Rho, 1.0, true) };

@@ -48,7 +48,7 @@ pub(super) fn reproduce(out: &mut Reproduction) -> Result<(), ExperimentError> {
         for (case, method) in [
             ("Φ = ρ", Ha10Method::paper(GapForm::Rho, 1.0, true)),
             ("Φ = r − 1", Ha10Method::paper(GapForm::Ratio, 1.0, true)),
-            ("own gap, default", Ha10Method::own(Scheme::default())),
+            ("own gap, first order", Ha10Method::own(Scheme::first_order())),
         ] {
             let mut frames = Vec::new();
             let due = moments(scene);

@@ -34,7 +34,7 @@ pub fn methods() -> [(&'static str, Ha10Method); 5] {
         ("Φ = ρ", paper(GapForm::Rho)),
         ("Φ = r − 1", paper(GapForm::Ratio)),
         ("own gap, AH04", Ha10Method::own(Scheme::ah04())),
-        ("own gap, default", Ha10Method::own(Scheme::default())),
+        ("own gap, first order", Ha10Method::own(Scheme::first_order())),
         ("Φ = ρ, positions by v(l)", Ha10Method { lagging: true, ..paper(GapForm::Rho) }),
     ]
 }

@@ -56,8 +56,11 @@ pub(super) const WORLD: Table = table(
 
 /// Names of the schemes.
 pub(crate) const SCHEMES: &[ChoiceWord] = &[
-    word("default", "ah04 followed by post-stabilization: for many bodies in contact."),
-    word("timed", "Second order, every impulse at its own time: for any number of bodies."),
+    word(
+        "default",
+        "Second order with one problem per step, every impulse at its own time: for any number of bodies.",
+    ),
+    word("first-order", "ah04 followed by post-stabilization."),
     word("accurate", "Second order with located events: for few bodies in contact at a time."),
     word("ap97", "First order, constraints on velocities only."),
     word("ah04", "First order, constraint-stabilized."),
@@ -66,7 +69,11 @@ pub(crate) const SCHEMES: &[ChoiceWord] = &[
     word("cp03", "ap97 followed by post-stabilization."),
     word("baumgarte", "First order with Baumgarte's stabilization, `alpha`."),
     word("pagt06", "Linearly implicit trapezoidal method with located events, second order."),
+    word(EARLIER_NAME, "Earlier name of `default`."),
 ];
+
+/// Earlier name of the scheme `default`, when `default` was the scheme `first-order`.
+pub(crate) const EARLIER_NAME: &str = "timed";
 
 const LAWS: &[ChoiceWord] = &[
     word("coulomb", "Coulomb's law."),

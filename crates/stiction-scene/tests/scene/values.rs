@@ -303,6 +303,8 @@ fn schemes_are_named_and_set() {
         built(&text).scheme
     };
     assert_eq!(of("\"default\""), Scheme::default());
+    assert_eq!(of("\"first-order\""), Scheme::first_order());
+    assert_eq!(of("\"timed\""), Scheme::default(), "an earlier name");
     assert_eq!(of("\"st00-nonlinear\""), Scheme::st00_nonlinear());
     for name in stiction_scene::scheme_names() {
         assert_eq!(Some(of(&format!("\"{name}\""))), stiction_scene::scheme_named(name));

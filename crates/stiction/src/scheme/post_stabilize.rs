@@ -109,7 +109,7 @@ pub(crate) fn project_holding<S: System + ?Sized>(
     state: &mut State,
     held: impl Fn(&State, &mut Vec<JointRow>),
 ) -> Result<f64, ProjectError> {
-    let scheme = Scheme::default();
+    let scheme = Scheme::first_order();
     let (mut work, mut workspace) = (StepWork::default(), EulerWorkspace::default());
     // no contact is within this distance
     workspace.builder.max_gap = f64::NEG_INFINITY;

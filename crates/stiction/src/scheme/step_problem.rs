@@ -20,7 +20,7 @@ use crate::error::StepError;
 use crate::reduce::{Reducer, Reduction};
 use crate::state::{Memory, State};
 use crate::system::{
-    ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId, RowKind,
+    Actuator, ContactId, ContactQuery, ContactRow, Forces, JointRow, Moments, MotionBound, PairId, RowKind,
     SearchCache, System,
 };
 use nalgebra::Matrix6;
@@ -49,8 +49,7 @@ pub(crate) struct StepInput<'a, S: ?Sized> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StepProblemBuilder {
     forces: Forces,
-    /// Side of its limit on which each actuator is: 1, −1, or 0 within it.
-    actuator_sides: Vec<f64>,
+    actuators: StepActuators,
     pub(crate) problem: StepProblem,
     /// Indices of the velocities, impulses and rows of `problem`.
     pub(crate) layout: Layout,
@@ -92,6 +91,22 @@ pub(crate) struct StepProblemBuilder {
     pub(crate) held: Vec<ContactId>,
     /// Contacts that the last displacement problem holds as if they were joints.
     pub(crate) held_rows: Vec<ContactRow>,
+}
+
+/// Actuators in a step.
+#[derive(Debug, Clone, Default)]
+struct StepActuators {
+    /// Force of each as a function of the speed of its row at the end.
+    laws: Vec<Actuator>,
+    /// Side of its limit on which each is: 1, −1, or 0 within it.
+    sides: Vec<f64>,
+}
+
+impl StepActuators {
+    /// Actuators with their sides.
+    fn iter(&self) -> impl Iterator<Item = (&Actuator, f64)> {
+        self.laws.iter().zip(self.sides.iter().copied())
+    }
 }
 
 /// Impulses and layout of a reduced problem.
@@ -145,19 +160,17 @@ impl StepProblemBuilder {
     /// Begins a step: M̃, b, the speed scale, the search distance and the expansion point.
     pub(crate) fn begin<S: System + ?Sized>(&mut self, input: &StepInput<S>) -> Result<(), StepError> {
         let StepInput { system, scheme, state, .. } = *input;
-        self.actuator_sides.clear();
+        self.timed.clear();
         if scheme.level == Level::Timed {
-            self.begin_timed(input)?;
-            if !self.forces.actuators.is_empty() {
-                let what = "torque motors, servos and springs of joints with timed steps";
-                return Err(StepError::Unsupported { t: state.t, what });
-            }
+            self.expansion.set_middle(input);
         } else {
-            self.timed.clear();
-            system.forces(state.t, &state.q, &state.v, &mut self.forces);
-            self.check_forces(system, state.t)?;
-            self.actuator_sides.resize(self.forces.actuators.len(), 0.0);
+            self.expansion.set_start(state);
         }
+        let Expansion { t, q, .. } = &self.expansion;
+        system.forces(*t, q, &state.v, &mut self.forces);
+        self.check_forces(system, *t)?;
+        self.actuators.sides.clear();
+        self.actuators.sides.resize(self.forces.actuators.len(), 0.0);
         self.set_motion(input);
         Ok(())
     }
@@ -165,9 +178,13 @@ impl StepProblemBuilder {
     /// Sets M̃ and b with the actuators on their sides, and all that follows from them.
     fn set_motion<S: System + ?Sized>(&mut self, input: &StepInput<S>) {
         let StepInput { system, scheme, state, h } = *input;
-        if scheme.level != Level::Timed {
-            let Self { forces, actuator_sides, problem, layout, .. } = self;
-            momentum::set_momentum(input, forces, actuator_sides, problem, layout);
+        if scheme.level == Level::Timed {
+            self.set_timed_motion(input);
+        } else {
+            let Self { forces, actuators, problem, layout, .. } = self;
+            actuators.laws.clear();
+            actuators.laws.extend(forces.actuators.iter().map(|a| a.at_end(h)));
+            momentum::set_momentum(input, forces, actuators, problem, layout);
             self.solve_free_velocity(state);
         }
         self.problem.law = scheme.friction;
@@ -197,11 +214,11 @@ impl StepProblemBuilder {
         self.held.clear();
         self.held_rows.clear();
         self.seeks_open = scheme.level == Level::Timed;
-        self.cache.clone_from(&state.memory.cache);
-        match scheme.level {
-            Level::Position { .. } => self.expansion.set_end(input, &state.v),
-            Level::Timed => {}
-            _ => self.expansion.set_start(state),
+        if scheme.level != Level::Timed {
+            self.cache.clone_from(&state.memory.cache);
+        }
+        if let Level::Position { .. } = scheme.level {
+            self.expansion.set_end(input, &state.v);
         }
     }
 
@@ -214,8 +231,9 @@ impl StepProblemBuilder {
         one: bool,
     ) -> bool {
         let mut changed = false;
-        for (actuator, side) in self.forces.actuators.iter().zip(&mut self.actuator_sides) {
-            let now = actuator.at_end(input.h).side(actuator.row.dot(&self.layout.velocity, v), *side);
+        let StepActuators { laws, sides } = &mut self.actuators;
+        for (law, side) in laws.iter().zip(sides) {
+            let now = law.side(law.row.dot(&self.layout.velocity, v), *side);
             if now != *side && !(one && changed) {
                 (*side, changed) = (now, true);
             }

@@ -28,6 +28,19 @@ pub struct Actuator {
     pub feedforward: f64,
     /// Largest force [N], ≥ 0; may be infinite.
     pub limit: f64,
+    /// Target of the error.
+    pub target: ActuatorTarget,
+}
+
+/// Target of an actuator, and what its force does within a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ActuatorTarget {
+    /// Rest position of a spring: its elastic energy is potential energy.
+    Rest,
+    /// Function of time, which the error contains.
+    Path,
+    /// Value at the start of a step; it moves on at this speed [m/s].
+    Held(f64),
 }
 
 impl Actuator {
@@ -45,6 +58,28 @@ impl Actuator {
     /// γ (e + h (w − u)) + δ (w − u) + f.
     pub(crate) fn at_end(&self, h: f64) -> Self {
         Self { damping: self.damping + h * self.stiffness, ..self.clone() }
+    }
+
+    /// Actuator whose force is that of this one, read at q ⊕ (h/2) v, over a timed step, as a function of the speed at the
+    /// end: at the mean of both speeds, or at the end of the step where it is `stiff`. `before` is the speed at the start.
+    pub(crate) fn over_step(&self, h: f64, before: f64, stiff: bool) -> Self {
+        let lead = if let ActuatorTarget::Held(speed) = self.target { speed } else { 0.0 };
+        let part = if stiff { 1.0 } else { 0.5 };
+        // elongation from q ⊕ (h/2) v to where the force is taken, at the speed `before`
+        let passed = if stiff { 0.5 * h * (lead + self.speed - before) } else { 0.5 * h * lead };
+        let slope = part * (self.damping + part * h * self.stiffness);
+        let lost = slope - self.damping;
+        Self {
+            error: 0.0,
+            speed: 0.0,
+            stiffness: 0.0,
+            damping: slope,
+            feedforward: self.feedforward
+                + self.stiffness * (self.error + passed)
+                + self.damping * self.speed
+                + lost * before,
+            ..self.clone()
+        }
     }
 
     /// Side on which the force is at its limit at a speed of the row, 1 or −1; 0 where it is within. `before` is the side

@@ -109,7 +109,9 @@ impl<'a, S: System + ?Sized> EulerCheck<'a, S> {
             verdict.fail(Check::Record, error.to_string());
             return false;
         }
-        self.builder.set_actuator_sides(&input, &self.record.after.v, false);
+        if self.scheme.level != Level::Timed {
+            self.builder.set_actuator_sides(&input, &self.record.after.v, false);
+        }
         if matches!(self.scheme.solver.method, Method::Convex(_)) {
             self.builder.problem.law = FrictionLaw::Convex;
         }
@@ -160,7 +162,7 @@ impl<'a, S: System + ?Sized> EulerCheck<'a, S> {
 
     /// Reads the rows, with those of recorded pairs beyond the search distance: the scheme added these because a
     /// velocity on the way closed them.
-    fn read_rows(&mut self, input: &StepInput<S>) {
+    pub(super) fn read_rows(&mut self, input: &StepInput<S>) {
         self.builder.read_rows(input, &mut Profile::default());
         let missing = self.missing();
         self.builder.wanted.extend(missing.iter().map(|id| id.pair));

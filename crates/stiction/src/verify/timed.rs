@@ -7,6 +7,7 @@ use super::tolerances::{FIGURE_TOLERANCE, MOMENTUM_TOLERANCE};
 use super::{Check, Verdict};
 use crate::reduce::Reduction;
 use crate::scheme::step_problem::largest;
+use crate::scheme::tolerances::{ACTUATOR_CHANGE_LIMIT, ACTUATOR_CHANGES_TOGETHER};
 use crate::state::{ContactMemory, Memory};
 use crate::system::System;
 use stiction_lcp::problem::Malformed;
@@ -21,15 +22,29 @@ impl<S: System + ?Sized> EulerCheck<'_, S> {
         verdict: &mut Verdict,
     ) -> bool {
         let input = self.input();
-        self.builder.assemble(&input, Reduction::Off, &mut Profile::default());
-        split(&mut self.builder, |id| reported.contains_key(&id));
-        let z = impulses(&self.builder, joints, reported);
-        let own = match certify(&self.builder.problem, &z) {
-            Ok(candidate) => candidate,
-            Err(error) => {
-                verdict.fail(Check::Record, error.to_string());
+        let mut changes = 0;
+        let (z, own) = loop {
+            self.builder.assemble(&input, Reduction::Off, &mut Profile::default());
+            split(&mut self.builder, |id| reported.contains_key(&id));
+            let z = impulses(&self.builder, joints, reported);
+            let own = match certify(&self.builder.problem, &z) {
+                Ok(candidate) => candidate,
+                Err(error) => {
+                    verdict.fail(Check::Record, error.to_string());
+                    return false;
+                }
+            };
+            // sides of actuators that these impulses cause
+            let one = changes >= ACTUATOR_CHANGES_TOGETHER;
+            if !self.builder.set_actuator_sides(&input, &own.velocity, one) {
+                break (z, own);
+            }
+            changes += 1;
+            if changes > ACTUATOR_CHANGE_LIMIT {
+                verdict.fail(Check::Record, "motors whose forces do not follow from the recorded impulses");
                 return false;
             }
+            self.read_rows(&input);
         };
         let Self { builder, shift, .. } = self;
         builder.shift(&input, &z, &own.velocity, shift);

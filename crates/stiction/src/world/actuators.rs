@@ -15,7 +15,7 @@ use crate::id::{InputId, JointId};
 use crate::jacobian::ForceJacobian;
 use crate::simulate::Simulation;
 use crate::state::State;
-use crate::system::{Actuator, Forces, System, add_actuators, differences};
+use crate::system::{Actuator, ActuatorTarget, Forces, System, add_actuators, differences};
 
 /// Input of a motor.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,8 +74,13 @@ impl<D: Formulas> JointLayout<D> {
 
     /// Actuators of the coordinate: the motor if it is one, and the spring. `c` is the coordinate with its row.
     fn actuators(&self, motor: Option<Motor>, c: &JointCoordinate) -> [Option<Actuator>; 2] {
+        let held = |speed: f64| match self.joint.command {
+            Some(_) => ActuatorTarget::Path,
+            None => ActuatorTarget::Held(c.scale * speed),
+        };
         let servo =
             |[target, speed, torque]: [f64; 3], [stiffness, damping]: [f64; 2], limit: f64| Actuator {
+                target: held(speed),
                 joint: self.id,
                 row: c.row.clone().into_row(),
                 error: c.scale * (target - c.value),
@@ -93,7 +98,8 @@ impl<D: Formulas> JointLayout<D> {
             Motor::Velocity { .. } | Motor::Position { .. } => None,
         });
         let spring = self.joint.spring.map(|JointSpring { stiffness, damping, rest }| {
-            servo([rest, 0.0, 0.0], [stiffness, damping], f64::INFINITY)
+            let spring = servo([rest, 0.0, 0.0], [stiffness, damping], f64::INFINITY);
+            Actuator { target: ActuatorTarget::Rest, ..spring }
         });
         [motor, spring]
     }

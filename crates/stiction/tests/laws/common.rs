@@ -9,9 +9,13 @@ pub(crate) use crate::shared::{G, in_plane, in_space};
 /// Scheme with its name.
 pub(crate) type Named = (&'static str, fn() -> Scheme);
 
-/// Schemes that look ahead: the default and those of two papers.
-pub(crate) const SCHEMES: [Named; 3] =
-    [("default", Scheme::default), ("AH04", Scheme::ah04), ("ST00", Scheme::st00)];
+/// Schemes that look ahead: the default, that of first order and those of two papers.
+pub(crate) const SCHEMES: [Named; 4] = [
+    ("default", Scheme::default),
+    ("first order", Scheme::first_order),
+    ("AH04", Scheme::ah04),
+    ("ST00", Scheme::st00),
+];
 
 pub(crate) fn random(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)

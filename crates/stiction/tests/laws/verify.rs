@@ -14,7 +14,7 @@ use stiction_lcp::FrictionLaw;
 /// Schemes of the Euler family.
 pub(crate) const SCHEMES: [Named; 10] = [
     ("default", Scheme::default),
-    ("timed", Scheme::timed),
+    ("first order", Scheme::first_order),
     ("AP97", Scheme::ap97),
     ("AP97, post-stabilized", || Scheme::ap97().post_stabilized(6)),
     ("AH04", Scheme::ah04),

@@ -26,8 +26,8 @@ fn drive(world: &mut World, joint: JointId, torque: f64) {
 }
 
 /// Schemes of first and second order.
-fn schemes() -> [Scheme; 3] {
-    [Scheme::default(), Scheme::accurate(), Scheme::pagt06()]
+fn schemes() -> [Scheme; 4] {
+    [Scheme::default(), Scheme::first_order(), Scheme::accurate(), Scheme::pagt06()]
 }
 
 /// Steps of 0.01 s, each verified.

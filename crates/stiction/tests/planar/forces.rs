@@ -51,7 +51,7 @@ fn a_spring_is_the_linearly_implicit_recurrence() {
     let ground = world.add_body(Body::fixed("ground"));
     let body = world.add_body(Body::slider("body", 2.0, Vector2::x()).at(at(1.5, 0.0)));
     world.add_force(spring(ground, body, gamma, delta, 1.0));
-    let mut simulation = start(world, Scheme::default());
+    let mut simulation = start(world, Scheme::first_order());
     let (mut x, mut v) = (1.5, 0.0);
     run(&mut simulation, h, 200, |_, s, report| {
         v = (2.0 * v - h * gamma * (x - 1.0)) / (2.0 + h * delta + h * h * gamma);
@@ -135,7 +135,7 @@ fn forces_of_time_and_state_act_where_they_should() {
     let model = world.build().unwrap();
     assert_eq!(model.velocities(slider), Some(6..7));
     assert_eq!(model.coordinates(pushed), Some(3..6));
-    let mut simulation = stiction::Simulation::new(model);
+    let mut simulation = stiction::Simulation::new(model).with_scheme(Scheme::first_order());
     let (mut v, mut turned) = ([0.0; 7], 0.3f64);
     run(&mut simulation, h, 50, |k, s, _| {
         let t = (k - 1) as f64 * h;
@@ -173,7 +173,7 @@ fn a_spring_pulls_from_a_kinematic_body() {
     let hook = world.add_body(Body::kinematic("hook", path));
     let body = world.add_body(Body::slider("body", 1.0, Vector2::x()).at(at(-1.0, 0.0)));
     world.add_force(spring(hook, body, 100.0, 5.0, 1.0));
-    let mut simulation = start(world, Scheme::default());
+    let mut simulation = start(world, Scheme::first_order());
     run(&mut simulation, h, 1, |_, s, _| {
         // no stretch yet, and the damper sees the hook leave at 2 m/s
         let expected = h * 5.0 * 2.0 / (1.0 + h * 5.0 + h * h * 100.0);

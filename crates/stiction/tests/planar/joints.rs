@@ -169,7 +169,7 @@ fn a_motor_pushes_with_its_force_until_it_has_its_speed() {
 fn a_servo_follows_its_recurrence() {
     let (world, _) = sledge(|j| j.motor(Motor::Position { target: 0.5, gain: 20.0, force: 1e6 }));
     let h = 0.01;
-    let mut simulation = start(world, Scheme::default());
+    let mut simulation = start(world, Scheme::first_order());
     let mut x = 0.0;
     run(&mut simulation, h, 100, |_, s, _| {
         x += h * 20.0 * (0.5 - x);
@@ -177,7 +177,7 @@ fn a_servo_follows_its_recurrence() {
     });
     // a weak one is at its limit
     let (world, _) = sledge(|j| j.motor(Motor::Position { target: 0.5, gain: 20.0, force: 1.0 }));
-    let mut simulation = start(world, Scheme::default());
+    let mut simulation = start(world, Scheme::first_order());
     run(&mut simulation, h, 1, |_, s, _| assert!((s.state().v[0] - h * 1.0 / 2.0).abs() < 1e-12));
 }
 
@@ -232,7 +232,7 @@ fn a_rope_goes_taut_and_is_slack_before() {
     let bob = world.add_body(Body::point("bob", 1.0).at(at(0.0, -0.5)));
     let rope = Joint::distance("rope", &world, (ground, Point2::origin()), (bob, Point2::new(0.0, -0.5)));
     world.add_joint(rope.limits(0.0, 1.0));
-    let mut simulation = start(world, Scheme::default());
+    let mut simulation = start(world, Scheme::first_order());
     let h = 0.01;
     let (mut y, mut v) = (-0.5, 0.0);
     run(&mut simulation, h, 100, |_, s, _| {
@@ -247,7 +247,7 @@ fn a_rope_goes_taut_and_is_slack_before() {
 
 #[test]
 fn a_compliant_joint_sags_by_its_load() {
-    for scheme in [Scheme::ah04(), Scheme::default()] {
+    for scheme in [Scheme::ah04(), Scheme::first_order()] {
         let mut world = earth();
         let ground = world.add_body(Body::fixed("ground"));
         let body = world.add_body(Body::rigid("load", Mass::given(3.0, 1.0)));

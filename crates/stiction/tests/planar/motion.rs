@@ -15,7 +15,7 @@ fn free_fall_is_the_recurrence() {
     world.add_body(Body::point("point", 0.1).moving(moving(1.0, 0.0, 0.0)));
     let axis = Vector2::new(0.6, 0.8);
     world.add_body(Body::slider("slider", 5.0, axis));
-    let mut simulation = start(world, Scheme::default());
+    let mut simulation = start(world, Scheme::first_order());
     let h = 0.01;
     let (mut q, mut v) = ([1.0, 2.0, 0.0, 0.0, 0.0, 0.0], [0.5, 4.0, -2.0, 1.0, 0.0, 0.0]);
     run(&mut simulation, h, 200, |_, s, _| {
@@ -27,6 +27,19 @@ fn free_fall_is_the_recurrence() {
             // 200 steps of round-off of numbers of order 10
             assert!((s.state().q[i] - q[i]).abs() < 1e-12 && (s.state().v[i] - v[i]).abs() < 1e-12);
         }
+    });
+}
+
+#[test]
+fn free_fall_of_the_default_is_exact() {
+    let mut world = earth();
+    world
+        .add_body(Body::rigid("body", Mass::given(2.0, 3.0)).at(at(1.0, 2.0)).moving(moving(0.5, 4.0, -2.0)));
+    let mut simulation = start(world, Scheme::default());
+    run(&mut simulation, 0.01, 200, |k, s, _| {
+        let t = 0.01 * k as f64;
+        let exact = [1.0 + 0.5 * t, 2.0 + 4.0 * t - 0.5 * G * t * t, -2.0 * t];
+        s.state().q.iter().zip(exact).for_each(|(q, exact)| assert!((q - exact).abs() < 1e-12, "step {k}"));
     });
 }
 

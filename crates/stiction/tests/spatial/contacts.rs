@@ -101,8 +101,8 @@ fn bodies_on_the_floor_stay_put() {
     for (body, contacts) in cases {
         for scheme in [Scheme::ah04(), Scheme::default(), Scheme::st00(), Scheme::ap97()] {
             let (moved, turned, found) = creep(body.clone(), scheme);
-            // 200 solves, each to round-off of ‖g‖h
-            assert!(moved < 1e-13 && turned < 1e-12, "{} moves by {moved} m, {turned} rad", body.name);
+            // 200 solves, each to round-off of ‖g‖h, and as many displacements
+            assert!(moved < 1e-12 && turned < 1e-12, "{} moves by {moved} m, {turned} rad", body.name);
             assert_eq!(found, contacts, "{}", body.name);
         }
     }

@@ -286,7 +286,7 @@ fn a_rope_is_slack_and_then_taut() {
 
 #[test]
 fn a_compliant_joint_gives_way_by_compliance_times_force() {
-    for scheme in [Scheme::ah04(), Scheme::default()] {
+    for scheme in [Scheme::ah04(), Scheme::first_order()] {
         let mut world = World::new(gravity());
         let ceiling = world.add_body(Body::fixed("ceiling"));
         let weight = world.add_body(Body::point("weight", 2.0));

@@ -21,7 +21,7 @@ fn free_fall_is_the_recurrence_of_the_scheme() {
         Body::slider("slider", 0.4, 7.0 * axis),
     ];
     let ids = bodies.map(|body| world.add_body(body.at(start).moving(velocity)));
-    let mut run = simulation(world, Scheme::default());
+    let mut run = simulation(world, Scheme::first_order());
     let along = |v: Vector3<f64>| axis * axis.dot(&v);
     let acceleration = [gravity(), gravity(), along(gravity())];
     let mut v = [velocity.linear, velocity.linear, along(velocity.linear)];
@@ -48,7 +48,7 @@ fn spin(implicit_gyroscopic: bool, h: f64, steps: u32) -> (Vec<f64>, f64) {
     // about 10 rad/s, most of it about the unstable middle axis
     let spin = Twist::new(Vector3::zeros(), Vector3::new(1.0, 10.0, 1.0));
     world.add_body(Body::rigid("brick", Mass::given(1.0, [0.3, 1.0, 1.2])).moving(spin));
-    let scheme = Scheme { implicit_gyroscopic, ..Scheme::default() };
+    let scheme = Scheme { implicit_gyroscopic, ..Scheme::first_order() };
     let mut run = simulation(world, scheme);
     let start = run.system().momentum(&run.state().q, &run.state().v).1;
     let mut drift: f64 = 0.0;
@@ -141,7 +141,7 @@ fn swing(force: impl Fn(stiction::spatial::BodyId, stiction::spatial::BodyId) ->
     let ball = world
         .add_body(Body::rigid("ball", Mass::given(1.0, [0.1; 3])).at(Isometry3::translation(1.5, 0.0, 0.0)));
     world.add_force(force(wall, ball));
-    let mut run = simulation(world, Scheme::default());
+    let mut run = simulation(world, Scheme::first_order());
     let one = |_| {
         step(&mut run, 0.01);
         pose_of(&run, ball).translation.x

@@ -43,7 +43,7 @@ pub(crate) fn moving(x: f64, y: f64, spin: f64) -> Twist {
 }
 
 pub(crate) fn simulation(world: &World) -> Simulation<Model> {
-    Simulation::new(world.clone().build().unwrap()).with_scheme(Scheme::timed())
+    Simulation::new(world.clone().build().unwrap()).with_scheme(Scheme::default())
 }
 
 /// State after a run of the timed scheme. No step is accepted above its tolerance.

@@ -4,7 +4,7 @@ use crate::common::{G, at, brick, check, disk, earth, end, energy, floor, moving
 use nalgebra::Vector2;
 use stiction::planar::{Attached, Body, Path, Shape, Twist, World};
 
-fn dropped(restitution: f64) -> World {
+pub(crate) fn dropped(restitution: f64) -> World {
     let mut world = earth();
     floor(&mut world, surface(0.0, restitution));
     world.add_body(disk("ball", 1.0, 0.1, surface(0.0, restitution)).at(at(0.0, 1.1)));
@@ -49,7 +49,7 @@ fn an_elastic_ball_keeps_its_energy() {
 }
 
 /// Nine elastic disks in a box of 2 m.
-fn gas(gravity: f64) -> World {
+pub(crate) fn gas(gravity: f64) -> World {
     let material = surface(0.0, 1.0);
     let mut world = World::new(Vector2::new(0.0, -gravity));
     let wall = |angle: f64| {
@@ -115,8 +115,7 @@ fn an_elastic_gas_under_gravity_gains_what_its_ledger_says() {
     assert!(ledger.projection < 1.0 && ledger.change.abs() < 1.0, "{ledger:?}");
 }
 
-#[test]
-fn a_shaken_box_takes_off_and_lands() {
+pub(crate) fn shaker() -> World {
     let path = Path::new(|t: f64| {
         (at(0.0, 0.05 * (20.0 * t).sin()), Twist::new(Vector2::new(0.0, (20.0 * t).cos()), 0.0))
     });
@@ -125,6 +124,12 @@ fn a_shaken_box_takes_off_and_lands() {
     world.add_body(Body::kinematic("shaker", path).with(plate));
     let body = brick("box", 3.0, [0.2, 0.1], surface(0.5, 0.0)).at(at(0.0, 0.1));
     world.add_body(body.moving(moving(0.0, 1.0, 0.0)));
+    world
+}
+
+#[test]
+fn a_shaken_box_takes_off_and_lands() {
+    let world = shaker();
     let reference = shaken(1.1);
     let error = |h: f64| (end(&world, h, 1.1).q[1] - 0.1 - reference).abs();
     check("shaker", [1.5e-3, 8.1e-5, 8.1e-5, 8.6e-6], error, 2.0);

@@ -24,10 +24,15 @@ fn chain(world: &mut World, rods: usize) -> BodyId {
     before
 }
 
-#[test]
-fn a_chain_of_five_falls() {
+pub(crate) fn chain_of_five() -> World {
     let mut world = earth();
     chain(&mut world, 5);
+    world
+}
+
+#[test]
+fn a_chain_of_five_falls() {
+    let world = chain_of_five();
     let reference = exact(&world, 1.0);
     let error = |h: f64| distance(&end(&world, h, 1.0).q, &reference.q);
     let errors = check("chain", [9.11e-3, 2.19e-3, 4.71e-4, 1.09e-4], error, 1.3);
@@ -35,7 +40,7 @@ fn a_chain_of_five_falls() {
 }
 
 /// Slider-crank: crank 0.3 m, rod 1 m, slider on the x axis, all of 1 kg.
-fn crank() -> World {
+pub(crate) fn crank() -> World {
     let mut world = earth();
     let ground = world.add_body(Body::fixed("ground"));
     let (angle, spin): (f64, f64) = (0.5, 10.0);
@@ -81,8 +86,7 @@ fn a_crank_drives_a_slider() {
     assert!(worst <= 0.11, "energy changes by {worst} J of {start} J");
 }
 
-#[test]
-fn two_links_meet_a_floor() {
+pub(crate) fn two_links() -> World {
     let mut world = earth();
     let last = chain(&mut world, 2);
     let material = surface(0.3, 0.0);
@@ -90,6 +94,12 @@ fn two_links_meet_a_floor() {
     world.add_body(Body::fixed("floor").at(at(0.0, -0.7)).with(plane));
     let tip = Attached::new(Shape::Disk { radius: 0.0 });
     world.add_shape(last, tip.at(at(0.25, 0.0)).material(material));
+    world
+}
+
+#[test]
+fn two_links_meet_a_floor() {
+    let world = two_links();
     let reference = exact(&world, 0.7);
     let error = |h: f64| distance(&end(&world, h, 0.7).q, &reference.q);
     check("two links", [2.5e-3, 4.7e-4, 3.0e-4, 3.8e-4], error, 2.0);

@@ -3,7 +3,7 @@
 use crate::common::{at, brick, earth, floor, simulation, surface};
 use stiction::planar::World;
 
-fn stack(masses: &[f64]) -> World {
+pub(crate) fn stack(masses: &[f64]) -> World {
     let mut world = earth();
     floor(&mut world, surface(0.5, 0.0));
     for (k, mass) in masses.iter().enumerate() {

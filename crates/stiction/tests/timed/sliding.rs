@@ -4,30 +4,36 @@ use crate::common::{G, STEPS, at, brick, check, check_order, disk, earth, end, f
 use nalgebra::Vector2;
 use stiction::planar::{Attached, Body, Force, Path, Shape, Twist, World, Wrench};
 
+pub(crate) fn sliding_box(v: f64) -> World {
+    let mut world = earth();
+    floor(&mut world, surface(0.3, 0.0));
+    let slider = brick("box", 1.0, [0.2, 0.1], surface(0.3, 0.0)).at(at(0.0, 0.1));
+    world.add_body(slider.moving(moving(v, 0.0, 0.0)));
+    world
+}
+
 #[test]
 fn a_box_slides_and_stops() {
     let error = |h: f64| {
-        let off = [2.7, 2.85, 3.0, 3.15, 3.3].map(|v: f64| {
-            let mut world = earth();
-            floor(&mut world, surface(0.3, 0.0));
-            let slider = brick("box", 1.0, [0.2, 0.1], surface(0.3, 0.0)).at(at(0.0, 0.1));
-            world.add_body(slider.moving(moving(v, 0.0, 0.0)));
-            (end(&world, h, 1.5).q[0] - v * v / (2.0 * 0.3 * G)).abs()
-        });
+        let off = [2.7, 2.85, 3.0, 3.15, 3.3]
+            .map(|v: f64| (end(&sliding_box(v), h, 1.5).q[0] - v * v / (2.0 * 0.3 * G)).abs());
         off.into_iter().fold(0.0, f64::max)
     };
     check("slide and stop", [1.47e-4, 2.8e-5, 9.2e-6, 2.3e-6], error, 1.3);
+}
+
+pub(crate) fn slipping_disk(v: f64) -> World {
+    let mut world = earth();
+    floor(&mut world, surface(0.2, 0.0));
+    world.add_body(disk("disk", 1.0, 0.1, surface(0.2, 0.0)).at(at(0.0, 0.1)).moving(moving(v, 0.0, 0.0)));
+    world
 }
 
 #[test]
 fn a_disk_slips_until_it_rolls() {
     let error = |h: f64| {
         let off = [1.8, 1.9, 2.0, 2.1, 2.2].map(|v: f64| {
-            let mut world = earth();
-            floor(&mut world, surface(0.2, 0.0));
-            world.add_body(
-                disk("disk", 1.0, 0.1, surface(0.2, 0.0)).at(at(0.0, 0.1)).moving(moving(v, 0.0, 0.0)),
-            );
+            let world = slipping_disk(v);
             // it rolls with 2/3 of its speed
             let (a, t) = (0.2 * G, v / 3.0 / (0.2 * G));
             let x = v * t - 0.5 * a * t * t + 2.0 / 3.0 * v * (1.0 - t);
@@ -39,8 +45,7 @@ fn a_disk_slips_until_it_rolls() {
     check_order("slip to roll", errors);
 }
 
-#[test]
-fn a_box_sticks_to_a_plate_that_accelerates() {
+pub(crate) fn box_on_a_plate() -> World {
     let path = Path::new(|t: f64| {
         (at(0.05 * (4.0 * t).sin(), 0.0), Twist::new(Vector2::new(0.2 * (4.0 * t).cos(), 0.0), 0.0))
     });
@@ -49,6 +54,12 @@ fn a_box_sticks_to_a_plate_that_accelerates() {
     world.add_body(Body::kinematic("plate", path).with(plate));
     let slider = brick("box", 3.0, [0.2, 0.1], surface(0.5, 0.0)).at(at(0.0, 0.1));
     world.add_body(slider.moving(moving(0.2, 0.0, 0.0)));
+    world
+}
+
+#[test]
+fn a_box_sticks_to_a_plate_that_accelerates() {
+    let world = box_on_a_plate();
     let drift = |h: f64| {
         let mut simulation = crate::common::simulation(&world);
         let drifts =
@@ -60,7 +71,7 @@ fn a_box_sticks_to_a_plate_that_accelerates() {
 }
 
 /// Plate of 10 kg on disks of 1 kg, pulled by 5 cos 3t.
-fn plate_on_disks(places: &[f64]) -> World {
+pub(crate) fn plate_on_disks(places: &[f64]) -> World {
     let material = surface(0.5, 0.0);
     let mut world = earth();
     floor(&mut world, material);
@@ -93,14 +104,19 @@ fn redundant_disks_under_a_plate_keep_the_order() {
     check_order("three disks", errors);
 }
 
-#[test]
-fn a_disk_slips_rolls_and_flies_off_a_bump() {
+pub(crate) fn bump() -> World {
     let material = surface(0.3, 0.0);
     let mut world = earth();
     world.add_body(Body::fixed("bump").with(Attached::new(Shape::Disk { radius: 1.0 }).material(material)));
     let (s, c) = 0.1f64.sin_cos();
     let body = disk("disk", 1.0, 0.3, material).at(at(1.3 * s, 1.3 * c));
     world.add_body(body.moving(moving(0.3 * c, -0.3 * s, -4.0)));
+    world
+}
+
+#[test]
+fn a_disk_slips_rolls_and_flies_off_a_bump() {
+    let world = bump();
     // by an event-driven integration of order eight
     let reference = [1.345_100_335_451, 0.221_271_010_165, -4.831_735_536_062];
     let error = |h: f64| crate::common::distance(&end(&world, h, 1.0).q, &reference);

@@ -5,7 +5,7 @@ use nalgebra::{Point2, Vector2};
 use stiction::planar::{Body, Force, World};
 
 /// Two points of 1 kg at rest, with a spring of 1 m between them stretched by 0.1 m: x₂ − x₁ swings with ω [rad/s].
-fn pair(omega: f64) -> World {
+pub(crate) fn pair(omega: f64) -> World {
     let mut world = World::new(Vector2::zeros());
     let a = world.add_body(Body::point("a", 1.0).at(at(-0.55, 0.0)));
     let b = world.add_body(Body::point("b", 1.0).at(at(0.55, 0.0)));

@@ -55,7 +55,7 @@ fn tumbling() -> spatial::World {
 
 /// Checks that every step holds, that the run has impacts, and that a restart from a written state ends in the same bits.
 fn check<S: System + Clone>(system: S, start: State) {
-    let scheme = Scheme::timed();
+    let scheme = Scheme::default();
     let mut simulation = Simulation::from_state(system.clone(), start).with_scheme(scheme);
     let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
     let (mut impacts, mut held, mut spread) = (0, 0, 0);
@@ -105,7 +105,7 @@ fn spatial_runs_hold_and_restart() {
 #[test]
 fn forged_memories_and_ledgers_are_found() {
     let model = heap().build().unwrap();
-    let scheme = Scheme::timed();
+    let scheme = Scheme::default();
     let mut simulation = Simulation::new(model.clone()).with_scheme(scheme);
     let mut report = StepReport { evidence: Some(Evidence::default()), ..StepReport::default() };
     for _ in 0..60 {

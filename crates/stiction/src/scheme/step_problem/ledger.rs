@@ -5,7 +5,7 @@
 
 use super::{StepInput, StepProblemBuilder};
 use crate::report::EnergyLedger;
-use crate::system::{RowKind, Spring, System};
+use crate::system::{ActuatorTarget, RowKind, Spring, System};
 use stiction_lcp::Row;
 
 /// Energies of a step [J].
@@ -104,6 +104,17 @@ impl StepProblemBuilder {
         for Spring { row, damping, drift, .. } in &self.forces.springs {
             let speed = self.mean_speed(row, ends);
             ledger.forces -= h * damping * (speed + drift) * speed;
+        }
+        for (actuator, (law, side)) in self.forces.actuators.iter().zip(self.actuators.iter()) {
+            let speed = self.mean_speed(&law.row, ends);
+            if actuator.target == ActuatorTarget::Rest {
+                // the elastic part is potential energy
+                ledger.forces -= h * actuator.damping * (speed - actuator.speed) * speed;
+            } else {
+                let end = law.row.dot(&self.layout.velocity, ends[1]);
+                let force = if side == 0.0 { law.unlimited(end) } else { side * law.limit };
+                ledger.motors += h * force * speed;
+            }
         }
     }
 }

@@ -1,17 +1,16 @@
 //! Mass matrix M̃ and momentum b of the Euler family, from masses, forces and linearly implicit springs.
 
-use super::StepInput;
+use super::{StepActuators, StepInput};
 use crate::system::{Actuator, Forces, Spring, System};
 use nalgebra::{Matrix6, Vector6};
 use stiction_lcp::problem::Layout;
 use stiction_lcp::{Body, BodyPair, Row, StepProblem, Term};
 
-/// Sets M̃ = M − h k̃_v − h² k̃_q and b = M v + h (k − k̃_v v), and clears all rows. `sides` are those of the limits of the
-/// actuators.
+/// Sets M̃ = M − h k̃_v − h² k̃_q and b = M v + h (k − k̃_v v), and clears all rows.
 pub(super) fn set_momentum<S: System + ?Sized>(
     input: &StepInput<S>,
     forces: &Forces,
-    sides: &[f64],
+    actuators: &StepActuators,
     problem: &mut StepProblem,
     layout: &mut Layout,
 ) {
@@ -45,9 +44,12 @@ pub(super) fn set_momentum<S: System + ?Sized>(
     if scheme.implicit_springs {
         forces.springs.iter().for_each(|s| add_spring(problem, &layout.velocity, &state.v, h, s));
     }
-    for (actuator, &side) in forces.actuators.iter().zip(sides) {
-        add_actuator(problem, h, &actuator.at_end(h), side);
-    }
+    add_actuators(problem, h, actuators);
+}
+
+/// Adds actuators to M̃ and b.
+pub(super) fn add_actuators(problem: &mut StepProblem, h: f64, actuators: &StepActuators) {
+    actuators.iter().for_each(|(law, side)| add_actuator(problem, h, law, side));
 }
 
 /// Actuator at the end of the step: M̃ += h δ JᵀJ and b += h f Jᵀ within its limit, with its force f at speed 0 and its

@@ -35,6 +35,8 @@ pub(crate) struct TimedRows {
     until: Vec<f64>,
     there: Vec<f64>,
     found: Vec<ContactRow>,
+    /// Contacts at the start that are not found in the middle.
+    passed: Vec<ContactRow>,
     /// Velocity at the end, while gaps there are sought.
     pub(super) end: Vec<f64>,
     /// Displacement over h that impulses at other times than h/2 add.
@@ -277,6 +279,8 @@ impl StepProblemBuilder {
         profile: &mut Profile,
     ) {
         let StepInput { system, state, h, .. } = *input;
+        // near-parallel edges have several nearest points: the rows of a step do not depend on the searches before them
+        self.cache.clone_from(&state.memory.cache);
         profile.enter(Phase::Joints);
         system.joints(state.t, &state.q, &mut self.timed.joints);
         system.joints(self.expansion.t, &self.expansion.q, &mut self.joints);
@@ -290,9 +294,45 @@ impl StepProblemBuilder {
         let (t, q) = (self.expansion.t, std::mem::take(&mut self.expansion.q));
         self.search_rows(system, t, &q);
         self.expansion.q = q;
+        self.keep_passed(input);
         self.time_contacts(input);
         self.take_impact_rows(input);
         self.time_joints(input);
+    }
+
+    /// Brings back contacts at the start that close fast and are not found in the middle, because a body is on the other
+    /// side of the other there: it would pass through.
+    fn keep_passed<S: System + ?Sized>(&mut self, input: &StepInput<S>) {
+        let StepInput { system, state, h, .. } = *input;
+        let Self { contacts, timed, layout, free_velocity, .. } = self;
+        let rule = TimedRule::new(input, &layout.velocity, free_velocity);
+        let TimedRows { contacts: starts, passed, .. } = timed;
+        let beyond = |row: &ContactRow, before: &ContactRow| {
+            let along: f64 = row.direction.iter().zip(before.direction).map(|(a, b)| a * b).sum();
+            row.id.pair == before.id.pair && along < 0.0
+        };
+        passed.clear();
+        for before in &*starts {
+            let ContactRow { gap, drift, restitution, ref normal, .. } = *before;
+            let approach = Approach { gap, row: normal, drift, drift_change: 0.0, restitution };
+            if of_pair(contacts, before.id.pair).any(|row| beyond(row, before))
+                && same_contact(contacts, before.id).is_none()
+                && rule.time(&approach).is_some_and(RowTime::is_impact)
+            {
+                passed.push(before.clone());
+            }
+        }
+        if passed.is_empty() {
+            return;
+        }
+        contacts.retain(|row| !passed.iter().any(|before| beyond(row, before)));
+        for mut row in passed.drain(..) {
+            for own in rows_of(&mut row) {
+                system.to_start_axes(&state.v, -0.5 * h, own);
+            }
+            let at = contacts.partition_point(|other| other.id.pair <= row.id.pair);
+            contacts.insert(at, row);
+        }
     }
 
     /// Classifies the contacts, removes those without a row, and sets the offsets of all that are no impacts.
@@ -412,10 +452,15 @@ fn closing_time(gap: f64, speed: f64, acceleration: f64) -> Option<f64> {
     (below > 0.0).then(|| 2.0 * gap / below)
 }
 
+/// Contacts of a pair in a list in the order of pairs.
+fn of_pair(list: &[ContactRow], pair: PairId) -> impl Iterator<Item = &ContactRow> {
+    let first = list.partition_point(|row| row.id.pair < pair);
+    list[first..].iter().take_while(move |row| row.id.pair == pair)
+}
+
 /// Contact of a list in the order of pairs.
 fn same_contact(list: &[ContactRow], id: ContactId) -> Option<&ContactRow> {
-    let first = list.partition_point(|row| row.id.pair < id.pair);
-    list[first..].iter().take_while(|row| row.id.pair == id.pair).find(|row| row.id == id)
+    of_pair(list, id.pair).find(|row| row.id == id)
 }
 
 /// Second difference of the drift of a contact along a direction.

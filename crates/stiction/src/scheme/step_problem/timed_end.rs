@@ -89,7 +89,7 @@ impl StepProblemBuilder {
             let weight = self.row_time(location).excess(h);
             row.add_transposed(starts, weight * impulse, shift);
         });
-        momentum.add_stiff_impulses(input, (&self.forces, starts), end, 0.5, shift);
+        momentum.add_stiff_impulses(input, (&self.forces, &self.actuators, starts), end, 0.5, shift);
         self.add_excess(input, z, shift);
         for (i, &n) in input.system.bodies().iter().enumerate() {
             let own = &mut shift[starts[i]..starts[i] + n];

@@ -1,11 +1,11 @@
 //! Mass matrix M̃ and momentum b of a timed step: forces in the middle of the step, linearly implicit, and the free turning
-//! of bodies in space. Springs and dampers that are stiff for the step act at its end.
+//! of bodies in space. Springs, dampers and actuators that are stiff for the step act at its end.
 
-use super::{Expansion, StepInput, StepProblemBuilder};
-use crate::error::StepError;
+use super::momentum::add_actuators;
+use super::{Expansion, StepActuators, StepInput, StepProblemBuilder};
 use crate::jacobian::ForceJacobian;
 use crate::scheme::tolerances::STIFF_SPRING;
-use crate::system::{Forces, FreeTurn, Spring, System};
+use crate::system::{Actuator, Forces, FreeTurn, Spring, System};
 use nalgebra::{Matrix6, Vector6};
 use stiction_lcp::problem::{Layout, MassFactor};
 use stiction_lcp::{Body, Row, StepProblem};
@@ -20,55 +20,48 @@ pub(crate) struct TimedMomentum {
     factor: MassFactor,
     /// Indices of the springs that act at the end of the step.
     stiff: Vec<usize>,
+    /// Whether each actuator acts at the end of the step.
+    stiff_actuators: Vec<bool>,
     force: Vec<f64>,
 }
 
 impl StepProblemBuilder {
-    /// Begins a timed step: expansion point q_m = q ⊕ (h/2) v, M̃ = M − (h/2) k_v − (h²/4) k_q and
-    /// b = M̃ v + h k(t + h/2, q_m, v), with the free turning in the place of the gyroscopic force.
-    pub(super) fn begin_timed<S: System + ?Sized>(&mut self, input: &StepInput<S>) -> Result<(), StepError> {
-        let StepInput { system, state, .. } = *input;
-        self.expansion.set_middle(input);
-        let Expansion { t, q, .. } = &self.expansion;
-        system.forces(*t, q, &state.v, &mut self.forces);
-        self.check_forces(system, *t)?;
-        let Self { expansion, forces, problem, layout, timed, free_velocity, .. } = self;
+    /// Sets M̃ = M − (h/2) k_v − (h²/4) k_q and b = M̃ v + h k(t + h/2, q_m, v) at q_m = q ⊕ (h/2) v, with the free turning
+    /// in the place of the gyroscopic force, and the free velocity.
+    pub(super) fn set_timed_motion<S: System + ?Sized>(&mut self, input: &StepInput<S>) {
+        let Self { expansion, forces, problem, layout, timed, free_velocity, actuators, .. } = self;
         let momentum = &mut timed.momentum;
-        let is_factored = momentum.assemble(input, expansion, forces, problem, layout);
+        momentum.read_masses(input, expansion);
+        momentum.set_free_motion(input, forces, problem);
+        problem.joints.clear();
+        problem.contacts.clear();
+        problem.lay_out(layout);
+        momentum.find_stiff(input, &layout.velocity, forces, actuators);
+        let is_factored = momentum.assemble(input, expansion, (forces, actuators), problem, layout);
         if is_factored {
             // springs between bodies: the diagonal blocks alone do not give the free velocity
             free_velocity.clear();
             problem.bodies.iter().for_each(|b| free_velocity.extend(b.momentum.iter().take(b.velocities)));
             momentum.factor.solve(free_velocity);
         } else {
-            self.solve_free_velocity(state);
+            self.solve_free_velocity(input.state);
         }
-        Ok(())
     }
 }
 
 impl TimedMomentum {
-    /// Sets M̃ and b, and clears all rows. Returns whether M̃ contains derivatives of forces and is factored.
+    /// Adds derivatives of forces and actuators to the free motion. Returns whether M̃ contains derivatives of forces and is factored.
     fn assemble<S: System + ?Sized>(
         &mut self,
         input: &StepInput<S>,
         at: &Expansion,
-        forces: &Forces,
+        (forces, actuators): (&Forces, &StepActuators),
         problem: &mut StepProblem,
-        layout: &mut Layout,
+        layout: &Layout,
     ) -> bool {
         let StepInput { system, scheme, state, h } = *input;
-        self.read_masses(input, at);
-        self.set_free_motion(input, forces, problem);
-        problem.joints.clear();
-        problem.contacts.clear();
-        problem.lay_out(layout);
-        self.stiff.clear();
-        if !scheme.implicit_springs {
-            return false;
-        }
-        self.find_stiff(forces, h);
-        for is_definite in [false, true] {
+        // the tension of a stiff spring changes within the step, and with it what its exact derivative adds across it
+        for is_definite in [!self.stiff.is_empty(), true] {
             if is_definite {
                 self.set_free_motion(input, forces, problem);
                 system.definite_jacobian(forces, &state.v, &mut self.jacobian);
@@ -76,13 +69,19 @@ impl TimedMomentum {
                 system.jacobian(at.t, &at.q, &state.v, &mut self.jacobian);
             }
             self.remove_turning(input, is_definite);
+            self.remove_actuators(input, &layout.velocity, forces);
             self.add_stiff(system.bodies(), forces);
             let ForceJacobian { position, velocity } = &self.jacobian;
-            let blocks = position.bodies.iter().chain(&velocity.bodies);
-            if blocks.clone().all(|b| b.amax() == 0.0) {
+            let mut blocks = position.bodies.iter().chain(&velocity.bodies);
+            let is_linear = scheme.implicit_springs && blocks.any(|b| b.amax() != 0.0);
+            if is_linear {
+                self.linearize(input, &layout.velocity, forces, problem);
+            }
+            add_actuators(problem, h, actuators);
+            let is_damped = actuators.iter().any(|(law, side)| side == 0.0 && law.damping != 0.0);
+            if !(is_linear || is_damped) {
                 return false;
             }
-            self.linearize(input, &layout.velocity, forces, problem);
             if self.factor.factor(problem, layout).is_ok() {
                 return true;
             }
@@ -133,13 +132,34 @@ impl TimedMomentum {
         }
     }
 
-    /// Finds the springs and dampers with (h² k + h c) / m > 4, for which the trapezoidal rule would ring.
-    fn find_stiff(&mut self, forces: &Forces, h: f64) {
-        for (k, spring) in forces.springs.iter().enumerate() {
-            let weight = h * h * spring.stiffness + h * spring.damping;
-            if weight > 0.0 && weight * self.mobility(&spring.row) > STIFF_SPRING {
-                self.stiff.push(k);
+    /// Finds the springs, dampers and actuators with (h² k + h c) / m > 4, for which the trapezoidal rule would ring, and
+    /// the force of each actuator over the step.
+    fn find_stiff<S: System + ?Sized>(
+        &mut self,
+        input: &StepInput<S>,
+        starts: &[usize],
+        forces: &Forces,
+        actuators: &mut StepActuators,
+    ) {
+        let StepInput { scheme, state, h, .. } = *input;
+        let is_stiff = |own: &Self, row: &Row, stiffness: f64, damping: f64| {
+            let weight = h * h * stiffness + h * damping;
+            weight > 0.0 && weight * own.mobility(row) > STIFF_SPRING
+        };
+        self.stiff.clear();
+        if scheme.implicit_springs {
+            for (k, spring) in forces.springs.iter().enumerate() {
+                if is_stiff(self, &spring.row, spring.stiffness, spring.damping) {
+                    self.stiff.push(k);
+                }
             }
+        }
+        self.stiff_actuators.clear();
+        actuators.laws.clear();
+        for actuator in &forces.actuators {
+            let stiff = is_stiff(self, &actuator.row, actuator.stiffness, actuator.damping);
+            self.stiff_actuators.push(stiff);
+            actuators.laws.push(actuator.over_step(h, actuator.row.dot(starts, &state.v), stiff));
         }
     }
 
@@ -175,6 +195,22 @@ impl TimedMomentum {
                 *block -= if is_definite { definite() } else { turn.jacobian };
             }
             start += n;
+        }
+    }
+
+    /// Removes the derivatives of actuators along their rows, which their forces over the step contain.
+    fn remove_actuators<S: System + ?Sized>(
+        &mut self,
+        input: &StepInput<S>,
+        starts: &[usize],
+        forces: &Forces,
+    ) {
+        let bodies = input.system.bodies();
+        for Actuator { row, stiffness, damping, .. } in
+            forces.actuators.iter().filter(|a| a.side(a.row.dot(starts, &input.state.v), 0.0) == 0.0)
+        {
+            self.jacobian.position.add_outer(bodies, *stiffness, [row, row]);
+            self.jacobian.velocity.add_outer(bodies, *damping, [row, row]);
         }
     }
 
@@ -215,21 +251,28 @@ impl TimedMomentum {
         }
     }
 
-    /// Whether a spring acts at the end of the step.
+    /// Whether a spring or an actuator acts at the end of the step.
     pub(super) fn has_stiff(&self) -> bool {
-        !self.stiff.is_empty()
+        !self.stiff.is_empty() || self.stiff_actuators.contains(&true)
     }
 
-    /// Adds `weight` times the impulses of stiff springs to `out`, at the end velocity `end`.
+    /// Adds `weight` times the impulses of stiff springs, and of stiff actuators within their limits, to `out`. `end` is the
+    /// velocity at the end.
     pub(super) fn add_stiff_impulses<S: System + ?Sized>(
         &self,
         input: &StepInput<S>,
-        (forces, starts): (&Forces, &[usize]),
+        (forces, actuators, starts): (&Forces, &StepActuators, &[usize]),
         end: &[f64],
         weight: f64,
         out: &mut [f64],
     ) {
         let StepInput { state, h, .. } = *input;
+        for ((law, side), stiff) in actuators.iter().zip(&self.stiff_actuators) {
+            if *stiff && side == 0.0 {
+                let impulse = h * law.unlimited(law.row.dot(starts, end));
+                law.row.add_transposed(starts, weight * impulse, out);
+            }
+        }
         for &k in &self.stiff {
             let Spring { row, stiffness, damping, force, .. } = &forces.springs[k];
             let (before, after) = (row.dot(starts, &state.v), row.dot(starts, end));

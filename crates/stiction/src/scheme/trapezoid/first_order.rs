@@ -11,7 +11,7 @@ use crate::system::System;
 /// First-order scheme of the rest of a step; optionally without restitution.
 pub(super) fn first_order_scheme(scheme: &Scheme, without_restitution: bool) -> Scheme {
     let level = Level::Stabilized { gamma: 1.0, everywhere: false };
-    let passes = Scheme::default().passes;
+    let passes = Scheme::first_order().passes;
     let restitution_speed = if without_restitution { Some(f64::INFINITY) } else { scheme.restitution_speed };
     Scheme { level, passes, restitution_speed, ..*scheme }
 }
