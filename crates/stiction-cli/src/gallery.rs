@@ -1,10 +1,12 @@
 //! `stiction gallery`: runs scenes and writes a page with a picture and a replay of each.
 
-use crate::run::{RunEnd, motion, step_to_end};
+use crate::run::motion::{self, ViewDirection};
+use crate::run::plan::RunPlan;
+use crate::run::{RunEnd, step_to_end};
 use crate::{BadInput, Outcome, count, plot, print, view, write_file};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use stiction::{Simulation, State, StepReport};
+use stiction::{Level, Simulation, State, StepReport};
 use stiction_journal::{JournalError, JournalWriter};
 use stiction_papers::{Figure, FigureContent};
 
@@ -20,6 +22,21 @@ pub(crate) struct GalleryArguments {
     /// Output folder
     #[arg(long, default_value = "out/gallery")]
     out: PathBuf,
+}
+
+/// Penetration that is round-off of positions [m].
+const ROUND_OFF: f64 = 1e-13;
+
+/// Reason of a scheme of the papers why bodies penetrate or joints open.
+fn cause(plan: &RunPlan) -> &'static str {
+    match plan.scheme.level {
+        _ if plan.header.accuracy.is_some() || plan.scheme.passes > 0 => "",
+        Level::Velocity => ": this scheme of a paper corrects no positions, so errors add up",
+        Level::Stabilized { .. } => {
+            ": this scheme of a paper corrects a part of the error of a step in the next one"
+        }
+        _ => "",
+    }
 }
 
 /// Card of a page of scenes.
@@ -107,15 +124,23 @@ fn run_scene(file: &Path, out: &Path) -> Result<Card, BadInput> {
     let figure = Figure {
         name: name.clone(),
         title: plan.title.clone(),
-        content: FigureContent::Snapshots(motion::frames(&plan.model, &states)),
+        content: FigureContent::Snapshots(motion::frames(&plan.model, &states, ViewDirection::Front)),
     };
     write_file(&out.join(format!("{name}.svg")), &plot::draw(&figure).map_err(BadInput)?)?;
     let bodies = plan.model.body_names();
     let moving = bodies.iter().filter(|n| plan.model.find_body(n).is_some_and(|b| plan.model.moves(b)));
-    let deep =
-        if depth > 0.0 { format!("penetration at most {depth:.0e} m") } else { "no penetration".to_string() };
+    // gaps and joints are computed from positions of about a metre in sixteen digits
+    let deep = if depth > ROUND_OFF {
+        format!("penetration or joint error at most {depth:.0e} m{}", cause(&plan))
+    } else {
+        "penetration and joint error at most round-off".to_string()
+    };
+    let scheme = match &plan.header.accuracy {
+        Some(accuracy) => format!("run to an accuracy of {:.0e}", accuracy.tolerance),
+        None => format!("scheme {}, steps of {} s", plan.scheme_name(), plan.header.h),
+    };
     let facts = format!(
-        "{}, {}, worst residual {worst:.0e}, {deep}",
+        "{}; {scheme}, {}; worst residual {worst:.0e}; {deep}",
         count(moving.count(), "body", "bodies"),
         count(steps, "step", "steps")
     );

@@ -10,12 +10,18 @@ use plotters::prelude::{
 };
 use stiction_papers::{Axis, Curve, Figure, FigureContent, Snapshot};
 
+/// Units of the drawing per pixel: the backend rounds to whole units, so curves are smooth to a tenth of a pixel.
+const FINE: u16 = 10;
 /// Size of a figure [px].
 const SIZE: (u32, u32) = (1200, 800);
-/// Size of several figures in one picture [px].
-const TOGETHER: (u32, u32) = (1800, 1256);
+/// Size of a figure among several in one picture, and height of their title [px].
+const CELL: (u32, u32) = (900, 600);
+const HEAD: u32 = 56;
 const INK: RGBColor = RGBColor(38, 44, 54);
 const SOFT: RGBColor = RGBColor(222, 226, 232);
+/// Smallest range of a linear axis, in the unit of its quantity. Sensible from 1e-18 to 1e-12: below it axes of bodies at
+/// rest are labelled with round-off, above it very small scenes look constant.
+const LEAST_RANGE: f64 = 1e-15;
 /// Maximum number of points of a curve that is drawn with a dot at each.
 const MAX_DOTS: usize = 20;
 /// Colours of curves, distinct for colour-blind readers too.
@@ -37,7 +43,7 @@ type Drawn = Result<(), String>;
 pub fn draw(figure: &Figure) -> Result<String, String> {
     let mut svg = String::new();
     {
-        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        let area = SVGBackend::with_string(&mut svg, (px(SIZE.0), px(SIZE.1))).into_drawing_area();
         area.fill(&WHITE).map_err(words)?;
         match &figure.content {
             FigureContent::Curves { axes, curves } => draw_curves(&area, figure, axes, curves)?,
@@ -45,19 +51,32 @@ pub fn draw(figure: &Figure) -> Result<String, String> {
         }
         area.present().map_err(words)?;
     }
-    Ok(svg)
+    Ok(in_pixels(&svg, SIZE))
+}
+
+/// Units of the drawing for a number of pixels.
+pub(crate) fn px<T: std::ops::Mul<Output = T> + From<u16>>(pixels: T) -> T {
+    pixels * T::from(FINE)
+}
+
+/// Drawing shown at its size in pixels.
+fn in_pixels(svg: &str, (width, height): (u32, u32)) -> String {
+    let fine = format!("width=\"{}\" height=\"{}\"", px(width), px(height));
+    svg.replacen(&fine, &format!("width=\"{width}\" height=\"{height}\""), 1)
 }
 
 /// Draws figures two by two as SVG text, under one title.
 pub fn draw_together(title: &str, figures: &[Figure]) -> Result<String, String> {
+    let rows = figures.len().div_ceil(2).max(1);
+    let size = (2 * CELL.0, HEAD + CELL.1 * u32::try_from(rows).map_err(words)?);
     let mut svg = String::new();
     {
-        let area = SVGBackend::with_string(&mut svg, TOGETHER).into_drawing_area();
+        let area = SVGBackend::with_string(&mut svg, (px(size.0), px(size.1))).into_drawing_area();
         area.fill(&WHITE).map_err(words)?;
-        let (head, below) = area.split_vertically(56);
-        let style = ("sans-serif", 30, &INK).into_text_style(&head);
-        head.draw_text(title, &style, (24, 18)).map_err(words)?;
-        for (cell, figure) in below.split_evenly((figures.len().div_ceil(2), 2)).iter().zip(figures) {
+        let (head, below) = area.split_vertically(px(HEAD));
+        let style = ("sans-serif", px(30), &INK).into_text_style(&head);
+        head.draw_text(title, &style, (px(24), px(18))).map_err(words)?;
+        for (cell, figure) in below.split_evenly((rows, 2)).iter().zip(figures) {
             match &figure.content {
                 FigureContent::Curves { axes, curves } => draw_curves(cell, figure, axes, curves)?,
                 FigureContent::Snapshots(frames) => draw_frames(cell, figure, frames)?,
@@ -65,7 +84,7 @@ pub fn draw_together(title: &str, figures: &[Figure]) -> Result<String, String> 
         }
         area.present().map_err(words)?;
     }
-    Ok(svg)
+    Ok(in_pixels(&svg, size))
 }
 
 fn words(error: impl std::fmt::Display) -> String {
@@ -87,16 +106,19 @@ fn range(curves: &[Curve], k: usize, logarithmic: bool) -> std::ops::Range<f64> 
         let low = low.max(high * 1e-16);
         return low / 1.5..high * 1.5;
     }
-    let margin = if high > low { 0.04 * (high - low) } else { high.abs().max(1.0) };
+    // a range of round-off is none
+    let least = (1e-9 * high.abs().max(low.abs())).max(LEAST_RANGE);
+    let margin =
+        if high - low > least { 0.04 * (high - low) } else { 0.1 * high.abs().max(low.abs()).max(1.0) };
     low - margin..high + margin
 }
 
 fn draw_curves(whole: &Area, figure: &Figure, axes: &[Axis; 2], curves: &[Curve]) -> Drawn {
     // about 8 px per letter of the longest name
     let longest = curves.iter().map(|c| c.label.chars().count()).max().unwrap_or(0);
-    let legend = if curves.len() > 1 { 60 + 8 * i32::try_from(longest).unwrap_or(0) } else { 0 };
+    let legend = if curves.len() > 1 { px(60 + 8 * i32::try_from(longest).unwrap_or(0)) } else { 0 };
     let (area, beside) =
-        whole.split_horizontally(i32::try_from(whole.dim_in_pixel().0).unwrap_or(0) - legend.min(480));
+        whole.split_horizontally(i32::try_from(whole.dim_in_pixel().0).unwrap_or(0) - legend.min(px(480)));
     if curves.len() > 1 {
         draw_legend(&beside, curves)?;
     }
@@ -145,10 +167,10 @@ where
     Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
 {
     let mut chart = ChartBuilder::on(area)
-        .caption(&figure.title, ("sans-serif", 26, &INK))
-        .margin(24)
-        .x_label_area_size(56)
-        .y_label_area_size(92)
+        .caption(&figure.title, ("sans-serif", px(26), &INK))
+        .margin(px(24))
+        .x_label_area_size(px(56))
+        .y_label_area_size(px(92))
         .build_cartesian_2d(x, y)
         .map_err(words)?;
     draw_mesh(&mut chart, &axes[0].label, Some(&axes[1].label), [20, 17])?;
@@ -174,23 +196,26 @@ where
         mesh.y_desc(label);
     }
     mesh.x_desc(x_label)
-        .axis_desc_style(("sans-serif", sizes[0], &INK))
-        .label_style(("sans-serif", sizes[1], &INK))
+        .axis_desc_style(("sans-serif", px(sizes[0]), &INK))
+        .label_style(("sans-serif", px(sizes[1]), &INK))
+        .axis_style(INK.stroke_width(px(1)))
+        .set_all_tick_mark_size(px(5))
         .x_label_formatter(&|x| number(*x))
         .y_label_formatter(&|y| number(*y))
         .light_line_style(WHITE)
-        .bold_line_style(SOFT)
+        .bold_line_style(SOFT.stroke_width(px(1)))
         .draw()
         .map_err(words)
 }
 
 /// Draws the names of the curves beside the plot.
 fn draw_legend(area: &Area, curves: &[Curve]) -> Drawn {
-    let style = ("sans-serif", 16, &INK).into_text_style(area);
+    let style = ("sans-serif", px(16), &INK).into_text_style(area);
     for ((k, curve), colour) in (0..).zip(curves).zip(COLOURS.iter().cycle()) {
         let y = 76 + 26 * k;
-        area.draw(&PathElement::new([(4, y), (28, y)], colour.stroke_width(3))).map_err(words)?;
-        area.draw_text(&curve.label, &style, (36, y - 8)).map_err(words)?;
+        let line = [(px(4), px(y)), (px(28), px(y))];
+        area.draw(&PathElement::new(line, colour.stroke_width(px(3)))).map_err(words)?;
+        area.draw_text(&curve.label, &style, (px(36), px(y - 8))).map_err(words)?;
     }
     Ok(())
 }
@@ -213,10 +238,10 @@ where
     let group = points.len().div_ceil(2 * SIZE.0 as usize).max(1);
     let peak = |group: &[[f64; 2]]| group.iter().copied().max_by(|a, b| a[1].total_cmp(&b[1]));
     let thinned = points.chunks(group).filter_map(peak).map(|p| (p[0], p[1]));
-    chart.draw_series(LineSeries::new(thinned, colour.stroke_width(2))).map_err(words)?;
-    // few points are measurements, and a single one would not show as a line
+    chart.draw_series(LineSeries::new(thinned, colour.stroke_width(px(2)))).map_err(words)?;
+    // few points are measurements
     if points.len() <= MAX_DOTS {
-        let dots = points.iter().map(|p| Circle::new((p[0], p[1]), 4, colour.filled()));
+        let dots = points.iter().map(|p| Circle::new((p[0], p[1]), px(4), colour.filled()));
         chart.draw_series(dots).map_err(words)?;
     }
     Ok(())
@@ -237,9 +262,9 @@ fn number(x: f64) -> String {
 
 /// Draws snapshots side by side at one scale.
 fn draw_frames(area: &Area, figure: &Figure, frames: &[Snapshot]) -> Drawn {
-    let (title, body) = area.split_vertically(56);
-    let style = ("sans-serif", 26, &INK).into_text_style(&title);
-    title.draw_text(&figure.title, &style, (24, 18)).map_err(words)?;
+    let (title, body) = area.split_vertically(px(HEAD));
+    let style = ("sans-serif", px(26), &INK).into_text_style(&title);
+    title.draw_text(&figure.title, &style, (px(24), px(18))).map_err(words)?;
     if frames.is_empty() {
         return Ok(());
     }
@@ -268,7 +293,7 @@ fn draw_frames(area: &Area, figure: &Figure, frames: &[Snapshot]) -> Drawn {
 fn columns((width, height): (u32, u32), frames: usize, shape: f64) -> usize {
     let size = |columns: usize| {
         let width = f64::from(width) / columns as f64;
-        let height = f64::from(height) / frames.div_ceil(columns) as f64 - 48.0;
+        let height = f64::from(height) / frames.div_ceil(columns) as f64 - px(48.0);
         width.min(shape * height)
     };
     (1..=frames).max_by(|a, b| size(*a).total_cmp(&size(*b))).unwrap_or(1)
@@ -276,15 +301,16 @@ fn columns((width, height): (u32, u32), frames: usize, shape: f64) -> usize {
 
 fn draw_frame(cell: &Area, frame: &Snapshot, low: [f64; 2], high: [f64; 2]) -> Drawn {
     let (width, height) = cell.dim_in_pixel();
-    let (width, height) = (f64::from(width) - 24.0, f64::from(height) - 48.0);
+    let (width, height) = (f64::from(width) - px(24.0), f64::from(height) - px(48.0));
     let span = |k: usize| (high[k] - low[k]).max(1e-9);
     let scale = (width / span(0)).min(height / span(1));
     let pixel = |p: &[f64; 2]| {
-        let x = 12.0 + 0.5 * (width - scale * span(0)) + scale * (p[0] - low[0]);
-        let y = 12.0 + 0.5 * (height - scale * span(1)) + scale * (high[1] - p[1]);
+        let x = px(12.0) + 0.5 * (width - scale * span(0)) + scale * (p[0] - low[0]);
+        let y = px(12.0) + 0.5 * (height - scale * span(1)) + scale * (high[1] - p[1]);
         rounded([x, y])
     };
-    for (k, outline) in frame.outlines.iter().enumerate() {
+    for (place, outline) in frame.outlines.iter().enumerate() {
+        let k = frame.colours.get(place).copied().unwrap_or(place);
         let mut points: Vec<(i32, i32)> = outline.points.iter().map(pixel).collect();
         if outline.closed {
             let fill = COLOURS[k % COLOURS.len()].mix(0.18);
@@ -292,11 +318,11 @@ fn draw_frame(cell: &Area, frame: &Snapshot, low: [f64; 2], high: [f64; 2]) -> D
             points.extend(points.first().copied());
         }
         let line = if outline.closed { COLOURS[k % COLOURS.len()] } else { INK };
-        cell.draw(&PathElement::new(points, line.stroke_width(2))).map_err(words)?;
+        cell.draw(&PathElement::new(points, line.stroke_width(px(2)))).map_err(words)?;
     }
     let caption = format!("t = {} s", number(frame.t));
-    let at = (12, i32::try_from(cell.dim_in_pixel().1).unwrap_or(0) - 30);
-    cell.draw_text(&caption, &("sans-serif", 17, &INK).into_text_style(cell), at).map_err(words)
+    let at = (px(12), i32::try_from(cell.dim_in_pixel().1).unwrap_or(0) - px(30));
+    cell.draw_text(&caption, &("sans-serif", px(17), &INK).into_text_style(cell), at).map_err(words)
 }
 
 /// Point in whole pixels.

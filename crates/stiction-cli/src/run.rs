@@ -48,9 +48,12 @@ pub(crate) struct RunArguments {
     /// the name of the scene, with a number from the second run on
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Draw energy, infeasibility, certificate and motion
+    /// Draw motion, heights, forces and energy
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Draw penetration and residuals too
+    #[arg(long, requires = "plot")]
+    quality: bool,
     /// Write a page that replays the run in any browser: one file without dependencies
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
@@ -154,7 +157,7 @@ fn write_outputs(
         summary.files.extend(files.iter().map(|file| file.display().to_string()));
     }
     if let Some(file) = &arguments.plot {
-        write_file(file, &plot::draw(plan, &output.journal)?)?;
+        write_file(file, &plot::draw(plan, &output.journal, arguments.quality)?)?;
         summary.files.push(file.display().to_string());
     }
     if let Some(file) = &arguments.html {

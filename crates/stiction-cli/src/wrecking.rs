@@ -169,7 +169,7 @@ impl WreckingScene {
         outlines.push(Outline { closed: true, points: (0..48).map(rim).collect() });
         outlines.push(Outline { closed: false, points: vec![HOOK, point(&ball, [0.0, 0.0])] });
         outlines.push(Outline { closed: false, points: vec![[-4.8, 0.0], [6.5, 0.0]] });
-        Snapshot { t: state.t, outlines }
+        Snapshot { t: state.t, outlines, colours: Vec::new() }
     }
 
     fn pose(&self, state: &State, id: BodyId) -> Isometry2<f64> {

@@ -107,6 +107,40 @@ fn links_lead_to_chapters() {
     }
 }
 
+/// Texts of all source files of the crates.
+fn sources(folder: &Path, texts: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, texts);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            texts.push(std::fs::read_to_string(&path).expect("a text"));
+        }
+    }
+}
+
+#[test]
+fn messages_that_are_explained_exist() {
+    let mut texts = Vec::new();
+    for entry in std::fs::read_dir(root().join("crates")).expect("the crates") {
+        sources(&entry.expect("a crate").path().join("src"), &mut texts);
+    }
+    // messages may be broken over lines
+    let flat = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ").replace("\\ ", "");
+    let texts: Vec<String> = texts.iter().map(flat).collect();
+    let text = std::fs::read_to_string(root().join("book/src/troubleshooting.md")).expect("the chapter");
+    let tables = text.split("| message |").skip(1);
+    let rows = tables.flat_map(|table| table.lines().skip(2).take_while(|line| line.starts_with('|')));
+    let messages: Vec<&str> = rows
+        .filter_map(|row| row.split('|').nth(1))
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    assert!(messages.len() > 12, "{messages:?}");
+    for message in messages {
+        assert!(texts.iter().any(|text| text.contains(message)), "no error says `{message}`");
+    }
+}
+
 #[test]
 fn the_summary_names_every_chapter() {
     let chapters = chapters();

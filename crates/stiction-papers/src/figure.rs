@@ -52,6 +52,9 @@ pub struct Snapshot {
     pub t: f64,
     /// Closed outlines, and open ones such as the ground [m].
     pub outlines: Vec<Outline>,
+    /// Numbers of the colours of the first outlines, so that all shapes of a body have one; further outlines have the
+    /// colours of their places.
+    pub colours: Vec<usize>,
 }
 
 /// Outline of a body in a snapshot.

@@ -1,6 +1,6 @@
 //! Several small plots in one picture: logarithmic axes and one legend.
 
-use super::{Area, COLOURS, Drawn, INK, decades, draw_legend, draw_mesh, range, words};
+use super::{Area, COLOURS, Drawn, INK, decades, draw_legend, draw_mesh, in_pixels, px, range, words};
 use plotters::prelude::{
     BindKeyPoints, ChartBuilder, Circle, Color, IntoDrawingArea, IntoLogRange, IntoTextStyle, LineSeries,
     RGBColor, SVGBackend, WHITE,
@@ -35,12 +35,12 @@ pub fn draw(title: &str, axis: &str, panels: &[Panel], first: &str) -> Result<St
     }
     let mut svg = String::new();
     {
-        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        let area = SVGBackend::with_string(&mut svg, (px(size.0), px(size.1))).into_drawing_area();
         area.fill(&WHITE).map_err(words)?;
-        let (head, below) = area.split_vertically(TITLE);
-        let style = ("sans-serif", 24, &INK).into_text_style(&head);
-        head.draw_text(title, &style, (24, 16)).map_err(words)?;
-        let (plots, legend) = below.split_horizontally(size.0 - LEGEND);
+        let (head, below) = area.split_vertically(px(TITLE));
+        let style = ("sans-serif", px(24), &INK).into_text_style(&head);
+        head.draw_text(title, &style, (px(24), px(16))).map_err(words)?;
+        let (plots, legend) = below.split_horizontally(px(size.0 - LEGEND));
         draw_legend(&legend, &names)?;
         for (area, panel) in plots.split_evenly((rows, COLUMNS)).iter().zip(panels) {
             let place = |curve: &Curve| names.iter().position(|name| name.label == curve.label);
@@ -49,7 +49,7 @@ pub fn draw(title: &str, axis: &str, panels: &[Panel], first: &str) -> Result<St
         }
         area.present().map_err(words)?;
     }
-    Ok(svg)
+    Ok(in_pixels(&svg, size))
 }
 
 fn draw_panel(
@@ -62,10 +62,10 @@ fn draw_panel(
     let (x, y) = (range(&panel.curves, 0, true), range(&panel.curves, 1, true));
     let (x_keys, y_keys) = (decades(&x), decades(&y));
     let mut chart = ChartBuilder::on(area)
-        .caption(&panel.title, ("sans-serif", 18, &INK))
-        .margin(12)
-        .x_label_area_size(46)
-        .y_label_area_size(64)
+        .caption(&panel.title, ("sans-serif", px(18), &INK))
+        .margin(px(12))
+        .x_label_area_size(px(46))
+        .y_label_area_size(px(64))
         .build_cartesian_2d(x.log_scale().with_key_points(x_keys), y.log_scale().with_key_points(y_keys))
         .map_err(words)?;
     draw_mesh(&mut chart, axis, None, [15, 14])?;
@@ -74,8 +74,8 @@ fn draw_panel(
         let colour = colour(curve);
         let (width, radius) = if curve.label == first { (3, 5) } else { (1, 3) };
         let points = || curve.points.iter().map(|p| (p[0], p[1]));
-        chart.draw_series(LineSeries::new(points(), colour.stroke_width(width))).map_err(words)?;
-        let dots = points().map(|p| Circle::new(p, radius, colour.filled()));
+        chart.draw_series(LineSeries::new(points(), colour.stroke_width(px(width)))).map_err(words)?;
+        let dots = points().map(|p| Circle::new(p, px(radius), colour.filled()));
         chart.draw_series(dots).map_err(words)?;
     }
     Ok(())

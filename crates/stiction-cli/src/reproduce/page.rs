@@ -13,7 +13,12 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
   margin: 0 auto; padding: 1.5rem }
 h1, h2, h3 { line-height: 1.2; margin: 2rem 0 .6rem } h1 { margin-top: 0 }
 p { max-width: 46rem }
-nav a { margin-right: 1rem }
+nav ul { padding-left: 1.2rem; margin: .2rem 0 } nav > ul { columns: 26rem; column-gap: 2rem; padding-left: 1rem }
+nav > ul > li { break-inside: avoid; margin-bottom: .6rem }
+details.paper { border-top: 1px solid var(--rule); padding: .4rem 0 } details.paper > summary { padding: .5rem 0 }
+details.paper > summary h2 { display: inline; color: var(--ink); margin: 0 }
+@media (max-width: 40rem) { body { padding: .8rem; font-size: 14px } h1 { font-size: 1.5rem } h2 { font-size: 1.15rem }
+  th, td { padding-right: .5rem } figure svg { min-width: 0 } }
 a { color: inherit }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .4rem 0 1rem }
@@ -45,6 +50,7 @@ pub(super) fn page(chapters: &[PaperResults]) -> String {
         env!("CARGO_PKG_VERSION")
     );
     summary(&mut text, chapters);
+    contents(&mut text, chapters);
     for chapter in chapters {
         section(&mut text, chapter);
     }
@@ -66,14 +72,46 @@ fn summary(text: &mut String, chapters: &[PaperResults]) {
     *text += "</table></div>\n";
 }
 
+/// Table of contents: papers with their experiments. A link opens the section that it leads to.
+fn contents(text: &mut String, chapters: &[PaperResults]) {
+    *text += "<nav aria-label=\"Contents\"><h2>Contents</h2><ul>\n";
+    for chapter in chapters {
+        let [key, title] = chapter.paper.cited();
+        let _ = write!(text, "<li><a href=\"#{key}\">{}</a><ul>", escaped(title));
+        for (number, lines) in chapter.lines.chunk_by(|a, b| a.experiment == b.experiment).enumerate() {
+            let name = escaped(lines[0].experiment);
+            let _ = write!(text, "<li><a href=\"#{key}-{number}\">{name}</a></li>");
+        }
+        if !chapter.figures.is_empty() {
+            let _ = write!(text, "<li><a href=\"#{key}-figures\">{} figures</a></li>", chapter.figures.len());
+        }
+        *text += "</ul></li>\n";
+    }
+    *text += "</ul></nav>\n";
+    // a target within a folded section would not be shown
+    *text += "<script>const unfold = () => { let e = document.getElementById(location.hash.slice(1)); \
+              if (e?.matches('details')) e.open = true; for (; e; e = e.parentElement) if (e.matches('details')) e.open = true; \
+              document.getElementById(location.hash.slice(1))?.scrollIntoView(); }; \
+              addEventListener('hashchange', unfold); addEventListener('load', unfold);</script>\n";
+}
+
 fn section(text: &mut String, chapter: &PaperResults) {
     let [key, title] = chapter.paper.cited();
-    let _ = writeln!(text, "<h2 id=\"{key}\">{}</h2>", escaped(title));
+    let verdicts =
+        [Agreement::Reproduced, Agreement::Close, Agreement::Differs].map(|verdict| chapter.count(verdict));
+    let _ = writeln!(
+        text,
+        "<details class=\"paper\" id=\"{key}\"><summary><h2>{}</h2> <span>{} reproduced, {} close, {} differ</span></summary>",
+        escaped(title),
+        verdicts[0],
+        verdicts[1],
+        verdicts[2]
+    );
     if let Some(why) = &chapter.stopped {
         let _ = writeln!(text, "<p class=\"differs\">Stopped: {}</p>", escaped(why));
     }
-    for lines in chapter.lines.chunk_by(|a, b| a.experiment == b.experiment) {
-        let _ = writeln!(text, "<h3>{}</h3>", escaped(lines[0].experiment));
+    for (number, lines) in chapter.lines.chunk_by(|a, b| a.experiment == b.experiment).enumerate() {
+        let _ = writeln!(text, "<h3 id=\"{key}-{number}\">{}</h3>", escaped(lines[0].experiment));
         let (compared, rest): (Vec<_>, Vec<_>) = lines.iter().partition(|l| l.published.is_some());
         if !compared.is_empty() {
             table(text, &compared, true);
@@ -84,12 +122,15 @@ fn section(text: &mut String, chapter: &PaperResults) {
             *text += "</details>\n";
         }
     }
+    if !chapter.figures.is_empty() {
+        let _ = writeln!(text, "<h3 id=\"{key}-figures\">Figures</h3>");
+    }
     *text += "<div class=\"figures\">\n";
     for (_, svg) in &chapter.figures {
         // the drawings contain their titles
         let _ = writeln!(text, "<figure>{}</figure>", scalable(svg));
     }
-    *text += "</div>\n";
+    *text += "</div>\n</details>\n";
 }
 
 fn table(text: &mut String, lines: &[&Measurement], compared: bool) {

@@ -10,27 +10,53 @@ const OUTLINE_DIRECTIONS: u32 = 64;
 /// Margin around the bodies, relative to the size of the picture.
 const PICTURE_MARGIN: f64 = 0.06;
 
-/// Outlines at several states; floors and walls are cut at the edge of the picture.
-pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Snapshot> {
-    let bodies = model.body_ids();
-    let bounded = |state: &State| {
-        let mut outlines: Vec<Outline> = Vec::new();
-        for &body in &bodies {
-            let Some(pose) = model.pose(state, body) else { continue };
-            outlines.extend(model.shapes(body).iter().filter_map(|shape| silhouette(model, &pose, shape)));
+/// Number of the colour of bodies that do not move: grey.
+const FIXED_COLOUR: usize = 5;
+
+/// Direction from which bodies in space are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ViewDirection {
+    /// Along y: x to the right, z up.
+    Front,
+    /// Against z: x to the right, y up.
+    Above,
+}
+
+impl ViewDirection {
+    /// Axes of the picture in space.
+    fn axes(self) -> [usize; 2] {
+        match self {
+            Self::Front => [0, 2],
+            Self::Above => [0, 1],
         }
-        outlines.extend(links(model, state));
-        outlines
+    }
+}
+
+/// Outlines at several states; floors and walls are cut at the edge of the picture.
+pub(crate) fn frames(model: &Model, states: &[State], view: ViewDirection) -> Vec<Snapshot> {
+    let axes = if model.dimension() == 2 { [0, 1] } else { view.axes() };
+    let bodies = model.body_ids();
+    let moving: Vec<usize> = bodies.iter().map(|body| usize::from(model.moves(*body))).collect();
+    let bounded = |state: &State| {
+        let (mut outlines, mut colours) = (Vec::new(), Vec::new());
+        for (k, &body) in bodies.iter().enumerate() {
+            let Some(pose) = model.pose(state, body) else { continue };
+            outlines.extend(model.shapes(body).iter().filter_map(|shape| silhouette(&pose, shape, axes)));
+            // bodies that move have the colours of their curves, from the first on
+            let before = moving[..k].iter().sum();
+            colours.resize(outlines.len(), if moving[k] == 1 { before } else { FIXED_COLOUR });
+        }
+        outlines.extend(links(model, state, axes));
+        Snapshot { t: state.t, outlines, colours }
     };
-    let mut frames: Vec<Snapshot> =
-        states.iter().map(|state| Snapshot { t: state.t, outlines: bounded(state) }).collect();
+    let mut frames: Vec<Snapshot> = states.iter().map(bounded).collect();
     let (low, high) = extent(&frames);
     for (frame, state) in frames.iter_mut().zip(states) {
         for &body in &bodies {
             let Some(pose) = model.pose(state, body) else { continue };
             let walls = model.shapes(body);
             let walls = walls.iter().filter(|drawn| is_wall(drawn.shape));
-            let lines = walls.filter_map(|drawn| wall(model, &pose, drawn, low, high));
+            let lines = walls.filter_map(|drawn| wall(model, &pose, drawn, (low, high), axes));
             frame.outlines.extend(lines);
         }
     }
@@ -38,7 +64,7 @@ pub(crate) fn frames(model: &Model, states: &[State]) -> Vec<Snapshot> {
 }
 
 /// Lines along joints, from the centre of one moving body to that of the other, so that bodies without shapes show.
-fn links(model: &Model, state: &State) -> Vec<Outline> {
+fn links(model: &Model, state: &State, axes: [usize; 2]) -> Vec<Outline> {
     let mut links = Vec::new();
     for joint in model.joint_names().iter().filter_map(|name| model.find_joint(name)) {
         let (Some([a, b]), Some([at_a, at_b])) = (model.joined(joint), model.joint_points(state, joint))
@@ -47,14 +73,14 @@ fn links(model: &Model, state: &State) -> Vec<Outline> {
         };
         let centre = |body| model.centre(state, body).filter(|_| model.moves(body));
         let points = centre(a).into_iter().chain([at_a, at_b]).chain(centre(b));
-        links.push(Outline { closed: false, points: points.map(|p| flat(model, p)).collect() });
+        links.push(Outline { closed: false, points: points.map(|p| flat(p, axes)).collect() });
     }
     links
 }
 
 /// Coordinates in the picture.
-fn flat(model: &Model, [x, y, z]: [f64; 3]) -> [f64; 2] {
-    if model.dimension() == 2 { [x, y] } else { [x, z] }
+fn flat(point: [f64; 3], axes: [usize; 2]) -> [f64; 2] {
+    axes.map(|k| point[k])
 }
 
 /// Corners of the picture: the bounding box of all outlines with a margin.
@@ -89,18 +115,19 @@ fn is_wall(shape: ShapeRef) -> bool {
 }
 
 /// Silhouette of a convex shape: its farthest points in the directions of the picture. `None` for floors and walls.
-fn silhouette(model: &Model, body: &FramePose, drawn: &AttachedRef) -> Option<Outline> {
+fn silhouette(body: &FramePose, drawn: &AttachedRef, axes: [usize; 2]) -> Option<Outline> {
     if is_wall(drawn.shape) {
         return None;
     }
     let place = |local: [f64; 3]| {
         let inner = add(turn(drawn.pose.quat_wxyz, local), drawn.pose.position);
-        flat(model, add(turn(body.quat_wxyz, inner), body.position))
+        flat(add(turn(body.quat_wxyz, inner), body.position), axes)
     };
     let mut points: Vec<[f64; 2]> = Vec::new();
     for k in 0..OUTLINE_DIRECTIONS {
         let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / f64::from(OUTLINE_DIRECTIONS)).sin_cos();
-        let direction = if model.dimension() == 2 { [cos, sin, 0.0] } else { [cos, 0.0, sin] };
+        let mut direction = [0.0; 3];
+        (direction[axes[0]], direction[axes[1]]) = (cos, sin);
         let local = turn_back(drawn.pose.quat_wxyz, turn_back(body.quat_wxyz, direction));
         let point = place(farthest(drawn.shape, local)?);
         if points.last() != Some(&point) {
@@ -173,16 +200,16 @@ fn wall(
     model: &Model,
     body: &FramePose,
     drawn: &AttachedRef,
-    low: [f64; 2],
-    high: [f64; 2],
+    (low, high): ([f64; 2], [f64; 2]),
+    axes: [usize; 2],
 ) -> Option<Outline> {
     let up = if model.dimension() == 2 { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] };
-    let normal = flat(model, turn(body.quat_wxyz, turn(drawn.pose.quat_wxyz, up)));
+    let normal = flat(turn(body.quat_wxyz, turn(drawn.pose.quat_wxyz, up)), axes);
     let length = normal[0].hypot(normal[1]);
     if length < 1e-6 {
         return None;
     }
-    let at = flat(model, add(turn(body.quat_wxyz, drawn.pose.position), body.position));
+    let at = flat(add(turn(body.quat_wxyz, drawn.pose.position), body.position), axes);
     let along = [-normal[1] / length, normal[0] / length];
     // range of s for which at + s along lies in the picture
     let (mut from, mut to) = (f64::NEG_INFINITY, f64::INFINITY);

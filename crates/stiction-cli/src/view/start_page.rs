@@ -1,47 +1,14 @@
 //! Start page of `stiction view`: a card with a picture of every scene, those of this program or of a folder.
 
 use crate::gallery::{self, Card};
-use crate::run::motion;
+use crate::run::motion::{self, ViewDirection};
 use crate::{BadInput, plot};
 use std::path::Path;
 use stiction_papers::{Figure, FigureContent};
 use stiction_scene::Scene;
 
 /// Names and texts of the scenes of `scenes/`, which an installed program has too.
-macro_rules! embedded {
-    ($($name:literal,)*) => {
-        &[$(($name, include_str!(concat!("../../../../scenes/", $name, ".toml")))),*]
-    };
-}
-
-const EMBEDDED: &[(&str, &str)] = embedded![
-    "21-disks",
-    "arch",
-    "balance2",
-    "card-house",
-    "cart",
-    "chain",
-    "dice3",
-    "dominoes",
-    "double-pendulum",
-    "drum",
-    "ellipse",
-    "falling-rod",
-    "five-bodies",
-    "four-bar",
-    "four-spheres",
-    "gripper",
-    "jacks",
-    "newtons-cradle",
-    "pendulum",
-    "plank",
-    "pushed-rectangle",
-    "pyramid1",
-    "rattleback",
-    "slider-crank",
-    "stick-slip",
-    "two-carts",
-];
+const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenes.rs"));
 
 /// Scene that the start page offers.
 pub(super) struct OfferedScene {
@@ -78,7 +45,11 @@ fn offered(name: &str, text: &str, shown: &str) -> Result<OfferedScene, BadInput
     let figure = Figure {
         name: name.to_string(),
         title: String::new(),
-        content: FigureContent::Snapshots(motion::frames(&built.model, std::slice::from_ref(&built.state))),
+        content: FigureContent::Snapshots(motion::frames(
+            &built.model,
+            std::slice::from_ref(&built.state),
+            ViewDirection::Front,
+        )),
     };
     let picture = plot::draw(&figure).map_err(BadInput)?;
     Ok(OfferedScene { name: name.to_string(), scene, picture })

@@ -205,7 +205,7 @@ fn frame(state: &State) -> Snapshot {
         // a spoke shows the rotation of a disk
         outlines.push(Outline { closed: false, points: vec![[q[0], q[1]], at(q[2])] });
     }
-    Snapshot { t: state.t, outlines }
+    Snapshot { t: state.t, outlines, colours: Vec::new() }
 }
 
 /// Normally distributed numbers by the method of Box and Muller.

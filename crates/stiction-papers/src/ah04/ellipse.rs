@@ -178,5 +178,5 @@ fn frame(state: &State) -> Snapshot {
     };
     let table = Outline { closed: false, points: vec![[-8.0, 0.0], [8.0, 0.0]] };
     let ellipse = Outline { closed: true, points: (0..64).map(point).collect() };
-    Snapshot { t: state.t, outlines: vec![table, ellipse] }
+    Snapshot { t: state.t, outlines: vec![table, ellipse], colours: Vec::new() }
 }

@@ -199,7 +199,8 @@ fn figures(chain: &Chain, runs: &[Cp03Run]) -> Result<Vec<Figure>, ExperimentErr
         let placed = |pose: Isometry2<f64>| corners.iter().map(|c| (pose * c).coords.into()).collect();
         poses.map(|pose| Outline { closed: corners.len() > 2, points: placed(pose) }).collect()
     };
-    let frames = none.states.iter().map(|s| Snapshot { t: s.t, outlines: outlines(s) }).collect();
+    let frames =
+        none.states.iter().map(|s| Snapshot { t: s.t, outlines: outlines(s), colours: Vec::new() }).collect();
     Ok(vec![
         // Fig. 2
         Figure {

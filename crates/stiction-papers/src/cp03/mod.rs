@@ -241,7 +241,7 @@ fn frame(model: &Model, state: &State, bodies: &[BodyId], around: &[Outline]) ->
             outlines.extend(outline(&(pose * attached.pose), &attached.shape));
         }
     }
-    Snapshot { t: state.t, outlines }
+    Snapshot { t: state.t, outlines, colours: Vec::new() }
 }
 
 /// Outline of a polygon or a disk; a spoke shows the rotation of a disk.

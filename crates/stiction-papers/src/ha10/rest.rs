@@ -77,7 +77,7 @@ fn frame(system: &Polyhedra, state: &State) -> Snapshot {
         EitherModel::Planar(model) => polygons(model, state),
         EitherModel::Spatial(model) => polyhedra(model, state),
     };
-    Snapshot { t: state.t, outlines }
+    Snapshot { t: state.t, outlines, colours: Vec::new() }
 }
 
 /// Polygons of a state, and the part of the floor below them.

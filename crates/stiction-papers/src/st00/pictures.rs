@@ -57,6 +57,7 @@ pub(super) fn rod(runs: &[RodRun]) -> Vec<Figure> {
         let table = Outline { closed: false, points: vec![[-0.7, 0.0], [0.5, 0.0]] };
         // every 40 ms
         let frame = |(step, q): (usize, &[f64; 3])| Snapshot {
+            colours: Vec::new(),
             t: step as f64 * run.h,
             outlines: vec![capsule(q), table.clone()],
         };
@@ -147,7 +148,7 @@ fn impulses(collision: &Collision) -> Figure {
             outlines.push(arrow(from, along));
         }
     }
-    let frame = Snapshot { t: collision.t, outlines };
+    let frame = Snapshot { t: collision.t, outlines, colours: Vec::new() };
     let title = "Impulses at the collision of the balls, each on the ball to the right or above".into();
     Figure { name: "balls-impulses".into(), title, content: FigureContent::Snapshots(vec![frame]) }
 }
