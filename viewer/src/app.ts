@@ -384,7 +384,7 @@ export class App {
     const frame = this.timeline.shown;
     const description = frame && this.timeline.description(frame);
     this.tree.markPair(contact && contact.bodies);
-    if (contact && frame && description) showTip(contact, frame, description, x, y);
+    if (contact && frame && description) showTip(contact, frame, description, x, y, this.picture.stage.open);
     else hideTip();
   }
 

@@ -175,7 +175,8 @@ export class Bodies {
         const shade = this.shade?.(part.body, part.shape);
         if (shade) part.color.copy(shade);
         else part.color.set(still ? (part.form.radius === null ? ground : fixed) : bodies[part.body % bodies.length]);
-        if (this.highlighted.includes(part.body)) part.color.lerp(mark, 0.45);
+        // of a floor only a little: it may fill the view
+        if (this.highlighted.includes(part.body)) part.color.lerp(mark, part.form.radius === null ? 0.08 : 0.45);
       }
       this.color(batch);
     }

@@ -10,8 +10,16 @@ export function hideTip(): void {
   byId('tip').hidden = true;
 }
 
-/** Shows the values of a contact beside a point of the window [px]. */
-export function showTip(contact: Contact, frame: Frame, description: Description, x: number, y: number): void {
+/** Part of the window that no bar covers [px]. */
+export interface OpenPart {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** Shows the values of a contact beside a point of the window [px], within its open part where there is room. */
+export function showTip(contact: Contact, frame: Frame, description: Description, x: number, y: number, open: OpenPart): void {
   const tip = byId('tip');
   tip.hidden = false;
   const lines = contactLines(contact, frame.h, description.forces).flatMap(([what, value]) => [
@@ -25,6 +33,12 @@ export function showTip(contact: Contact, frame: Frame, description: Description
     make('dl', {}, ...lines),
   );
   const { width, height } = tip.getBoundingClientRect();
-  tip.style.left = `${Math.max(8, Math.min(x + 16, window.innerWidth - width - 8))}px`;
-  tip.style.top = `${y + 16 + height > window.innerHeight ? y - height - 12 : y + 16}px`;
+  const within = (at: number, size: number, from: number, room: number, whole: number) => {
+    // a tip that is larger than the open part may cover bars, but does not leave the window
+    const [low, high] = room >= size + 16 ? [from, from + room] : [0, whole];
+    return Math.max(low + 8, Math.min(at, high - size - 8));
+  };
+  const below = y + 16 + height < open.top + open.height;
+  tip.style.left = `${within(x + 16, width, open.left, open.width, window.innerWidth)}px`;
+  tip.style.top = `${within(below ? y + 16 : y - height - 12, height, open.top, open.height, window.innerHeight)}px`;
 }
