@@ -14,7 +14,8 @@ fn main() -> io::Result<()> {
     let mut list = String::from("&[\n");
     for file in &files {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
-        let _ = writeln!(list, "    ({name:?}, include_str!({:?})),", fs::canonicalize(file)?);
+        let _ =
+            writeln!(list, "    ({name:?}, include_str!({:?})),", fs::canonicalize(file)?.to_string_lossy());
     }
     list.push_str("]\n");
     fs::write(Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("scenes.rs"), list)
