@@ -141,6 +141,10 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<Outcome, BadInput> {
             StepTime::Wrong(what) => verdict.findings.push(record_finding(&what)),
             StepTime::NotKnown(why) => verdict.unverifiable.push(why.to_string()),
         }
+        let has_none = plan.header.accuracy.is_some() || matches!(plan.scheme.level, Level::Trapezoidal(_));
+        if !has_none && format >= LEDGER_FORMAT && record.report.ledger.is_none() {
+            verdict.findings.push(record_finding("a step of first order without its energy ledger"));
+        }
         if let Some(what) = plan.foreign_input(&record.state) {
             verdict.unverifiable.push(FOREIGN_INPUTS.to_string());
             report.first_input.get_or_insert(what);
@@ -211,6 +215,9 @@ impl Judge {
         }
     }
 }
+
+/// First format whose records have an energy ledger.
+const LEDGER_FORMAT: u32 = 5;
 
 /// First format whose records have all the figures of a summary.
 const SUMMARY_FORMAT: u32 = 3;

@@ -43,9 +43,28 @@ const EXPLAINED: &[(&str, &str, &[&str], &str)] = &[
     ("accuracy.order", "", &[], "the observed order is not checked"),
     ("accuracy.certificate", "", RESIDUAL, "residuals are compared up to the tolerance"),
     ("accuracy.penetration", "", RESIDUAL, "penetrations are compared up to the round-off of positions"),
+    (
+        "report.certificate.complementarity",
+        "",
+        &[],
+        "energies of certificates of several problems are not compared",
+    ),
+    (
+        "report.certificate.dissipation",
+        "",
+        &[],
+        "energies of certificates of several problems are not compared",
+    ),
+    (
+        "report.ledger.",
+        "",
+        RESIDUAL,
+        "entries of the ledger are compared up to the round-off of the energies",
+    ),
     ("report.certificate.", "", RESIDUAL, "residuals are compared up to the tolerance"),
     ("report.infeasibility", "", RESIDUAL, "penetrations are compared up to the round-off of positions"),
     ("report.stabilization.before", "", WITHIN, "penetrations are compared up to the round-off of positions"),
+    ("report.intervals", "", &[], "whether impulses are determined, and their intervals, is not checked"),
     ("report.contacts[].determined", "", &[], "whether impulses are determined is not checked"),
     ("report.joints[].determined", "", &[], "whether impulses are determined is not checked"),
     (

@@ -131,7 +131,7 @@ pub(super) struct SubstepSums {
 
 /// Verifies what a step of second order says besides its motion.
 pub(super) fn second_order(record: RecordedStep, sums: &SubstepSums, verdict: &mut Verdict) {
-    let RecordedStep { after, report, .. } = record;
+    let RecordedStep { before, after, report } = record;
     let Some(told) = &report.second_order else {
         verdict.fail(Check::Summary, "no second-order part in a step of second order");
         return;
@@ -165,8 +165,14 @@ pub(super) fn second_order(record: RecordedStep, sums: &SubstepSums, verdict: &m
     if after.memory.after_impact == report.impacts.is_empty() {
         verdict.fail(Check::Memory, "whether an impact is remembered");
     }
-    let StepReport { dropped, stabilization, evidence, .. } = report;
+    let StepReport { dropped, work, stabilization, evidence, .. } = report;
     if sums.coarse == 0.0 {
+        let problems = work.problems;
+        let counted = StepWork { problems, converged: true, halvings: work.halvings, ..StepWork::default() };
+        expect(verdict, *work == counted, "counters that a step of second order does not have");
+        if after.memory.active.is_none() || after.memory.quiet != before.memory.quiet {
+            verdict.fail(Check::Memory, "a memory that a step of second order does not leave");
+        }
         let Some(Evidence { about, passes, substeps: _, solver }) = evidence else { return };
         let none = about.is_empty() && passes.is_empty() && solver.is_empty();
         expect(verdict, none, "evidence of a step of first order in a step of second order");

@@ -160,7 +160,8 @@ struct RecordedStep<'a> {
 /// and the residuals do not depend on them.
 pub const NOT_CHECKED: [&str; 6] = [
     "the work of solvers: problems, pivots, factorizations, sizes, additions, rounds, redundant joint rows, rejected steps, \
-     solves, forced mode changes, refused substeps, the observed order, the smallest event function",
+     solves, forced mode changes, refused substeps, the observed order, the smallest event function, whether a step of \
+     second order stopped locating events or took the definite part of the force Jacobian",
     "whether impulses are determined, their intervals, and the combinations that prove contacts redundant: they are judged as contacts",
     "complementarity and dissipation of certificates of several problems, or of problems with redundant contacts left out",
     "starts of contact searches, and the step size with which a run to an accuracy goes on",
