@@ -519,6 +519,11 @@ export class App {
     return length / this.picture.contacts.scale;
   }
 
+  /** Size of the video that is recorded so far [bytes], for tests. */
+  get recorded(): number {
+    return this.video.bytes;
+  }
+
   /** Name of the selected body, for tests. */
   get selected(): string | undefined {
     return this.picture.bodies?.description.bodies[this.picture.selected]?.name;

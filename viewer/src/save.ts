@@ -37,6 +37,8 @@ const VIDEO_RATE = 30;
 /** Recorder of a canvas. */
 export class Video {
   private recorder: MediaRecorder | null = null;
+  /** Size of what is recorded so far [bytes]. */
+  bytes = 0;
 
   get running(): boolean {
     return this.recorder !== null;
@@ -48,7 +50,11 @@ export class Video {
     if (!type) throw new Error('this browser cannot record WebM');
     const chunks: Blob[] = [];
     const recorder = new MediaRecorder(canvas.captureStream(VIDEO_RATE), { mimeType: type, videoBitsPerSecond: 8e6 });
-    recorder.ondataavailable = ({ data }) => chunks.push(data);
+    this.bytes = 0;
+    recorder.ondataavailable = ({ data }) => {
+      this.bytes += data.size;
+      chunks.push(data);
+    };
     recorder.onstop = () => done(new Blob(chunks, { type: 'video/webm' }));
     recorder.start(250);
     this.recorder = recorder;
