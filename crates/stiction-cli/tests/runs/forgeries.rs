@@ -106,7 +106,7 @@ fn tolerances_of_a_header_do_not_excuse_its_steps() {
 fn a_method_of_another_friction_law_is_told() {
     let convex = boxes(0.1, 0.4).replace(
         "step = 0.002 }",
-        "step = 0.002, scheme = { name = \"default\", friction_law = \"convex\" } }",
+        "step = 0.002, scheme = { name = \"first-order\", friction_law = \"convex\" } }",
     );
     let forger = Forger::new("convex", &convex, &[]);
     let (code, text) = forger.forge(|header, _| {
@@ -240,7 +240,7 @@ fn steps_of_another_size_or_order_are_found() {
 
 #[test]
 fn what_a_step_says_besides_its_motion_is_found() {
-    let forger = Forger::new("besides", &boxes(0.3, 0.4), &[]);
+    let forger = Forger::new("besides", &boxes(0.3, 0.4), &["--scheme", "first-order"]);
     forger.assert_found(
         120,
         &[
@@ -343,7 +343,7 @@ fn a_loosened_tolerance_has_an_exit_code_of_its_own() {
     let scene = bouncing().replace("velocity = [6.0, 0.0]", "velocity = [0.0, 0.0]");
     let scene =
         scene.replace("angular_velocity = 3.0", "angular_velocity = 0.0").replace("[0.0, 0.5]", "[0.0, 0.1]");
-    let forger = Forger::new("loosened", &scene, &["--until", "0.05"]);
+    let forger = Forger::new("loosened", &scene, &["--scheme", "first-order", "--until", "0.05"]);
     let model = Scene::from_toml(&scene, "ball").unwrap().build().unwrap().model;
     let mass = 500.0 * std::f64::consts::PI * 0.01;
     let (strict, text) = forger.forge(|_, records| {
