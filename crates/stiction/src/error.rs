@@ -69,6 +69,14 @@ pub enum StepError {
         /// Step size [s].
         h: f64,
     },
+    /// Value of an input that is refused, as of a controller.
+    #[error("step at t = {t} s: {error}")]
+    Input {
+        /// Time at the start of the step [s].
+        t: f64,
+        /// Why it is refused.
+        error: InputError,
+    },
     /// Run that its monitor asked to stop.
     #[error("stopped at t = {t} s, as its monitor asked")]
     Stopped {

@@ -18,6 +18,29 @@ pub struct ShapeId(pub u32);
 #[serde(transparent)]
 pub struct JointId(pub u32);
 
+/// Coordinate of a joint. Joints with several number them from 0: see the kinds of joints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CoordinateId {
+    /// Joint.
+    pub joint: JointId,
+    /// Number of the coordinate among those of the joint.
+    pub axis: usize,
+}
+
+impl JointId {
+    /// Coordinate of the joint with this number.
+    pub fn axis(self, axis: usize) -> CoordinateId {
+        CoordinateId { joint: self, axis }
+    }
+}
+
+impl From<JointId> for CoordinateId {
+    /// First coordinate of a joint.
+    fn from(joint: JointId) -> Self {
+        joint.axis(0)
+    }
+}
+
 /// Number of an input of a model: its place in the order of the joints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

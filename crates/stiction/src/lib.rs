@@ -83,7 +83,7 @@ mod verify;
 mod world;
 
 pub use error::{InputError, Mistake, Mistakes, ProjectError, StepError};
-pub use id::{BodyId, ForceId, InputId, JointId, ShapeId};
+pub use id::{BodyId, CoordinateId, ForceId, InputId, JointId, ShapeId};
 pub use jacobian::{Blocks, ForceJacobian, JacobianKind};
 pub use material::{Depth, FrictionPoint, Groups, Material};
 pub use model::{AttachedRef, FramePose, Model};
@@ -111,9 +111,9 @@ pub use verify::{Check, Finding, NOT_CHECKED, Verdict, verify, verify_accuracy_r
 
 pub use world::{
     Attached, Body, Command, CommandFunction, Coupling, Dimension, EuclideanPoint, EuclideanVector, Force,
-    Joint, JointLoad, JointSpring, KindOfJoint, Law, LawJacobian, Load, Mass, MassProperties, ModelIn,
-    Motion, Motor, NearPoint, Path, PathFunction, RayHit, RigidPose, ShapeRef, Twist, World, WorldEdit,
-    WorldQuery, Wrench,
+    Joint, JointAxis, JointLoad, JointSpring, KindOfJoint, Law, LawJacobian, Load, Mass, MassProperties,
+    ModelIn, Motion, Motor, NearPoint, Path, PathFunction, RayHit, RigidPose, ShapeRef, Twist, World,
+    WorldEdit, WorldQuery, Wrench,
 };
 
 // bound of code that is generic over the dimension, in the companion crates

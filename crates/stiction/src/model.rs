@@ -3,7 +3,7 @@
 mod reading;
 
 use crate::error::{Mistakes, StepError};
-use crate::id::{BodyId, JointId, ShapeId};
+use crate::id::{BodyId, CoordinateId, JointId, ShapeId};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::scheme::euler;
 use crate::simulate::{InitialState, Simulation};
@@ -142,11 +142,11 @@ impl Model {
         }
     }
 
-    /// Name of a joint.
+    /// Name of a joint or coupling.
     pub fn joint_name(&self, joint: JointId) -> Option<&str> {
         match self {
-            Self::Planar(model) => model.world().joint(joint).map(|joint| joint.name.as_str()),
-            Self::Spatial(model) => model.world().joint(joint).map(|joint| joint.name.as_str()),
+            Self::Planar(model) => System::joint_name(model, joint),
+            Self::Spatial(model) => System::joint_name(model, joint),
         }
     }
 
@@ -224,7 +224,7 @@ impl Model {
     }
 
     /// Joint coordinate [rad; m]; `None` for kinds that have none.
-    pub fn joint_coordinate(&self, state: &State, joint: JointId) -> Option<f64> {
+    pub fn joint_coordinate(&self, state: &State, joint: impl Into<CoordinateId>) -> Option<f64> {
         match self {
             Self::Planar(model) => model.joint_coordinate(state, joint),
             Self::Spatial(model) => model.joint_coordinate(state, joint),
@@ -232,7 +232,7 @@ impl Model {
     }
 
     /// Speed of a joint coordinate [rad/s; m/s]; `None` for kinds that have none.
-    pub fn joint_speed(&self, state: &State, joint: JointId) -> Option<f64> {
+    pub fn joint_speed(&self, state: &State, joint: impl Into<CoordinateId>) -> Option<f64> {
         match self {
             Self::Planar(model) => model.joint_speed(state, joint),
             Self::Spatial(model) => model.joint_speed(state, joint),
@@ -379,6 +379,10 @@ impl System for Model {
 
     fn position_count(&self) -> usize {
         self.system().position_count()
+    }
+
+    fn input_count(&self) -> usize {
+        self.system().input_count()
     }
 
     fn advance(&self, q: &mut [f64], v: &[f64], h: f64) {

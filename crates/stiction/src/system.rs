@@ -28,9 +28,15 @@ pub trait System {
         self.bodies().iter().sum()
     }
 
-    /// Number of coordinates in q that are places and turns; inputs follow them, which no motion changes.
+    /// Number of coordinates in q that are places and turns of bodies. Inputs follow them, which no motion changes, and then
+    /// the angles at the last step of joints whose turns are counted.
     fn position_count(&self) -> usize {
         self.coordinate_count()
+    }
+
+    /// Number of inputs in q.
+    fn input_count(&self) -> usize {
+        0
     }
 
     /// Name of a body by its number in [`ContactRow::bodies`], for messages.

@@ -64,6 +64,22 @@ impl Model {
 }
 
 impl Model {
+    /// Names of the couplings, in the order of their numbers, which are those of joints.
+    pub fn coupling_names(&self) -> Vec<&str> {
+        match self {
+            Self::Planar(model) => model.world().couplings().map(|(_, own)| own.name.as_str()).collect(),
+            Self::Spatial(model) => model.world().couplings().map(|(_, own)| own.name.as_str()).collect(),
+        }
+    }
+
+    /// Couplings that others imply, with the names of these, joints and bodies.
+    pub fn redundant_couplings(&self) -> Vec<(String, String)> {
+        match self {
+            Self::Planar(model) => model.world().redundant_couplings(),
+            Self::Spatial(model) => model.world().redundant_couplings(),
+        }
+    }
+
     /// Names of the inputs, in the order of their numbers.
     pub fn input_names(&self) -> Vec<String> {
         match self {

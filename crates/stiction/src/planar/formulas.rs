@@ -7,8 +7,8 @@ use crate::jacobian::point_force::ForcePoint;
 use crate::material::Depth;
 use crate::system::ContactRow;
 use crate::world::{
-    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointCoordinate, JointLayout, JointRowWriter,
-    Layout, Motor, PlacedPair, Placement, ShapeLayout, SpeedRow, Twist, World, Wrench,
+    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointCoordinate, JointLayout, JointMemory,
+    JointRowWriter, Layout, PlacedPair, Placement, ShapeLayout, SpeedRow, Twist, World, Wrench,
 };
 use nalgebra::{Isometry2, Matrix3, Matrix6, Point2, UnitComplex, Vector2, Vector3};
 use stiction_geometry::NoGap;
@@ -147,13 +147,17 @@ impl Formulas for Planar {
         joint: &JointLayout<Self>,
         bodies: [&Placement<Self>; 2],
         twists: Option<[Twist<Self>; 2]>,
-        motor: Option<Motor>,
+        memory: JointMemory,
         out: &mut JointRowWriter,
     ) {
-        joint_rows::rows(joint, bodies, twists, motor, out);
+        joint_rows::rows(joint, bodies, twists, memory, out);
     }
 
-    fn joint_coordinate(joint: &JointLayout<Self>, bodies: [&Placement<Self>; 2]) -> Option<JointCoordinate> {
+    fn joint_coordinate(
+        joint: &JointLayout<Self>,
+        bodies: [&Placement<Self>; 2],
+        _: JointMemory,
+    ) -> Option<JointCoordinate> {
         joint_rows::coordinate(joint, bodies)
     }
 

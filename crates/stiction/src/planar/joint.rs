@@ -39,11 +39,11 @@ impl KindOfJoint for JointKind {
         }
     }
 
-    fn has_coordinate(&self) -> bool {
-        !matches!(self, Self::Fixed)
+    fn coordinates(&self) -> usize {
+        usize::from(!matches!(self, Self::Fixed))
     }
 
-    fn is_angular(&self) -> bool {
+    fn is_angular(&self, _: usize) -> bool {
         matches!(self, Self::Revolute)
     }
 }

@@ -5,7 +5,9 @@ use super::joint::JointKind;
 use super::placement::{relative_speed, relative_turn};
 use super::{Joint, Planar, Twist};
 use crate::system::RowKind;
-use crate::world::{BodyLayout, JointCoordinate, JointLayout, JointRowWriter, Motor, Placement, SpeedRow};
+use crate::world::{
+    BodyLayout, JointCoordinate, JointLayout, JointMemory, JointRowWriter, Motor, Placement, SpeedRow,
+};
 use nalgebra::{Isometry2, Point2, Vector2};
 use std::f64::consts::TAU;
 
@@ -112,7 +114,7 @@ pub(super) fn rows(
     layout: &JointLayout<Planar>,
     bodies: [&Placement<Planar>; 2],
     twists: Option<[Twist; 2]>,
-    motor: Option<Motor>,
+    memory: JointMemory,
     out: &mut JointRowWriter,
 ) {
     let JointLayout { id, joint, frames, length, .. } = layout;
@@ -153,7 +155,7 @@ pub(super) fn rows(
         JointKind::Distance(length) if joint.limits.is_none() => {
             push(coordinate.row, coordinate.value - length, rigid, coordinate.rate);
         }
-        _ => coordinate_rows(joint, motor, &coordinate, &mut push),
+        _ => coordinate_rows(joint, memory.motor, &coordinate, &mut push),
     }
 }
 

@@ -8,8 +8,8 @@ use crate::jacobian::point_force::ForcePoint;
 use crate::material::{Depth, Material};
 use crate::system::{ContactRow, FreeTurn};
 use crate::world::{
-    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointCoordinate, JointLayout, JointRowWriter,
-    Layout, Motor, PlacedPair, Placement, ShapeLayout, SpeedRow, Twist, World, Wrench,
+    Attached, Body, BodyLayout, Formulas, Freedom, Joint, JointCoordinate, JointLayout, JointMemory,
+    JointRowWriter, Layout, PlacedPair, Placement, ShapeLayout, SpeedRow, Twist, World, Wrench,
 };
 use nalgebra::{Isometry3, Matrix3, Matrix6, Point3, Quaternion, UnitQuaternion, Vector3, Vector6};
 use stiction_geometry::NoGap;
@@ -187,14 +187,18 @@ impl Formulas for Spatial {
         joint: &JointLayout<Self>,
         bodies: [&Placement<Self>; 2],
         twists: Option<[Twist<Self>; 2]>,
-        motor: Option<Motor>,
+        memory: JointMemory,
         out: &mut JointRowWriter,
     ) {
-        joint_rows::rows(joint, bodies, twists, motor, out);
+        joint_rows::rows(joint, bodies, twists, memory, out);
     }
 
-    fn joint_coordinate(joint: &JointLayout<Self>, bodies: [&Placement<Self>; 2]) -> Option<JointCoordinate> {
-        joint_rows::coordinate(joint, bodies)
+    fn joint_coordinate(
+        joint: &JointLayout<Self>,
+        bodies: [&Placement<Self>; 2],
+        memory: JointMemory,
+    ) -> Option<JointCoordinate> {
+        joint_rows::coordinate(joint, bodies, memory)
     }
 
     fn term_wrench(body: &Placement<Self>, term: &[f64; 6]) -> Wrench<Self> {

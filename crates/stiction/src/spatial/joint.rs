@@ -5,21 +5,27 @@ use crate::id::BodyId;
 use crate::world::{self, KindOfJoint, upright};
 use nalgebra::{Isometry3, Point3, Rotation3, UnitQuaternion, Vector3};
 
-/// Motions that a spatial joint leaves free, and which of them is the joint coordinate.
+/// Motions that a spatial joint leaves free, and its coordinates. Angles count turns where that matters: see
+/// [`ModelIn::joint_coordinate`](crate::ModelIn::joint_coordinate).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JointKind {
-    /// All turning, as a ball in a socket. No coordinate.
+    /// All turning, as a ball in a socket. Coordinates: the bend, which is the angle between the z axes from 0 to π and whose
+    /// upper limit is a cone, and the twist about z.
     Spherical,
-    /// Turning about z of the frames. Coordinate: the angle of frame b against frame a, in (−π, π].
+    /// Turning about z of the frames. Coordinate: the angle of frame b against frame a.
     Revolute,
     /// Sliding along z of the frames. Coordinate: the travel of frame b along z of frame a.
     Prismatic,
-    /// Sliding along and turning about z of the frames. Coordinate: the travel.
+    /// Sliding along and turning about z of the frames. Coordinates: the travel and the angle.
     Cylindrical,
-    /// Turning about z of frame a and about x of frame b, which stay perpendicular: the axes of its cross. No
-    /// coordinate.
+    /// Turning about z of the frames with an advance along it of this pitch per turn [m], which may be negative.
+    /// Coordinates: the angle and the travel.
+    Screw(f64),
+    /// Turning about z of frame a and about x of frame b, which stay perpendicular: the axes of its cross. Coordinates: the
+    /// angles about them.
     Universal,
-    /// Sliding in the xy plane of frame a and turning about its z. No coordinate.
+    /// Sliding in the xy plane of frame a and turning about its z. Coordinates: the travel along x and y of frame a, and the
+    /// angle.
     Planar,
     /// None. No coordinate.
     Fixed,
@@ -45,6 +51,7 @@ impl KindOfJoint for JointKind {
             Self::Revolute => "revolute",
             Self::Prismatic => "prismatic",
             Self::Cylindrical => "cylindrical",
+            Self::Screw(_) => "screw",
             Self::Universal => "universal",
             Self::Planar => "planar",
             Self::Fixed => "fixed",
@@ -52,12 +59,31 @@ impl KindOfJoint for JointKind {
         }
     }
 
-    fn has_coordinate(&self) -> bool {
-        matches!(self, Self::Revolute | Self::Prismatic | Self::Cylindrical | Self::Distance(_))
+    fn coordinates(&self) -> usize {
+        match self {
+            Self::Fixed => 0,
+            Self::Revolute | Self::Prismatic | Self::Distance(_) => 1,
+            Self::Spherical | Self::Cylindrical | Self::Screw(_) | Self::Universal => 2,
+            Self::Planar => 3,
+        }
     }
 
-    fn is_angular(&self) -> bool {
-        matches!(self, Self::Revolute)
+    fn is_angular(&self, axis: usize) -> bool {
+        match self {
+            Self::Revolute | Self::Spherical | Self::Universal => true,
+            Self::Screw(_) => axis == 0,
+            Self::Cylindrical => axis == 1,
+            Self::Planar => axis == 2,
+            Self::Prismatic | Self::Fixed | Self::Distance(_) => false,
+        }
+    }
+
+    fn counts_turns(&self, axis: usize) -> bool {
+        self.is_angular(axis) && !(matches!(self, Self::Spherical) && axis == 0)
+    }
+
+    fn pitch(&self) -> Option<f64> {
+        if let Self::Screw(pitch) = self { Some(*pitch) } else { None }
     }
 }
 
@@ -107,6 +133,18 @@ impl world::Joint<Spatial> {
         axis: Vector3<f64>,
     ) -> Joint {
         Self::between(name, JointKind::Cylindrical, world, a, b, frame(point, axis))
+    }
+
+    /// Screw about a world axis, which advances along it by this pitch per turn [m].
+    pub fn screw(
+        name: impl Into<String>,
+        world: &World,
+        [a, b]: [BodyId; 2],
+        point: Point3<f64>,
+        axis: Vector3<f64>,
+        pitch: f64,
+    ) -> Joint {
+        Self::between(name, JointKind::Screw(pitch), world, a, b, frame(point, axis))
     }
 
     /// Cross at a world point with one axis in a and one in b. Only the part of the second across the first counts.

@@ -4,8 +4,11 @@ use super::joint::JointKind;
 use super::placement::{Gradient, add_terms, row};
 use super::{Joint, Spatial, Twist};
 use crate::system::RowKind;
-use crate::world::{Freedom, JointCoordinate, JointLayout, JointRowWriter, Motor, Placement};
+use crate::world::{
+    Freedom, JointCoordinate, JointLayout, JointMemory, JointRowWriter, KindOfJoint, Motor, Placement,
+};
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
+use std::f64::consts::TAU;
 
 /// s² + c² of the angle about two z axes up to which they count as opposite [1]: there no angle exists. Range 1e-28 to
 /// 1e-12: below it the gradient is round-off, above it hinges that are bent far apart lose their true gradient.
@@ -125,22 +128,77 @@ impl<'a> Pair<'a> {
         let (s, c) = (a.y.dot(&b.x) - a.x.dot(&b.y), a.x.dot(&b.x) + a.y.dot(&b.y));
         let of_s = b.x.cross(&a.y) - b.y.cross(&a.x);
         let of_c = b.x.cross(&a.x) + b.y.cross(&a.y);
+        self.angle_of([s, c], [of_s, of_c])
+    }
+
+    /// Angle atan2(s, c) with these gradients by the angular velocity of b against a. Its rate is not known: differences of
+    /// rows are taken where it is asked for.
+    fn angle_of(&self, [s, c]: [f64; 2], [of_s, of_c]: [Vector3<f64>; 2]) -> Measure {
         let square = s * s + c * c;
         // with opposite z axes there is no angle: any axis will do
-        let turn = if square > OPPOSITE_AXES { (c * of_s - s * of_c) / square } else { a.z };
+        let turn = if square > OPPOSITE_AXES { (c * of_s - s * of_c) / square } else { self.frame_a.z };
         let turn = Gradient::turning(turn);
-        // only limits and drives use the angle: their rates are not asked for
         Measure { value: s.atan2(c), of_a: -turn, of_b: turn, rate: f64::NAN }
     }
 
-    /// Joint coordinate, and metres of its row per unit of it: `length` for an angle [m/rad], else 1.
-    fn coordinate(&self, kind: JointKind, length: f64) -> Option<(Measure, f64)> {
-        match kind {
-            JointKind::Revolute => Some((self.angle(), length)),
-            JointKind::Prismatic | JointKind::Cylindrical => Some((self.apart_in_a(&self.frame_a.z), 1.0)),
-            JointKind::Distance(_) => Some((self.distance(), 1.0)),
-            _ => None,
+    /// Angles of a cross: about z of frame a to x of frame b, and about that to z of frame b.
+    fn cross_angle(&self, axis: usize) -> Measure {
+        let (a, b) = (&self.frame_a, &self.frame_b);
+        let [sine, cosine] = match axis {
+            0 => [(&a.y, &b.x), (&a.x, &b.x)],
+            _ => [(&a.z, &b.y), (&a.z, &b.z)],
+        };
+        let value = |(of_a, of_b): (&Vector3<f64>, &Vector3<f64>)| of_a.dot(of_b);
+        let gradient = |(of_a, of_b): (&Vector3<f64>, &Vector3<f64>)| of_b.cross(of_a);
+        self.angle_of([value(sine), value(cosine)], [gradient(sine), gradient(cosine)])
+    }
+
+    /// Angle between the z axes, from 0 to π. Where they are one, its gradient is along any axis across them.
+    fn bend(&self) -> Measure {
+        let (a, b) = (&self.frame_a.z, &self.frame_b.z);
+        let normal = a.cross(b);
+        let sine = normal.norm();
+        let turn = if sine * sine > OPPOSITE_AXES { normal / sine } else { self.frame_a.x };
+        let turn = Gradient::turning(turn);
+        Measure { value: sine.atan2(a.dot(b)), of_a: -turn, of_b: turn, rate: f64::NAN }
+    }
+
+    /// Advance of a screw beyond that of its angle [m].
+    fn advance(&self, pitch: f64, memory: &JointMemory) -> Measure {
+        let (travel, angle) = (self.apart_in_a(&self.frame_a.z), self.angle());
+        let lead = pitch / TAU;
+        let (turn_a, turn_b) = (lead * angle.of_a, lead * angle.of_b);
+        let less = |a: Gradient, b: Gradient| Gradient {
+            linear: a.linear - b.linear,
+            angular: a.angular - b.angular,
+        };
+        Measure {
+            value: travel.value - lead * memory.counted(angle.value),
+            of_a: less(travel.of_a, turn_a),
+            of_b: less(travel.of_b, turn_b),
+            rate: f64::NAN,
         }
+    }
+
+    /// Joint coordinate, and metres of its row per unit of it: `length` for an angle [m/rad], else 1.
+    fn coordinate(&self, layout: &JointLayout<Spatial>, memory: &JointMemory) -> Option<(Measure, f64)> {
+        let frame = &self.frame_a;
+        let mut measure = match (layout.joint.kind, layout.axis) {
+            (JointKind::Revolute | JointKind::Screw(_), 0)
+            | (JointKind::Cylindrical | JointKind::Spherical, 1)
+            | (JointKind::Planar, 2) => self.angle(),
+            (JointKind::Spherical, 0) => self.bend(),
+            (JointKind::Universal, axis) => self.cross_angle(axis),
+            (JointKind::Prismatic | JointKind::Cylindrical, 0) | (JointKind::Screw(_), 1) => {
+                self.apart_in_a(&frame.z)
+            }
+            (JointKind::Planar, axis) => self.apart_in_a(if axis == 0 { &frame.x } else { &frame.y }),
+            (JointKind::Distance(_), _) => self.distance(),
+            _ => return None,
+        };
+        let is_angular = layout.joint.kind.is_angular(layout.axis);
+        measure.value = memory.counted(measure.value);
+        Some((measure, if is_angular { layout.length } else { 1.0 }))
     }
 
     /// Distance of the origins; of coincident ones along z of frame a.
@@ -163,7 +221,7 @@ pub(super) fn rows(
     layout: &JointLayout<Spatial>,
     bodies: [&Placement<Spatial>; 2],
     twists: Option<[Twist; 2]>,
-    motor: Option<Motor>,
+    memory: JointMemory,
     out: &mut JointRowWriter,
 ) {
     let ([a, b], JointLayout { id, joint, length, .. }) = (bodies, layout);
@@ -179,6 +237,9 @@ pub(super) fn rows(
         out.add(*id, [error, drift], kind, rate, |terms| add_terms((a, &of_a), (b, &of_b), terms));
     };
     let rigid = RowKind::Rigid(joint.compliance);
+    if layout.axis > 0 {
+        return free_coordinate_rows(layout, &pair, &memory, &mut add);
+    }
     let mut hold = |measure: Measure| add(&measure, 0.0, 1.0, rigid);
     let turn = |of_a: &Vector3<f64>, of_b: &Vector3<f64>| pair.cosine(of_a, of_b).scaled(*length);
     let (fa, fb) = (&pair.frame_a, &pair.frame_b);
@@ -191,13 +252,17 @@ pub(super) fn rows(
         JointKind::Prismatic | JointKind::Cylindrical => {
             [fa.x, fa.y].iter().for_each(|axis| hold(pair.apart_in_a(axis)));
         }
+        JointKind::Screw(pitch) => {
+            [fa.x, fa.y].iter().for_each(|axis| hold(pair.apart_in_a(axis)));
+            hold(pair.advance(pitch, &memory));
+        }
         JointKind::Planar => hold(pair.apart_in_a(&fa.z)),
         JointKind::Distance(_) => {}
     }
 
     // axes
     match joint.kind {
-        JointKind::Revolute | JointKind::Cylindrical | JointKind::Planar => {
+        JointKind::Revolute | JointKind::Cylindrical | JointKind::Screw(_) | JointKind::Planar => {
             hold(turn(&fa.x, &fb.z));
             hold(turn(&fa.y, &fb.z));
         }
@@ -211,17 +276,28 @@ pub(super) fn rows(
     }
 
     // joint coordinate, where it is limited, driven or held; [rad] become [m] at the length of the joint
+    if let (None, JointKind::Distance(distance)) = (joint.limits, joint.kind) {
+        return add(&pair.distance(), distance, 1.0, rigid);
+    }
+    free_coordinate_rows(layout, &pair, &memory, &mut add);
+}
+
+/// Rows of a coordinate that is not held, where it is limited or driven.
+fn free_coordinate_rows(
+    layout: &JointLayout<Spatial>,
+    pair: &Pair,
+    memory: &JointMemory,
+    add: &mut impl FnMut(&Measure, f64, f64, RowKind),
+) {
+    let (joint, motor) = (&layout.joint, memory.motor);
     let is_free =
         joint.limits.is_none() && motor.is_none_or(|motor| motor.is_actuator()) && !(joint.friction > 0.0);
-    if is_free && !matches!(joint.kind, JointKind::Distance(_)) {
+    if is_free {
         return;
     }
-    let Some((coordinate, unit)) = pair.coordinate(joint.kind, *length) else { return };
-    let coordinate = coordinate.scaled(unit);
-    if let (None, JointKind::Distance(distance)) = (joint.limits, joint.kind) {
-        return add(&coordinate, distance, 1.0, rigid);
+    if let Some((coordinate, unit)) = pair.coordinate(layout, memory) {
+        coordinate_rows((joint, motor), &coordinate.scaled(unit), unit, add);
     }
-    coordinate_rows((joint, motor), &coordinate, unit, &mut add);
 }
 
 /// Rows of the joint coordinate: limits, motor, dry friction.
@@ -258,8 +334,9 @@ fn coordinate_rows(
 pub(super) fn coordinate(
     layout: &JointLayout<Spatial>,
     [a, b]: [&Placement<Spatial>; 2],
+    memory: JointMemory,
 ) -> Option<JointCoordinate> {
-    let (measure, scale) = Pair::new(layout, [a, b], None).coordinate(layout.joint.kind, layout.length)?;
+    let (measure, scale) = Pair::new(layout, [a, b], None).coordinate(layout, &memory)?;
     let Measure { of_a, of_b, .. } = measure.scaled(scale);
     let row = row((a, &of_a), (b, &of_b));
     Some(JointCoordinate { value: measure.value, scale, row, rate: f64::NAN })

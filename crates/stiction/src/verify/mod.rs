@@ -229,13 +229,13 @@ fn verify_record<S: System + ?Sized>(
         return verdict;
     }
     // inputs are set between steps: the state after a step has those that it used
-    let first = system.position_count();
+    let inputs = system.position_count()..system.position_count() + system.input_count();
     let commanded;
-    let before = if before.q[first..] == after.q[first..] {
+    let before = if before.q[inputs.clone()] == after.q[inputs.clone()] {
         before
     } else {
         let mut own = before.clone();
-        own.q[first..].copy_from_slice(&after.q[first..]);
+        own.q[inputs.clone()].copy_from_slice(&after.q[inputs]);
         commanded = own;
         &commanded
     };

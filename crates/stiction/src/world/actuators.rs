@@ -4,35 +4,56 @@
 //! the state. No motion changes them; [`Simulation::set`] does.
 
 use super::World;
+use super::coupling::CouplingLayout;
 use super::dimension::Dimension;
+use super::force::Force;
 use super::formulas::Formulas;
 use super::joint::{Command, Joint, JointSpring, Motor};
-use super::joint_rows::JointCoordinate;
+use super::joint_rows::{JointCoordinate, JointMemory};
 use super::layout::JointLayout;
 use super::model::ModelIn;
 use crate::error::InputError;
-use crate::id::{InputId, JointId};
+use crate::id::{CoordinateId, ForceId, InputId};
 use crate::jacobian::ForceJacobian;
 use crate::simulate::Simulation;
 use crate::state::State;
 use crate::system::{Actuator, ActuatorTarget, Forces, System, add_actuators, differences};
 
-/// Input of a motor.
+/// Part of a world that an input commands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum InputOwner {
+    Joint(CoordinateId),
+    Force(ForceId),
+}
+
+/// Input of a motor or force.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct JointInput {
-    pub(super) joint: JointId,
+pub(super) struct ModelInput {
+    pub(super) owner: InputOwner,
     pub(super) name: String,
     /// Value at the start.
     pub(super) value: f64,
 }
 
-/// Inputs of a world, in the order of its joints. A servo has three: its target, the speed of the target, and its torque.
-pub(super) fn inputs<D: Dimension>(world: &World<D>) -> impl Iterator<Item = JointInput> + '_ {
-    world.joints().flat_map(|(id, joint)| {
-        let parts = input_values(joint).into_iter().zip(["", ".speed", ".torque"]);
-        let name = joint.input.as_ref().unwrap_or(&joint.name);
-        parts.map(move |(value, part)| JointInput { joint: id, name: format!("{name}{part}"), value })
-    })
+/// Inputs of a world: in the order of its joints, then of its forces. A servo has three: its target, the speed of the target,
+/// and its torque.
+pub(super) fn inputs<D: Dimension>(world: &World<D>) -> impl Iterator<Item = ModelInput> + '_ {
+    let axes =
+        world.joints().flat_map(|(id, joint)| (0..=joint.further.len()).map(move |k| (id.axis(k), joint)));
+    let of_forces = world.forces().filter_map(|(id, force)| match force {
+        Force::Commanded { input, value, .. } => {
+            Some(ModelInput { owner: InputOwner::Force(id), name: input.clone(), value: *value })
+        }
+        _ => None,
+    });
+    let of_joints = axes.flat_map(|(id, joint)| {
+        let own = joint.seen_from(id.axis);
+        let name = own.input.clone().unwrap_or_else(|| own.name.clone());
+        let parts = input_values(&own).into_iter().zip(["", ".speed", ".torque"]);
+        let owner = InputOwner::Joint(id);
+        parts.map(move |(value, part)| ModelInput { owner, name: format!("{name}{part}"), value })
+    });
+    of_joints.chain(of_forces)
 }
 
 /// Values of the inputs of a joint at the start.
@@ -70,6 +91,12 @@ impl<D: Formulas> JointLayout<D> {
             }
         }
         Some(motor)
+    }
+
+    /// Values that a state holds for the joint.
+    pub(super) fn memory(&self, t: f64, q: &[f64]) -> JointMemory {
+        let turn = self.turn.and_then(|at| q.get(at).copied());
+        JointMemory { motor: self.motor_at(t, q), turn }
     }
 
     /// Actuators of the coordinate: the motor if it is one, and the spring. `c` is the coordinate with its row.
@@ -120,19 +147,24 @@ impl<D: Formulas> JointLayout<D> {
 pub(super) fn add_all<D: Formulas>(model: &ModelIn<D>, t: f64, q: &[f64], out: &mut Forces) {
     out.actuators.clear();
     for layout in model.layout.joints.iter().filter(|layout| layout.has_actuator()) {
-        let [a, b] = layout.bodies.map(|i| model.layout.bodies[i].place(t, q));
-        if let Some(coordinate) = D::joint_coordinate(layout, [&a, &b]).filter(|c| !c.row.is_empty()) {
+        if let Some(coordinate) = model.layout.coordinate(layout, (t, q)).filter(|c| !c.row.is_empty()) {
             let own = layout.actuators(layout.motor_at(t, q), &coordinate);
             out.actuators.extend(own.into_iter().flatten());
         }
     }
+    let couplings = model.layout.couplings.iter();
+    out.actuators.extend(couplings.filter_map(|coupling| coupling.spring(&model.layout, (t, q))));
 }
 
 /// `true` where the Jacobian of the actuators is taken by differences: rows that turn with the bodies.
 pub(super) fn needs_differences<D: Formulas>(model: &ModelIn<D>) -> bool {
-    let turns =
-        |layout: &JointLayout<D>| !(D::COUNT == 2 && super::KindOfJoint::is_angular(&layout.joint.kind));
+    let turns = |layout: &JointLayout<D>| {
+        !(D::COUNT == 2 && super::KindOfJoint::is_angular(&layout.joint.kind, layout.axis))
+    };
+    let bends =
+        |coupling: &CouplingLayout| coupling.is_elastic() && !coupling.has_constant_row(&model.layout);
     model.layout.joints.iter().any(|layout| layout.has_actuator() && turns(layout))
+        || model.layout.couplings.iter().any(bends)
 }
 
 /// Adds the Jacobian of the actuators at (t, q, v).
@@ -163,14 +195,20 @@ pub(super) fn add_jacobian<D: Formulas>(
 pub(super) fn potential<D: Formulas>(model: &ModelIn<D>, t: f64, q: &[f64]) -> f64 {
     let energy = |layout: &JointLayout<D>| {
         let JointSpring { stiffness, rest, .. } = layout.joint.spring?;
-        let [a, b] = layout.bodies.map(|i| model.layout.bodies[i].place(t, q));
-        let apart = D::joint_coordinate(layout, [&a, &b])?.value - rest;
+        let apart = model.layout.coordinate(layout, (t, q))?.value - rest;
         Some(0.5 * stiffness * apart * apart)
     };
-    model.layout.joints.iter().filter_map(energy).sum()
+    let elastic = model.layout.couplings.iter().map(|coupling| coupling.energy(&model.layout, (t, q)));
+    model.layout.joints.iter().filter_map(energy).chain(elastic).sum()
 }
 
 impl<D: Formulas> ModelIn<D> {
+    /// Value of the input of a force.
+    pub(super) fn commanded(&self, id: ForceId, q: &[f64]) -> f64 {
+        let place = self.layout.commanded.iter().find(|own| own.0 == id);
+        place.and_then(|own| q.get(own.1).copied()).unwrap_or(0.0)
+    }
+
     /// Names of the inputs, in the order of their numbers.
     pub fn input_names(&self) -> Vec<String> {
         inputs(&self.world).map(|input| input.name).collect()

@@ -8,6 +8,7 @@ use super::formulas::Formulas;
 use super::joint::{Joint, JointSpring, Motor};
 use super::layout::Layout;
 use super::search::SearchWorkspace;
+use super::turns;
 use super::{BodyEntry, World};
 use crate::error::Mistakes;
 use crate::id::{BodyId, ShapeId};
@@ -133,6 +134,26 @@ impl<D: Formulas> World<D> {
                 );
             }
         }
+        if let Some(pitch) = kind.pitch().filter(|pitch| !(pitch.is_finite() && *pitch != 0.0)) {
+            add("pitch", format!("{pitch} m per turn must be finite and not 0"));
+        }
+        if !is_not_negative(joint.compliance) {
+            add("compliance", format!("{} must be finite and not negative", joint.compliance));
+        }
+        let further = joint.further.len();
+        if further >= kind.coordinates().max(1) {
+            let has = kind.coordinates();
+            add("coordinates", format!("a {} joint has {has} of them, not {}", kind.name(), further + 1));
+        }
+        for axis in 0..=further {
+            self.check_axis(&joint.seen_from(axis), axis, found);
+        }
+    }
+
+    /// Settings of one coordinate of a joint, which are the first ones of `joint`.
+    fn check_axis(&self, joint: &Joint<D>, axis: usize, found: &mut Mistakes) {
+        let kind = joint.kind;
+        let mut add = |field: &str, what: String| found.add(format!("joint {}, {field}", joint.name), what);
         let is_driven = [
             ("limits", joint.limits.is_some()),
             ("motor", joint.motor.is_some()),
@@ -147,9 +168,8 @@ impl<D: Formulas> World<D> {
             // false for NaN too
             if !(lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY) {
                 add("limits", format!("{lower} to {upper} are in the wrong order"));
-            } else if kind.is_angular() && (lower < -PI || upper > PI) && !self.counts_turns(joint) {
-                let what =
-                    "must lie within −π and π: in space and on a kinematic body the angle counts no turns";
+            } else if kind.is_angular(axis) && (lower < -PI || upper > PI) && !turns::may_count(self, joint) {
+                let what = "must lie within −π and π: on a kinematic body the angle counts no turns";
                 add("limits", format!("{lower} to {upper} {what}"));
             } else if kind.length().is_some() && upper <= 0.0 {
                 add("limits", format!("the greatest length {upper} m must be > 0"));
@@ -165,17 +185,9 @@ impl<D: Formulas> World<D> {
             let what = "stiffness and damping must be finite and not negative, and rest finite";
             add("spring", format!("{stiffness}, {damping}, {rest}: {what}"));
         }
-        for (field, value) in [("friction", joint.friction), ("compliance", joint.compliance)] {
-            if !is_not_negative(value) {
-                add(field, format!("{value} must be finite and not negative"));
-            }
+        if !is_not_negative(joint.friction) {
+            add("friction", format!("{} must be finite and not negative", joint.friction));
         }
-    }
-
-    /// `true` where the angle of a joint counts turns.
-    fn counts_turns(&self, joint: &Joint<D>) -> bool {
-        let is_kinematic = |id| self.body(id).is_some_and(|body| matches!(body.motion, Motion::Kinematic(_)));
-        D::COUNT == 2 && !is_kinematic(joint.a) && !is_kinematic(joint.b)
     }
 
     /// Two bodies that a joint or spring acts between.
@@ -205,7 +217,10 @@ impl<D: Formulas> World<D> {
     fn check_force(&self, place: &str, force: &Force<D>, found: &mut Mistakes) {
         match force {
             Force::Spring { a, b, .. } => self.check_ends(*a, *b, &format!("{place}, bodies"), found),
-            Force::Rail { body, .. } | Force::Constant { body, .. } | Force::Timed { body, .. } => {
+            Force::Rail { body, .. }
+            | Force::Constant { body, .. }
+            | Force::Timed { body, .. }
+            | Force::Commanded { body, .. } => {
                 self.check_target(*body, &format!("{place}, body"), found);
             }
             Force::Custom { .. } => {}
@@ -230,6 +245,13 @@ impl<D: Formulas> World<D> {
             }
             Force::Constant { point, wrench, .. } => {
                 wrench_mistakes(point.as_ref(), wrench).for_each(|(field, what)| add(field, what.into()));
+                Vec::new()
+            }
+            Force::Commanded { point, wrench, input, value, .. } => {
+                wrench_mistakes(point.as_ref(), wrench).for_each(|(field, what)| add(field, what.into()));
+                if input.is_empty() || !value.is_finite() {
+                    add("input", format!("{value} must be finite, and its input must have a name"));
+                }
                 Vec::new()
             }
             Force::Timed { point, load, .. } => {

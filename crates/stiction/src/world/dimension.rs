@@ -108,14 +108,29 @@ pub trait KindOfJoint: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// Length of a distance joint [m]; `None` for all other kinds.
     fn length(&self) -> Option<f64>;
 
+    /// Advance of a screw per turn [m]; `None` for all other kinds.
+    fn pitch(&self) -> Option<f64> {
+        None
+    }
+
     /// Name in a scene file.
     fn name(&self) -> &'static str;
 
-    /// `true` when it has a joint coordinate: limits, motors and dry friction act on that.
-    fn has_coordinate(&self) -> bool;
+    /// Number of its coordinates: limits, motors, springs and dry friction act on those.
+    fn coordinates(&self) -> usize;
 
-    /// `true` when the joint coordinate is an angle [rad].
-    fn is_angular(&self) -> bool;
+    /// `true` when it has a coordinate.
+    fn has_coordinate(&self) -> bool {
+        self.coordinates() > 0
+    }
+
+    /// `true` when a coordinate is an angle [rad].
+    fn is_angular(&self, axis: usize) -> bool;
+
+    /// `true` when a coordinate is an angle that counts turns; the angle between two axes does not.
+    fn counts_turns(&self, axis: usize) -> bool {
+        self.is_angular(axis)
+    }
 }
 
 /// Vector of numbers, or a single number.

@@ -50,6 +50,7 @@ impl<D: Formulas> ModelIn<D> {
         let (mut model, mut next) = (Self::new(world), next);
         model.layout.keep_turns(&self.layout);
         model.take_inputs(&mut next, self, state);
+        model.take_turns(&mut next, self, state);
         Ok((model, next, answer))
     }
 }

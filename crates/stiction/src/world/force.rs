@@ -15,6 +15,13 @@ pub struct Wrench<D: Dimension> {
     pub torque: D::Angular,
 }
 
+impl<D: Dimension> Wrench<D> {
+    /// Wrench times a number.
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        Self { force: self.force * factor, torque: self.torque * factor }
+    }
+}
+
 /// Function of time: t [s] to a wrench.
 pub type Load<D> = dyn Fn(f64) -> Wrench<D> + Send + Sync;
 
@@ -45,6 +52,19 @@ pub enum Force<D: Dimension> {
         point: Option<D::Point>,
         /// Force and torque at a time.
         load: Arc<Load<D>>,
+    },
+    /// Force and torque that an input multiplies, as [`Simulation::set`](crate::Simulation::set) sets it.
+    Commanded {
+        /// Body it acts on.
+        body: BodyId,
+        /// Point where it acts, in the body frame [m]; `None` is the centre of mass.
+        point: Option<D::Point>,
+        /// Force and torque at the value 1.
+        wrench: Wrench<D>,
+        /// Name of the input.
+        input: String,
+        /// Value of the input at the start.
+        value: f64,
     },
     /// Spring with a damper between points of two bodies. With a rest length both act along the line between the
     /// points; without one they act on the whole displacement.
@@ -116,9 +136,10 @@ impl<D: Dimension> Force<D> {
     /// Bodies it acts on.
     pub fn bodies(&self) -> impl Iterator<Item = BodyId> + use<D> {
         let (a, b) = match *self {
-            Self::Constant { body, .. } | Self::Timed { body, .. } | Self::Rail { body, .. } => {
-                (Some(body), None)
-            }
+            Self::Constant { body, .. }
+            | Self::Timed { body, .. }
+            | Self::Commanded { body, .. }
+            | Self::Rail { body, .. } => (Some(body), None),
             Self::Spring { a, b, .. } => (Some(a), Some(b)),
             Self::Custom { .. } => (None, None),
         };
@@ -130,6 +151,7 @@ impl<D: Dimension> Force<D> {
         match self {
             Self::Constant { .. } => "constant",
             Self::Timed { .. } => "timed",
+            Self::Commanded { .. } => "commanded",
             Self::Spring { .. } => "spring",
             Self::Rail { .. } => "rail",
             Self::Custom { .. } => "custom",

@@ -8,7 +8,7 @@ use super::formulas::Formulas;
 use super::joint_rows::SpeedRow;
 use super::model::ModelIn;
 use super::placement::{Freedom, Placement};
-use crate::id::BodyId;
+use crate::id::{BodyId, ForceId};
 use crate::jacobian::point_force::{ForcePoint, PointForce, known_length};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::system::{Forces, Spring, differences};
@@ -39,13 +39,17 @@ pub(super) fn add_all<D: Formulas>(model: &ModelIn<D>, t: f64, q: &[f64], v: &[f
             _ => own.iter_mut().zip(weight.components()).for_each(|(k, w)| *k += w),
         }
     }
-    for force in model.world.forces.values() {
+    for (id, force) in &model.world.forces {
         match force {
             Force::Constant { body, point, wrench } => {
                 add_wrench(model, (t, q), (*body, *point), wrench, &mut out.applied);
             }
             Force::Timed { body, point, load } => {
                 add_wrench(model, (t, q), (*body, *point), &load(t), &mut out.applied);
+            }
+            Force::Commanded { body, point, wrench, .. } => {
+                let wrench = wrench.scaled(model.commanded(*id, q));
+                add_wrench(model, (t, q), (*body, *point), &wrench, &mut out.applied);
             }
             Force::Spring { stiffness, damping, .. } | Force::Rail { stiffness, damping, .. } => {
                 for SpringRow { elongation, row } in spring_rows(model, force, t, q) {
@@ -120,7 +124,7 @@ fn spring_rows<D: Formulas>(
                 rows.push(SpringRow { elongation: axis.dot(&at.coordinates()) - origin, row });
             }
         }
-        Force::Constant { .. } | Force::Timed { .. } | Force::Custom { .. } => {}
+        Force::Constant { .. } | Force::Timed { .. } | Force::Commanded { .. } | Force::Custom { .. } => {}
     }
     rows
 }
@@ -160,8 +164,8 @@ pub(super) fn jacobian<D: Formulas>(
             D::add_gyroscopic_jacobian(body, &v[body.velocities()], &mut out.velocity.bodies[number]);
         }
     }
-    for force in model.world.forces.values() {
-        add_jacobian(model, force, (t, q, v), out);
+    for (id, force) in &model.world.forces {
+        add_jacobian(model, (*id, force), (t, q, v), out);
     }
     actuators::add_jacobian(model, (t, q, v), out);
     if model.world.forces.values().any(|force| matches!(force, Force::Custom { jacobian: None, .. })) {
@@ -180,7 +184,7 @@ pub(super) fn jacobian<D: Formulas>(
 
 fn add_jacobian<D: Formulas>(
     model: &ModelIn<D>,
-    force: &Force<D>,
+    (id, force): (ForceId, &Force<D>),
     (t, q, v): (f64, &[f64], &[f64]),
     out: &mut ForceJacobian,
 ) {
@@ -197,6 +201,9 @@ fn add_jacobian<D: Formulas>(
     match force {
         Force::Constant { body, point, wrench } => push(*body, *point, wrench, out),
         Force::Timed { body, point, load } => push(*body, *point, &load(t), out),
+        Force::Commanded { body, point, wrench, .. } => {
+            push(*body, *point, &wrench.scaled(model.commanded(id, q)), out);
+        }
         Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length } => {
             let ends = (grip(*a, Some(*point_a)), grip(*b, Some(*point_b)));
             let (Some((a, from)), Some((b, to))) = ends else { return };

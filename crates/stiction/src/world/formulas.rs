@@ -8,8 +8,8 @@ use super::body::{Attached, Body, Twist};
 use super::body_layout::BodyLayout;
 use super::dimension::Dimension;
 use super::force::Wrench;
-use super::joint::{Joint, Motor};
-use super::joint_rows::{JointCoordinate, JointRowWriter, SpeedRow};
+use super::joint::Joint;
+use super::joint_rows::{JointCoordinate, JointMemory, JointRowWriter, SpeedRow};
 use super::layout::{JointLayout, Layout, PlacedPair, ShapeLayout};
 use super::placement::Placement;
 use crate::error::Mistakes;
@@ -146,18 +146,23 @@ pub trait Formulas: Dimension {
     /// Takes the turns from which the angle of a joint counts from its frames before an edit.
     fn keep_turns(_frames: &mut Self::JointFrames, _before: &Self::JointFrames) {}
 
-    /// Writes the rows of a joint: held motions, lower and upper limit, motor with this command, dry friction. Where the
-    /// velocities of the bodies are given, with the change of the speed of each row.
+    /// Writes the rows of a joint: held motions, lower and upper limit, motor with its command, dry friction. Of a further
+    /// coordinate without the held motions. Where the velocities of the bodies are given, with the change of the speed of
+    /// each row.
     fn joint_rows(
         joint: &JointLayout<Self>,
         bodies: [&Placement<Self>; 2],
         twists: Option<[Twist<Self>; 2]>,
-        motor: Option<Motor>,
+        memory: JointMemory,
         out: &mut JointRowWriter,
     );
 
     /// Joint coordinate with its row; `None` for kinds that have none.
-    fn joint_coordinate(joint: &JointLayout<Self>, bodies: [&Placement<Self>; 2]) -> Option<JointCoordinate>;
+    fn joint_coordinate(
+        joint: &JointLayout<Self>,
+        bodies: [&Placement<Self>; 2],
+        memory: JointMemory,
+    ) -> Option<JointCoordinate>;
 
     /// Force, and torque about the centre of mass, of a unit impulse along the term of a rigid body.
     fn term_wrench(body: &Placement<Self>, term: &[f64; 6]) -> Wrench<Self>;

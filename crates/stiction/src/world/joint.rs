@@ -36,10 +36,29 @@ pub struct Joint<D: Dimension> {
     pub spring: Option<JointSpring>,
     /// Dry friction along the joint coordinate: its largest force [N] or torque [N m], ≥ 0.
     pub friction: f64,
+    /// Limits, motors, springs and dry friction of the coordinates after the first, to which those above belong.
+    pub further: Vec<JointAxis>,
     /// Compliance of the rigid rows [m/N], ≥ 0; of angular rows measured at the length of the joint.
     pub compliance: f64,
     /// The joined bodies collide with each other. Default `false`.
     pub collide: bool,
+}
+
+/// Limits, motor, spring and dry friction of one coordinate of a joint with several. Fields are those of [`Joint`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JointAxis {
+    /// Least and greatest value.
+    pub limits: Option<[f64; 2]>,
+    /// Motor.
+    pub motor: Option<Motor>,
+    /// Name of the input of the motor. Default: the name of the joint with the number of the coordinate, as in `cross.1`.
+    pub input: Option<String>,
+    /// Prescribed value of the motor in place of its input.
+    pub command: Option<Command>,
+    /// Spring and damper.
+    pub spring: Option<JointSpring>,
+    /// Dry friction [N; N m], ≥ 0.
+    pub friction: f64,
 }
 
 /// Motor of a joint coordinate.
@@ -152,6 +171,7 @@ impl<D: Dimension> Joint<D> {
             command: None,
             spring: None,
             friction: 0.0,
+            further: Vec::new(),
             compliance: 0.0,
             collide: false,
         }
@@ -220,6 +240,38 @@ impl<D: Dimension> Joint<D> {
     #[must_use]
     pub fn friction(self, friction: f64) -> Self {
         Self { friction, ..self }
+    }
+
+    /// Sets limits, motor, spring and friction of the coordinate with this number, from 0.
+    #[must_use]
+    pub fn axis(mut self, axis: usize, own: JointAxis) -> Self {
+        match axis.checked_sub(1) {
+            None => self.set_first(own),
+            Some(k) => {
+                self.further.resize(self.further.len().max(axis), JointAxis::default());
+                self.further[k] = own;
+            }
+        }
+        self
+    }
+
+    /// Gives the first coordinate these settings.
+    pub(crate) fn set_first(&mut self, own: JointAxis) {
+        let JointAxis { limits, motor, input, command, spring, friction } = own;
+        (self.limits, self.motor, self.input) = (limits, motor, input);
+        (self.command, self.spring, self.friction) = (command, spring, friction);
+    }
+
+    /// Joint whose first settings are those of one of its coordinates, for code that treats coordinates one by one.
+    pub(crate) fn seen_from(&self, axis: usize) -> Self {
+        let mut own = self.clone();
+        if let Some(k) = axis.checked_sub(1) {
+            own.set_first(self.further.get(k).cloned().unwrap_or_default());
+            if own.input.is_none() && own.motor.is_some_and(|motor| motor.is_actuator()) {
+                own.input = Some(format!("{}.{axis}", self.name));
+            }
+        }
+        own
     }
 
     /// Sets the compliance [m/N].

@@ -3,7 +3,7 @@
 
 use super::dimension::RigidPose;
 use super::formulas::Formulas;
-use super::joint_rows::JointRowWriter;
+use super::joint_rows::{JointMemory, JointRowWriter};
 use super::layout::JointLayout;
 use super::model::ModelIn;
 use super::placement::{Freedom, Placement};
@@ -44,6 +44,9 @@ pub struct JointLoad {
     pub coordinate: Option<f64>,
     /// Speed of the joint coordinate [rad/s; m/s].
     pub speed: Option<f64>,
+    /// Loads along the further coordinates on which something acts, which are not in those above: the number of the
+    /// coordinate, and motor, spring, friction and limit.
+    pub further: Vec<(usize, [f64; 4])>,
 }
 
 impl JointLoad {
@@ -64,16 +67,21 @@ impl JointLoad {
     }
 }
 
-/// Impulses of the rows of a joint, summed by what they do.
+/// Impulse of a joint: linear, and angular about the point of the joint.
 #[derive(Debug, Default)]
 struct JointImpulse {
     linear: Vector3<f64>,
-    /// About the point of the joint.
     angular: Vector3<f64>,
-    motor: f64,
-    spring: f64,
-    friction: f64,
-    limit: f64,
+}
+
+impl JointImpulse {
+    /// Adds `p` times the unit impulse along the term of the second body, which is at `lever` from its centre.
+    fn add<D: Formulas>(&mut self, second: &Placement<D>, lever: &Vector3<f64>, row: &Row, p: f64) {
+        let wrench = D::term_wrench(second, &second_term(row));
+        let (force, torque) = (Vector3::from(D::xyz(&wrench.force)), D::axial(&wrench.torque));
+        self.linear += p * force;
+        self.angular += p * (Vector3::from(torque) - lever.cross(&force));
+    }
 }
 
 impl<D: Formulas> ModelIn<D> {
@@ -86,107 +94,110 @@ impl<D: Formulas> ModelIn<D> {
         if !self.fits(state) || !(report.h > 0.0) {
             return Vec::new();
         }
-        let load = |layout: &JointLayout<D>| {
-            let own: Vec<&JointReport> = report.joints.iter().filter(|row| row.joint == layout.id).collect();
-            self.joint_load(layout, state, &own, report.h)
+        let load = |first: &JointLayout<D>| {
+            let own: Vec<&JointReport> = report.joints.iter().filter(|row| row.joint == first.id).collect();
+            self.joint_load(first, state, &own, report.h)
         };
-        self.layout.joints.iter().filter_map(load).collect()
+        self.layout.joints.iter().filter(|layout| layout.axis == 0).filter_map(load).collect()
     }
 
     /// Load of a joint from the impulses of its rows; `None` where these are not its rows.
     fn joint_load(
         &self,
-        layout: &JointLayout<D>,
+        first: &JointLayout<D>,
         state: &State,
         reports: &[&JointReport],
         h: f64,
     ) -> Option<JointLoad> {
-        let JointLayout { id, joint, bodies, .. } = layout;
+        let JointLayout { id, joint, bodies, .. } = first;
         let placements = bodies.map(|i| self.layout.bodies[i].place(state.t, &state.q));
-        let rows = rigid_rows::<D>(layout, &placements, reports.len());
-        if rows.len() != reports.len() {
+        let axes: Vec<&JointLayout<D>> =
+            self.layout.joints.iter().filter(|layout| layout.id == *id).collect();
+        let rows = rigid_rows::<D>(&axes, &placements, reports.len());
+        if rows.iter().map(Vec::len).sum::<usize>() != reports.len() {
             return None;
         }
         let point = D::pose(&self.layout.bodies[bodies[1]], &placements[1]).times(&joint.frame_b).origin();
-        let first = D::pose(&self.layout.bodies[bodies[0]], &placements[0]).times(&joint.frame_a);
+        let frame_a = D::pose(&self.layout.bodies[bodies[0]], &placements[0]).times(&joint.frame_a);
         let lever = Vector3::from(D::xyz(&(D::Point::from(point) - placements[1].centre)));
-        let coordinate = self.coordinate_row(state, *id);
-        let scale = coordinate.as_ref().map_or(1.0, |c| c.scale);
         let mut sum = JointImpulse::default();
-        let (mut limits, mut drives) = (0, 0);
-        let has_lower = joint.has_lower_limit();
-        for (row, report) in rows.iter().zip(reports) {
-            let p = report.impulse;
-            let wrench = D::term_wrench(&placements[1], &second_term(&row.row));
-            let (force, torque) = (Vector3::from(D::xyz(&wrench.force)), D::axial(&wrench.torque));
-            sum.linear += p * force;
-            sum.angular += p * (Vector3::from(torque) - lever.cross(&force));
-            match row.kind {
-                RowKind::Rigid(_) => {}
-                RowKind::Limit => {
-                    limits += 1;
-                    // the row of an upper limit is that of the coordinate reversed
-                    sum.limit += if limits == 1 && has_lower { scale * p } else { -scale * p };
-                }
-                RowKind::Drive { .. } => {
-                    drives += 1;
-                    let is_motor = drives == 1 && joint.motor.is_some();
-                    *(if is_motor { &mut sum.motor } else { &mut sum.friction }) += scale * p;
+        let (mut along, mut reports) = (Vec::new(), reports.iter());
+        for (layout, rows) in axes.iter().zip(&rows) {
+            let coordinate = self.layout.coordinate(layout, (state.t, &state.q));
+            let scale = coordinate.as_ref().map_or(1.0, |c| c.scale);
+            let [mut motor, mut spring, mut friction, mut limit] = [0.0; 4];
+            let (mut limits, mut drives) = (0, 0);
+            let has_lower = layout.joint.has_lower_limit();
+            for (row, report) in rows.iter().zip(&mut reports) {
+                let p = report.impulse;
+                sum.add::<D>(&placements[1], &lever, &row.row, p);
+                match row.kind {
+                    RowKind::Rigid(_) => {}
+                    RowKind::Limit => {
+                        limits += 1;
+                        // the row of an upper limit is that of the coordinate reversed
+                        limit += if limits == 1 && has_lower { scale * p } else { -scale * p };
+                    }
+                    RowKind::Drive { .. } => {
+                        drives += 1;
+                        let is_motor = drives == 1 && layout.joint.motor.is_some_and(|m| !m.is_actuator());
+                        *(if is_motor { &mut motor } else { &mut friction }) += scale * p;
+                    }
                 }
             }
-        }
-        if let Some(c) = coordinate.as_ref().filter(|_| layout.has_actuator()) {
-            let [mut of_a, mut of_b] = placements;
-            (of_a.freedom, of_b.freedom) = (Freedom::Rigid(0), Freedom::Rigid(1));
-            let unit = D::joint_coordinate(layout, [&of_a, &of_b])?.row.into_row();
-            let speed = scale * self.joint_speed(state, *id)?;
-            let forces = layout.actuator_forces((state.t, &state.q), c, speed);
-            let wrench = D::term_wrench(&placements[1], &second_term(&unit));
-            let (force, torque) = (Vector3::from(D::xyz(&wrench.force)), D::axial(&wrench.torque));
-            let p = h * (forces[0] + forces[1]) / scale;
-            sum.linear += p * force;
-            sum.angular += p * (Vector3::from(torque) - lever.cross(&force));
-            sum.motor += h * forces[0];
-            sum.spring = h * forces[1];
+            if let Some(c) = coordinate.as_ref().filter(|_| layout.has_actuator()) {
+                let [mut of_a, mut of_b] = placements;
+                (of_a.freedom, of_b.freedom) = (Freedom::Rigid(0), Freedom::Rigid(1));
+                let memory = layout.memory(state.t, &state.q);
+                let unit = D::joint_coordinate(layout, [&of_a, &of_b], memory)?.row.into_row();
+                let speed = scale * self.joint_speed(state, id.axis(layout.axis))?;
+                let forces = layout.actuator_forces((state.t, &state.q), c, speed);
+                sum.add::<D>(&placements[1], &lever, &unit, h * (forces[0] + forces[1]) / scale);
+                motor += h * forces[0];
+                spring = h * forces[1];
+            }
+            along.push((layout.axis, [motor, spring, friction, limit].map(|impulse| impulse / h)));
         }
         let per_second = |impulse: Vector3<f64>| (impulse / h).into();
+        let (_, [motor, spring, friction, limit]) = along.remove(0);
         Some(JointLoad {
             joint: *id,
             name: joint.name.clone(),
             bodies: [joint.a, joint.b],
             point: D::xyz(&point),
-            frame: D::pose_in_space(&first).1,
+            frame: D::pose_in_space(&frame_a).1,
             force: per_second(sum.linear),
             moment: per_second(sum.angular),
-            motor: sum.motor / h,
-            spring: sum.spring / h,
-            friction: sum.friction / h,
-            limit: sum.limit / h,
-            coordinate: coordinate.map(|c| c.value),
+            motor,
+            spring,
+            friction,
+            limit,
+            coordinate: self.joint_coordinate(state, *id),
             speed: self.joint_speed(state, *id),
+            further: along,
         })
     }
 }
 
-/// Rows of a joint as if both of its bodies were rigid, so that each term is a whole wrench. Of angular rows that the model
-/// leaves out, because neither body turns, there are none: it has `count` rows.
+/// Rows of the coordinates of a joint as if both of its bodies were rigid, so that each term is a whole wrench. Of angular
+/// rows that the model leaves out, because neither body turns, there are none: it has `count` rows.
 fn rigid_rows<D: Formulas>(
-    layout: &JointLayout<D>,
+    axes: &[&JointLayout<D>],
     placements: &[Placement<D>; 2],
     count: usize,
-) -> Vec<JointRow> {
+) -> Vec<Vec<JointRow>> {
     let [mut a, mut b] = *placements;
     (a.freedom, b.freedom) = (Freedom::Rigid(0), Freedom::Rigid(1));
-    let mut rows = Vec::new();
-    D::joint_rows(
-        layout,
-        [&a, &b],
-        None,
-        layout.joint.motor,
-        &mut JointRowWriter::replacing(&mut rows, None),
-    );
-    if rows.len() != count {
-        rows.retain(|row| second_term(&row.row)[..D::COUNT].iter().any(|x| *x != 0.0));
+    let of_axis = |layout: &&JointLayout<D>| {
+        let mut rows = Vec::new();
+        let memory = JointMemory { motor: layout.joint.motor, turn: None };
+        D::joint_rows(layout, [&a, &b], None, memory, &mut JointRowWriter::replacing(&mut rows, None));
+        rows
+    };
+    let mut rows: Vec<Vec<JointRow>> = axes.iter().map(of_axis).collect();
+    if rows.iter().map(Vec::len).sum::<usize>() != count {
+        let pulls = |row: &JointRow| second_term(&row.row)[..D::COUNT].iter().any(|x| *x != 0.0);
+        rows.iter_mut().for_each(|rows| rows.retain(pulls));
     }
     rows
 }

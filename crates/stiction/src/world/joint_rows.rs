@@ -1,8 +1,10 @@
 //! Rows over one or two bodies, and the writer of joint rows.
 
+use super::joint::Motor;
 use crate::id::JointId;
 use crate::system::{JointRow, RowKind};
 use arrayvec::ArrayVec;
+use std::f64::consts::TAU;
 use stiction_lcp::{Row, Term};
 
 /// Relative speed of two bodies as a row, with the speed that prescribed motion contributes.
@@ -35,6 +37,22 @@ impl SpeedRow {
     /// Row without its drift.
     pub fn into_row(self) -> Row {
         Row::Bodies(self.terms)
+    }
+}
+
+/// Values that a state holds for a joint coordinate besides the poses.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JointMemory {
+    /// Motor with its command.
+    pub motor: Option<Motor>,
+    /// Angle at the last step, turns counted [rad]; `None` where turns are not counted.
+    pub turn: Option<f64>,
+}
+
+impl JointMemory {
+    /// Angle with as many turns as bring it nearest to that of the last step.
+    pub fn counted(&self, angle: f64) -> f64 {
+        self.turn.map_or(angle, |last| angle + TAU * ((last - angle) / TAU).round())
     }
 }
 

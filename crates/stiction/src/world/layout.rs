@@ -1,16 +1,17 @@
 //! Layout of a world for stepping: bodies, shapes, pairs that may meet, lengths of joints.
 
 use super::World;
-use super::actuators::inputs;
+use super::actuators::{InputOwner, inputs};
 use super::body::Attached;
 use super::body_layout::{BodyLayout, bodies, sizes};
 use super::coupling::CouplingLayout;
-use super::dimension::{Dimension, EuclideanPoint, EuclideanVector, RigidPose};
+use super::dimension::{Dimension, EuclideanPoint, EuclideanVector, KindOfJoint, RigidPose};
 use super::formulas::Formulas;
-use super::joint::Joint;
+use super::joint::{Joint, JointAxis};
 use super::joint_rows::SpeedRow;
 use super::placement::Placement;
-use crate::id::{BodyId, JointId, ShapeId};
+use super::turns;
+use crate::id::{BodyId, CoordinateId, ForceId, JointId, ShapeId};
 use crate::material::{Depth, FrictionPoint, Groups, Material};
 use crate::system::{ContactId, ContactRow, Moments, PairId};
 use arrayvec::ArrayVec;
@@ -103,17 +104,22 @@ impl<'a, D: Formulas> PlacedPair<'a, D> {
     }
 }
 
-/// Joint with its bodies.
+/// Joint with its bodies, seen from one of its coordinates. A joint with settings on further coordinates has one of these
+/// for each; the first has its held motions.
 #[derive(Debug, Clone)]
 pub struct JointLayout<D: Formulas> {
     /// Number of the joint.
     pub id: JointId,
-    /// Joint.
+    /// Number of the coordinate.
+    pub axis: usize,
+    /// Joint, whose own settings are those of this coordinate.
     pub joint: Joint<D>,
     /// Indices of its bodies.
     pub bodies: [usize; 2],
     /// Index in q of the first input of its motor.
     pub(crate) first_input: Option<usize>,
+    /// Index in q of the angle at the last step, where turns are counted.
+    pub(crate) turn: Option<usize>,
     /// Frames in the bodies.
     pub frames: D::JointFrames,
     /// Factor of angular rows [m]: the largest of the levers and radii of gyration of the moving bodies, so that a
@@ -134,7 +140,11 @@ pub struct Layout<D: Formulas> {
     pub(crate) starts: Vec<usize>,
     /// Number of coordinates that are places and turns.
     pub(crate) positions: usize,
-    /// Number of coordinates, inputs included.
+    /// Number of coordinates that are inputs.
+    pub(crate) inputs: usize,
+    /// Forces that inputs multiply, with the indices of these in q.
+    pub(super) commanded: Vec<(ForceId, usize)>,
+    /// Number of coordinates, inputs and turns included.
     pub(crate) coordinates: usize,
     /// Shapes in the order of their numbers.
     pub shapes: Vec<ShapeLayout<D>>,
@@ -169,7 +179,12 @@ impl<D: Formulas> Layout<D> {
     pub(crate) fn new(world: &World<D>) -> Self {
         let bodies = bodies(world);
         let (positions, count) = sizes(&bodies);
-        let inputs: Vec<JointId> = inputs(world).map(|input| input.joint).collect();
+        let inputs: Vec<InputOwner> = inputs(world).map(|input| input.owner).collect();
+        let turns: Vec<CoordinateId> = turns::counted(world).collect();
+        let commanded = inputs.iter().enumerate().filter_map(|(k, owner)| match owner {
+            InputOwner::Force(id) => Some((*id, positions + k)),
+            InputOwner::Joint(_) => None,
+        });
         let moving: Vec<usize> = (0..bodies.len()).filter(|&i| bodies[i].moves()).collect();
         let mut starts: Vec<usize> = moving.iter().map(|&i| bodies[i].v).collect();
         starts.push(count);
@@ -179,7 +194,9 @@ impl<D: Formulas> Layout<D> {
             moving,
             starts,
             positions,
-            coordinates: positions + inputs.len(),
+            inputs: inputs.len(),
+            commanded: commanded.collect(),
+            coordinates: positions + inputs.len() + turns.len(),
             shapes: Vec::new(),
             joints: Vec::new(),
             couplings: Vec::new(),
@@ -192,10 +209,12 @@ impl<D: Formulas> Layout<D> {
             materials: world.materials.clone(),
         };
         layout.add_shapes(world);
-        layout.joints =
-            world.joints.iter().filter_map(|(&id, joint)| layout.joint(world, id, joint)).collect();
+        layout.joints = layout.joints(world);
         for joint in &mut layout.joints {
-            joint.first_input = inputs.iter().position(|id| *id == joint.id).map(|k| positions + k);
+            let own = joint.id.axis(joint.axis);
+            let is_own = |owner: &InputOwner| *owner == InputOwner::Joint(own);
+            joint.first_input = inputs.iter().position(is_own).map(|k| positions + k);
+            joint.turn = turns.iter().position(|id| *id == own).map(|k| positions + inputs.len() + k);
         }
         let couplings = world.couplings().filter_map(|(id, c)| CouplingLayout::new(id, c, &layout));
         layout.couplings = couplings.collect();
@@ -303,6 +322,26 @@ impl<D: Formulas> Layout<D> {
         }
     }
 
+    /// Joints of a world by the coordinates that something acts on.
+    fn joints(&self, world: &World<D>) -> Vec<JointLayout<D>> {
+        let is_coupled = |id: CoordinateId| {
+            world.couplings.values().any(|coupling| coupling.terms.iter().any(|term| term.0 == id))
+        };
+        let mut joints = Vec::with_capacity(world.joints.len());
+        for (&id, joint) in &world.joints {
+            let Some(first) = self.joint(world, id, joint) else { continue };
+            for axis in 1..joint.kind.coordinates() {
+                let own = joint.further.get(axis - 1);
+                if own.is_some_and(|own| *own != JointAxis::default()) || is_coupled(id.axis(axis)) {
+                    joints.push(JointLayout { axis, joint: joint.seen_from(axis), ..first.clone() });
+                }
+            }
+            joints.push(first);
+        }
+        joints.sort_by_key(|joint| (joint.id, joint.axis));
+        joints
+    }
+
     fn joint(&self, world: &World<D>, id: JointId, joint: &Joint<D>) -> Option<JointLayout<D>> {
         let bodies = [self.body(joint.a)?, self.body(joint.b)?];
         let poses = [&world.body(joint.a)?.pose, &world.body(joint.b)?.pose];
@@ -314,6 +353,7 @@ impl<D: Formulas> Layout<D> {
         let length = lever(bodies[0], &joint.frame_a).max(lever(bodies[1], &joint.frame_b));
         let length = if length.is_finite() && length > 0.0 { length } else { 1.0 };
         let frames = D::joint_frames(joint, bodies.map(|i| &self.bodies[i]), poses);
-        Some(JointLayout { id, joint: joint.clone(), bodies, first_input: None, frames, length })
+        let joint = joint.clone();
+        Some(JointLayout { id, axis: 0, joint, bodies, first_input: None, turn: None, frames, length })
     }
 }

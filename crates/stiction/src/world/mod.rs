@@ -22,6 +22,7 @@ mod placement;
 mod placing;
 mod queries;
 mod search;
+mod turns;
 
 pub use body::{Attached, Body, Mass, Motion, Path, PathFunction, Twist};
 pub(crate) use body_layout::BodyLayout;
@@ -32,9 +33,9 @@ pub use dimension::{
 pub use edit::{WorldEdit, WorldQuery};
 pub use force::{Force, Law, LawJacobian, Load, Wrench};
 pub use formulas::Formulas;
-pub use joint::{Command, CommandFunction, Joint, JointSpring, Motor};
+pub use joint::{Command, CommandFunction, Joint, JointAxis, JointSpring, Motor};
 pub use joint_loads::JointLoad;
-pub(crate) use joint_rows::{JointCoordinate, JointRowWriter, SpeedRow};
+pub(crate) use joint_rows::{JointCoordinate, JointMemory, JointRowWriter, SpeedRow};
 pub(crate) use layout::{JointLayout, Layout, PlacedPair, ShapeLayout};
 pub use model::ModelIn;
 pub(crate) use placement::{Freedom, Placement};
@@ -142,7 +143,7 @@ impl<D: Dimension> World<D> {
         let entry = self.bodies.remove(&id)?;
         self.joints.retain(|_, j| j.a != id && j.b != id);
         let joints = &self.joints;
-        self.couplings.retain(|_, c| c.terms.iter().all(|term| joints.contains_key(&term.0)));
+        self.couplings.retain(|_, c| c.terms.iter().all(|term| joints.contains_key(&term.0.joint)));
         self.forces.retain(|_, f| !f.bodies().any(|b| b == id));
         self.excluded.retain(|&(a, b)| a != id && b != id);
         entry.shapes.iter().for_each(|&s| self.forget_pairs(s));
@@ -185,7 +186,7 @@ impl<D: Dimension> World<D> {
 
     /// Removes a joint, and the couplings that it is in.
     pub fn remove_joint(&mut self, id: JointId) -> Option<Joint<D>> {
-        self.couplings.retain(|_, coupling| coupling.terms.iter().all(|term| term.0 != id));
+        self.couplings.retain(|_, coupling| coupling.terms.iter().all(|term| term.0.joint != id));
         self.joints.remove(&id)
     }
 
@@ -301,8 +302,10 @@ impl<D: Dimension> World<D> {
         let joints = self.joints.iter().filter(|(_, joint)| has(joint.a) && has(joint.b));
         let forces = self.forces.iter().filter(|(_, force)| force.bodies().all(has));
         let is_kept = |id: &JointId| self.joint(*id).is_some_and(|joint| has(joint.a) && has(joint.b));
-        let couplings =
-            self.couplings.iter().filter(|(_, coupling)| coupling.terms.iter().all(|term| is_kept(&term.0)));
+        let couplings = self
+            .couplings
+            .iter()
+            .filter(|(_, coupling)| coupling.terms.iter().all(|term| is_kept(&term.0.joint)));
         Some(Self {
             facets: self.facets,
             bodies: bodies.map(|(id, entry)| (*id, entry.clone())).collect(),
@@ -325,6 +328,9 @@ impl<D: Dimension> World<D> {
             layout.append(entry, &mut state);
         }
         state.q.extend(actuators::inputs(self).map(|input| input.value));
+        if turns::counted(self).next().is_some() {
+            Layout::new(self).add_turns(&mut state);
+        }
         state
     }
 
@@ -336,7 +342,7 @@ impl<D: Dimension> World<D> {
     {
         let bodies = body_layout::bodies(self);
         let (q, v) = body_layout::sizes(&bodies);
-        let q = q + actuators::inputs(self).count();
+        let q = q + actuators::inputs(self).count() + turns::counted(self).count();
         if (state.q.len(), state.v.len()) != (q, v) {
             let mut mistakes = Mistakes::none();
             let (given_q, given_v) = (state.q.len(), state.v.len());

@@ -1,15 +1,16 @@
 //! Checked world, laid out for stepping: the system that schemes step.
 
+use super::actuators::InputOwner;
 use super::body::Twist;
 use super::body_layout::BodyLayout;
-use super::dimension::{EuclideanPoint, EuclideanVector, MassProperties, RigidPose};
+use super::dimension::{EuclideanPoint, EuclideanVector, KindOfJoint, MassProperties, RigidPose};
 use super::formulas::Formulas;
 use super::joint_rows::{JointCoordinate, JointRowWriter};
-use super::layout::{Layout, ShapePair};
+use super::layout::{JointLayout, Layout, ShapePair};
 use super::search::SharedWorkspace;
 use super::{World, actuators, forces};
 use crate::error::Mistakes;
-use crate::id::{BodyId, JointId, ShapeId};
+use crate::id::{BodyId, CoordinateId, JointId, ShapeId};
 use crate::jacobian::{ForceJacobian, JacobianKind};
 use crate::simulate::InitialState;
 use crate::state::State;
@@ -95,27 +96,34 @@ impl<D: Formulas> ModelIn<D> {
         body.moves().then_some(MassProperties { mass, centre, inertia })
     }
 
-    /// Joint coordinate [rad; m]; `None` for kinds that have none. In the plane an angle counts turns from the start,
-    /// where it is between −π and π, unless a body is kinematic.
-    pub fn joint_coordinate(&self, state: &State, id: JointId) -> Option<f64> {
-        self.coordinate_row(state, id).map(|coordinate| coordinate.value)
+    /// Joint coordinate [rad; m], by the number of its joint if it is the first; `None` where there is none. In the plane an
+    /// angle counts turns from the start, where it is between −π and π. In space it does so where it is coupled, the angle
+    /// of a screw, limited beyond ±π, or has a spring, a servo or a position motor. None does with a kinematic body.
+    pub fn joint_coordinate(&self, state: &State, id: impl Into<CoordinateId>) -> Option<f64> {
+        self.coordinate_row(state, id.into()).map(|coordinate| coordinate.value)
     }
 
     /// Speed of the joint coordinate [rad/s; m/s]; `None` for kinds that have none.
-    pub fn joint_speed(&self, state: &State, id: JointId) -> Option<f64> {
-        let JointCoordinate { scale, row, .. } = self.coordinate_row(state, id)?;
+    pub fn joint_speed(&self, state: &State, id: impl Into<CoordinateId>) -> Option<f64> {
+        let JointCoordinate { scale, row, .. } = self.coordinate_row(state, id.into())?;
         let drift = row.drift;
         Some((row.into_row().dot(&self.layout.starts, &state.v) + drift) / scale)
     }
 
     /// Joint coordinate with its row.
-    pub(super) fn coordinate_row(&self, state: &State, id: JointId) -> Option<JointCoordinate> {
-        let joint = self.layout.joints.iter().find(|joint| joint.id == id)?;
-        if !self.fits(state) {
+    pub(super) fn coordinate_row(&self, state: &State, id: CoordinateId) -> Option<JointCoordinate> {
+        let of_joint = self.layout.joints.iter().filter(|joint| joint.id == id.joint);
+        let joint = of_joint.clone().find(|joint| joint.axis == id.axis).or(of_joint.clone().next())?;
+        if !self.fits(state) || id.axis >= joint.joint.kind.coordinates() {
             return None;
         }
-        let [a, b] = joint.bodies.map(|i| self.layout.bodies[i].place(state.t, &state.q));
-        D::joint_coordinate(joint, [&a, &b])
+        let at = (state.t, &state.q[..]);
+        if joint.axis == id.axis {
+            return self.layout.coordinate(joint, at);
+        }
+        // nothing acts on the coordinate
+        let own = JointLayout { axis: id.axis, turn: None, ..joint.clone() };
+        self.layout.coordinate(&own, at)
     }
 
     /// Factor of a joint's angular rows [m]: a torque impulse [N m s] is this times the impulse of the row [N s].
@@ -193,19 +201,25 @@ impl<D: Formulas> System for ModelIn<D> {
         self.layout.positions
     }
 
+    fn input_count(&self) -> usize {
+        self.layout.inputs
+    }
+
     fn advance(&self, q: &mut [f64], v: &[f64], h: f64) {
         self.moving().for_each(|body| body.advance(q, v, h));
+        self.layout.count_turns(q);
     }
 
     fn rates(&self, q: &[f64], v: &[f64], out: &mut Vec<f64>) {
         out.clear();
         self.moving().for_each(|body| body.rates(q, v, out));
-        // inputs stay as they are
+        // inputs stay as they are, and turns are counted when positions are set
         out.resize(self.layout.coordinates, 0.0);
     }
 
     fn normalize(&self, q: &mut [f64]) {
         self.moving().for_each(|body| body.normalize(q));
+        self.layout.count_turns(q);
     }
 
     fn to_start_axes(&self, v: &[f64], h: f64, row: &mut Row) {
@@ -220,6 +234,7 @@ impl<D: Formulas> System for ModelIn<D> {
 
     fn end_step(&self, q: &mut [f64], v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
         self.moving().for_each(|body| body.end_step(q, v, end, shift, h));
+        self.layout.count_turns(q);
     }
 
     fn to_middle_axes(&self, v: &[f64], end: &mut [f64], shift: &[f64], h: f64) {
@@ -284,7 +299,7 @@ impl<D: Formulas> System for ModelIn<D> {
         let mut out = JointRowWriter::replacing(out, None);
         for joint in &self.layout.joints {
             let [a, b] = joint.bodies.map(|i| self.layout.bodies[i].place(t, q));
-            D::joint_rows(joint, [&a, &b], None, joint.motor_at(t, q), &mut out);
+            D::joint_rows(joint, [&a, &b], None, joint.memory(t, q), &mut out);
         }
         self.layout.couplings.iter().for_each(|coupling| coupling.rows(&self.layout, (t, q), &mut out));
     }
@@ -305,7 +320,7 @@ impl<D: Formulas> System for ModelIn<D> {
             }
             let [a, b] = bodies.map(|body| body.place(t, q));
             let twists = bodies.map(|body| body.twist(t, q, v));
-            D::joint_rows(joint, [&a, &b], Some(twists), joint.motor_at(t, q), &mut out);
+            D::joint_rows(joint, [&a, &b], Some(twists), joint.memory(t, q), &mut out);
         }
         self.layout.couplings.iter().for_each(|coupling| coupling.rows(&self.layout, (t, q), &mut out));
         true
@@ -356,14 +371,20 @@ impl<D: Formulas> System for ModelIn<D> {
         let kept = own.iter().copied().chain(standing).map(|body| body.id).collect();
         let mut system = Self::new(self.world.part(&kept)?);
         let has = |id: JointId| system.layout.joints.iter().any(|joint| joint.id == id);
-        let of_joint = actuators::inputs(&self.world).enumerate().filter(|(_, input)| has(input.joint));
-        let inputs: Vec<usize> = of_joint.map(|(k, _)| self.layout.positions + k).collect();
+        let is_kept = |owner: InputOwner| match owner {
+            InputOwner::Joint(id) => has(id.joint),
+            InputOwner::Force(id) => system.world.force(id).is_some(),
+        };
+        let own_inputs = actuators::inputs(&self.world).enumerate().filter(|(_, input)| is_kept(input.owner));
+        let inputs: Vec<usize> = own_inputs.map(|(k, _)| self.layout.positions + k).collect();
+        let counted = self.layout.joints.iter().filter(|joint| has(joint.id));
+        let turns: Vec<usize> = counted.filter_map(|joint| joint.turn).collect();
         system.layout.keep_turns(&self.layout);
         // tolerances on gaps are those of the whole
         system.layout.size = self.layout.size;
         Some(Island {
             system: Box::new(system),
-            coordinates: own.iter().flat_map(|body| body.coordinates()).chain(inputs).collect(),
+            coordinates: own.iter().flat_map(|body| body.coordinates()).chain(inputs).chain(turns).collect(),
             velocities: own.iter().flat_map(|body| body.velocities()).collect(),
         })
     }

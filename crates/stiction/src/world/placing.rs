@@ -5,7 +5,7 @@ use super::formulas::Formulas;
 use super::joint_rows::JointCoordinate;
 use super::model::ModelIn;
 use crate::error::{Mistakes, ProjectError};
-use crate::id::{BodyId, JointId};
+use crate::id::{BodyId, CoordinateId, JointId};
 use crate::scheme::post_stabilize::project_holding;
 use crate::simulate::Simulation;
 use crate::state::{Memory, State};
@@ -56,11 +56,12 @@ impl<D: Formulas> ModelIn<D> {
     /// State with a joint coordinate at this value [rad; m]. All bodies move by as little as possible, measured by their
     /// masses, so that all joints hold; velocities change likewise. An error where the joints do not allow the value.
     pub fn with_joint(&self, state: &State, joint: JointId, value: f64) -> Result<State, ProjectError> {
-        let Some(start) = self.coordinate_row(state, joint) else {
+        let coordinate = CoordinateId::from(joint);
+        let Some(start) = self.coordinate_row(state, coordinate) else {
             return Err(mistake(format!("joint {joint}"), "it has no coordinate, or is not of this model"));
         };
         let limits = self.world().joint(joint).and_then(|joint| joint.limits);
-        let is_angular = self.world().joint(joint).is_some_and(|joint| joint.kind.is_angular());
+        let is_angular = self.world().joint(joint).is_some_and(|joint| joint.kind.is_angular(0));
         if let Some([lower, upper]) = limits.filter(|[lower, upper]| !(*lower <= value && value <= *upper)) {
             let what = format!("{value} is not within its limits {lower} to {upper}");
             return Err(mistake(format!("coordinate of joint {joint}"), what));
@@ -80,7 +81,8 @@ impl<D: Formulas> ModelIn<D> {
             part += 1.0;
             let target = start.value + change * (part / parts);
             let held = |at: &State, rows: &mut Vec<JointRow>| {
-                let Some(JointCoordinate { value, scale, row, .. }) = self.coordinate_row(at, joint) else {
+                let Some(JointCoordinate { value, scale, row, .. }) = self.coordinate_row(at, coordinate)
+                else {
                     return;
                 };
                 let apart = value - target;

@@ -184,8 +184,18 @@ const WORLD: &[&str] =
 const DIMENSION: &[&str] = &["error", "id", "jacobian", "material", "system", "world"];
 
 /// Modules that read the world of a file.
-const SCENE_WORLD: &[&str] =
-    &["copies", "diagnostic", "expression", "keys", "read", "source_map", "surface", "track"];
+const SCENE_WORLD: &[&str] = &[
+    "controls",
+    "copies",
+    "diagnostic",
+    "expression",
+    "keys",
+    "node",
+    "read",
+    "source_map",
+    "surface",
+    "track",
+];
 
 /// Modules that read what a file writes differently in each dimension.
 const SCENE_DIMENSION: &[&str] = &["assembly", "expression", "read", "track"];

@@ -1,5 +1,6 @@
 //! Machines: joints read, driven and coupled.
 
+mod axes;
 mod couple;
 mod drive;
 mod queries;

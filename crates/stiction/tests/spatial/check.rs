@@ -2,11 +2,11 @@
 
 use crate::common::{ball, floor, gravity};
 use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
-use stiction::Material;
 use stiction::spatial::{
     Attached, Body, BodyId, Facets, Force, Joint, JointKind, Mass, Motor, Path, Shape, ShapeId, Twist, World,
     Wrench,
 };
+use stiction::{JointAxis, Material};
 
 /// The mistakes of a world with a floor and a ball, changed.
 fn mistakes(change: impl FnOnce(&mut World, BodyId, BodyId)) -> Vec<String> {
@@ -181,12 +181,17 @@ fn mistakes_of_joints_are_named() {
     one(&["joint pin, limits", "wrong order"], |w, a, b| {
         join(w, a, b, revolute, &|j| j.limits = Some([f64::NAN, 0.5]));
     });
-    one(&["joint pin, limits", "within −π and π"], |w, a, b| {
-        join(w, a, b, revolute, &|j| j.limits = Some([-1.0, 4.0]));
+    one(&["joint pin, limits", "fixed", "no coordinate"], |w, a, b| {
+        join(w, a, b, JointKind::Fixed, &|j| j.limits = Some([0.0, 1.0]));
     });
-    one(&["joint pin, limits", "spherical", "no coordinate"], |w, a, b| {
-        join(w, a, b, JointKind::Spherical, &|j| j.limits = Some([0.0, 1.0]));
+    one(&["joint pin, coordinates", "revolute joint has 1", "not 2"], |w, a, b| {
+        join(w, a, b, revolute, &|j| j.further = vec![JointAxis::default()]);
     });
+    one(&["joint pin, friction", "-2"], |w, a, b| {
+        let own = JointAxis { friction: -2.0, ..JointAxis::default() };
+        join(w, a, b, JointKind::Planar, &|j| j.further = vec![JointAxis::default(), own.clone()]);
+    });
+    one(&["joint pin, pitch", "0 m per turn"], |w, a, b| join(w, a, b, JointKind::Screw(0.0), &|_| {}));
     one(&["joint pin, motor", "fixed", "no coordinate"], |w, a, b| {
         join(w, a, b, JointKind::Fixed, &|j| j.motor = Some(Motor::Velocity { speed: 1.0, force: 1.0 }));
     });
@@ -198,9 +203,6 @@ fn mistakes_of_joints_are_named() {
         join(w, a, b, revolute, &|j| j.motor = Some(motor));
     });
     one(&["joint pin, friction", "-2"], |w, a, b| join(w, a, b, revolute, &|j| j.friction = -2.0));
-    one(&["joint pin, friction", "universal"], |w, a, b| {
-        join(w, a, b, JointKind::Universal, &|j| j.friction = 2.0);
-    });
     one(&["joint pin, compliance"], |w, a, b| join(w, a, b, revolute, &|j| j.compliance = f64::NAN));
     one(&["joint pin, distance", "0 m"], |w, a, b| join(w, a, b, JointKind::Distance(0.0), &|_| {}));
     one(&["joint pin, distance", "held"], |w, a, b| {

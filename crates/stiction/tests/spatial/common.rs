@@ -7,12 +7,13 @@ use stiction::spatial::{Attached, Body, BodyId, JointKind, Mass, Model, Path, Sh
 use stiction::{Material, Scheme, Simulation, StepReport, System};
 
 /// Every kind of joint; the distance joint has this length [m].
-pub(crate) fn joint_kinds(length: f64) -> [JointKind; 8] {
+pub(crate) fn joint_kinds(length: f64) -> [JointKind; 9] {
     [
         JointKind::Spherical,
         JointKind::Revolute,
         JointKind::Prismatic,
         JointKind::Cylindrical,
+        JointKind::Screw(0.3),
         JointKind::Universal,
         JointKind::Planar,
         JointKind::Fixed,

@@ -6,7 +6,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stiction::spatial::{Attached, Body, BodyId, Joint, JointKind, Mass, Model, Motor, Shape, World};
 use stiction::{
-    ContactQuery, ContactRow, FrictionPoint, JointRow, KindOfJoint, RowKind, SearchCache, State, System,
+    ContactQuery, ContactRow, FrictionPoint, JointAxis, JointRow, KindOfJoint, RowKind, SearchCache, State,
+    System,
 };
 
 /// Step of the differences: truncation ε² and round-off 1e-16/ε are both near 1e-10.
@@ -35,17 +36,20 @@ fn joint_rows(model: &Model, t: f64, q: &[f64]) -> Vec<JointRow> {
     rows
 }
 
-/// Rows of a kind: rigid ones, limits and drives when it has limits, a motor and friction.
+/// Rows of a kind: rigid ones, limits and drives when every coordinate has limits, a motor and friction.
 fn counts(kind: JointKind) -> [usize; 3] {
-    match kind {
-        JointKind::Spherical | JointKind::Planar => [3, 0, 0],
-        JointKind::Revolute | JointKind::Prismatic => [5, 2, 2],
-        JointKind::Cylindrical => [4, 2, 2],
-        JointKind::Universal => [4, 0, 0],
-        JointKind::Fixed => [6, 0, 0],
+    let (held, free) = match kind {
+        JointKind::Spherical => (3, 2),
+        JointKind::Planar => (3, 3),
+        JointKind::Revolute | JointKind::Prismatic => (5, 1),
+        JointKind::Screw(_) => (5, 2),
+        JointKind::Cylindrical | JointKind::Universal => (4, 2),
+        JointKind::Fixed => (6, 0),
         // limits hold in place of the distance
-        JointKind::Distance(_) => [0, 2, 2],
-    }
+        JointKind::Distance(_) => (0, 1),
+    };
+    assert_eq!(kind.coordinates(), free);
+    [held, 2 * free, 2 * free]
 }
 
 fn random_state(rng: &mut ChaCha8Rng, model: &Model) -> State {
@@ -70,9 +74,10 @@ fn joint_rows_are_the_gradients_of_their_errors() {
             let b = world.add_body(body(&mut rng, b, "b"));
             let frames = [pose(&mut rng, 0.4), pose(&mut rng, 0.4)];
             let mut joint = Joint::new("joint", kind, (a, frames[0]), (b, frames[1]));
-            if kind.has_coordinate() {
-                joint = joint.limits(0.1, 0.8).friction(0.1);
-                joint = joint.motor(Motor::Position { target: 0.3, gain: 2.0, force: 5.0 });
+            for axis in 0..kind.coordinates() {
+                let motor = Motor::Position { target: 0.3, gain: 2.0, force: 5.0 };
+                let (limits, motor) = (Some([0.1, 0.8]), Some(motor));
+                joint = joint.axis(axis, JointAxis { limits, motor, friction: 0.1, ..Default::default() });
             }
             world.add_joint(joint);
             let model = built(world);
@@ -94,7 +99,7 @@ fn joint_rows_are_the_gradients_of_their_errors() {
                     jump || (speed - rate).abs() < TOLERANCE,
                     "{kind:?}: {speed} instead of {rate} in {row:?}"
                 );
-                assert!(!jump || kind == JointKind::Revolute, "{kind:?} jumps");
+                assert!(!jump || (0..3).any(|axis| kind.is_angular(axis)), "{kind:?} jumps");
             }
 
             // and how fast their speeds change
@@ -109,8 +114,10 @@ fn joint_rows_are_the_gradients_of_their_errors() {
             let speed = |row: &JointRow| row.row.dot(&starts(&model), &state.v) + row.drift;
             let speeds = |t: f64, q: &[f64]| joint_rows(&model, t, q).iter().map(speed).collect();
             for (row, (known, rate)) in rows.iter().zip(known.iter().zip(rates(&model, &state, speeds))) {
-                let open =
-                    known.is_nan() && kind == JointKind::Revolute && !matches!(row.kind, RowKind::Rigid(_));
+                let is_screw = matches!(kind, JointKind::Screw(_));
+                let is_turn =
+                    (0..3).any(|axis| kind.is_angular(axis)) && !matches!(row.kind, RowKind::Rigid(_));
+                let open = known.is_nan() && (is_turn || is_screw);
                 assert!(
                     open || (known - rate).abs() < TOLERANCE * (1.0 + rate.abs()),
                     "{kind:?}: {known} instead of {rate} in {row:?}"
