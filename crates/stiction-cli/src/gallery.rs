@@ -105,13 +105,15 @@ fn run_scene(file: &Path, out: &Path) -> Result<Card, BadInput> {
     let wanted = PICTURE_TIMES.map(|part| plan.start.t + part * (plan.header.until - plan.start.t));
     let mut states: Vec<State> = vec![plan.start.clone()];
     let (mut steps, mut worst, mut depth) = (0_usize, 0.0_f64, 0.0_f64);
-    let end = step_to_end(&plan, StepReport::default(), (&mut simulation, &mut writer), |record| {
+    let end = step_to_end(&plan, StepReport::default(), (&mut simulation, None), |_, record| {
+        writer.append(record)?;
         steps += 1;
         let report = &record.report;
         (worst, depth) = (worst.max(report.certificate.worst()), depth.max(report.infeasibility));
         if wanted.get(states.len()).is_some_and(|&t| report.t >= t - 0.5 * plan.header.h) {
             states.push(record.state.clone());
         }
+        Ok(())
     });
     writer.sync().map_err(bad)?;
     let failed = match end {

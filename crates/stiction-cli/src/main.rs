@@ -10,11 +10,13 @@ mod convert;
 mod demo;
 mod draw;
 mod gallery;
+mod graph;
 mod mode;
 mod report;
 mod reproduce;
 mod run;
 mod solve;
+mod sweep;
 mod verify;
 mod view;
 mod wrecking;
@@ -64,6 +66,8 @@ enum Command {
     View(view::ViewArguments),
     Gallery(gallery::GalleryArguments),
     Compare(compare::CompareArguments),
+    Plot(graph::PlotArguments),
+    Sweep(sweep::SweepArguments),
     Demo(demo::DemoArguments),
     Reproduce(reproduce::ReproduceArguments),
     Completions(completions::CompletionsArguments),
@@ -79,6 +83,8 @@ fn main() -> ExitCode {
         Command::View(arguments) => view::run(&arguments),
         Command::Gallery(arguments) => gallery::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Plot(arguments) => graph::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

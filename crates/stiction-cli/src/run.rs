@@ -16,7 +16,7 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use stiction::{Evidence, RunMonitor, Simulation, StepError, StepReport};
+use stiction::{Evidence, RunMonitor, Simulation, State, StepError, StepReport};
 use stiction_journal::{FORMAT, Journal, JournalError, JournalWriter, StepRecord};
 use stiction_lcp::problem::{AnyProblem, ProblemFile};
 use stiction_scene::Model;
@@ -29,6 +29,7 @@ Examples:
   stiction run scenes/dominoes.toml --scheme st00 --h 0.002 --until 1.5
   stiction run scenes/pendulum.toml --accuracy 1e-8
   stiction run scenes/arch.toml --intervals --until 0.1
+  stiction run scenes/dominoes.toml --set materials.default.friction=0.3
   stiction run scenes/dominoes.toml --out run.npz --resume";
 
 /// Time left, relative to the step size, below which a run has reached its end: round-off of a sum of many steps.
@@ -106,16 +107,18 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, BadInput> {
     let recorded = RecordedTime::new(plan.start.t);
     interruption::install(&monitor, &recorded, &output.journal)?;
     let begun = (&mut simulation, &mut summary, &recorded);
-    let mut writer = open_journal(&plan, &output.journal, arguments, begun)?;
+    let (mut writer, last) = open_journal(&plan, &output.journal, arguments, begun)?;
     let from = simulation.state().t;
     let times = RunTimes { start: plan.start.t, from, until: plan.header.until };
     let mut progress = RunProgress::new(times, monitor, !arguments.json);
     let began = Instant::now();
     let report = if arguments.intervals { StepReport::with_intervals() } else { StepReport::default() };
-    let end = step_to_end(&plan, report, (&mut simulation, &mut writer), |record| {
+    let end = step_to_end(&plan, report, (&mut simulation, last), |_, record| {
+        writer.append(record)?;
         summary.add(&plan, record, false);
         recorded.set(record.state.t);
         progress.show(record);
+        Ok(())
     });
     progress.clear();
     summary.set_wall_time(began.elapsed().as_secs_f64(), from);
@@ -173,8 +176,9 @@ fn open_journal(
     path: &Path,
     arguments: &RunArguments,
     (simulation, summary, recorded): (&mut Simulation<Model>, &mut RunSummary, &RecordedTime),
-) -> Result<JournalWriter, BadInput> {
+) -> Result<(JournalWriter, Option<LastStep>), BadInput> {
     let bad = |error: JournalError| BadInput(error.to_string());
+    let new = |writer: JournalWriter| (writer, None);
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| BadInput::file(path, &error))?;
     }
@@ -182,29 +186,31 @@ fn open_journal(
         match Journal::open(path) {
             Ok(journal) => {
                 check_resumable(plan, &journal)?;
-                let mut last = None;
+                let mut last: Option<(State, StepRecord)> = None;
                 let writer = JournalWriter::resume(path, plan.header.until, |record| {
                     summary.add(plan, &record, true);
                     recorded.set(record.state.t);
-                    last = Some(record);
+                    let before = last.take().map_or_else(|| plan.start.clone(), |(_, old)| old.state);
+                    last = Some((before, record));
                 });
                 let writer = writer.map_err(bad)?;
-                if let Some(record) = last {
+                let last = last.map(|(before, record)| {
                     simulation.restore(record.state);
-                }
-                return Ok(writer);
+                    LastStep { before, report: record.report }
+                });
+                return Ok((writer, last));
             }
             // the program was killed before the first step was written
             Err(JournalError::Empty(_)) => {
-                return JournalWriter::replace(path, &plan.header, &plan.start).map_err(bad);
+                return JournalWriter::replace(path, &plan.header, &plan.start).map(new).map_err(bad);
             }
             Err(error) => return Err(bad(error)),
         }
     }
     if arguments.overwrite || may_replace(plan, path) {
-        return JournalWriter::replace(path, &plan.header, &plan.start).map_err(bad);
+        return JournalWriter::replace(path, &plan.header, &plan.start).map(new).map_err(bad);
     }
-    JournalWriter::create(path, &plan.header, &plan.start).map_err(|error| match &error {
+    JournalWriter::create(path, &plan.header, &plan.start).map(new).map_err(|error| match &error {
         JournalError::File { error: reason, .. } if reason.kind() == std::io::ErrorKind::AlreadyExists => {
             let message = "the journal exists; use --resume to continue it or --overwrite to start again";
             BadInput(format!("{}: {message}", path.display()))
@@ -246,22 +252,34 @@ fn check_resumable(plan: &RunPlan, journal: &Journal) -> Result<(), BadInput> {
     }
 }
 
-/// Steps to the end time, with a `report` that says what else it asks for, and appends every step to the journal; ends
-/// early at an error or an interrupt.
+/// Last step of a run: the state before it, and its report.
+pub(crate) struct LastStep {
+    pub(crate) before: State,
+    pub(crate) report: StepReport,
+}
+
+/// Steps to the end time, with a `report` that says what else it asks for; ends early at an error or an interrupt.
+/// Controllers set inputs before every step, from the last step on. `each` takes the state before a step and its record.
 pub(crate) fn step_to_end(
     plan: &RunPlan,
     report: StepReport,
-    (simulation, writer): (&mut Simulation<Model>, &mut JournalWriter),
-    mut each: impl FnMut(&StepRecord),
+    (simulation, last): (&mut Simulation<Model>, Option<LastStep>),
+    mut each: impl FnMut(&State, &StepRecord) -> Result<(), JournalError>,
 ) -> RunEnd {
     let (h, until) = (plan.header.h, plan.header.until);
     let mut report = StepReport { evidence: Some(Evidence::default()), ..report };
     let mut clock = StepClock::new(plan.start.t, h, simulation.state().t);
+    let mut last = last.map(|last| (last.before, last.report));
     while let Some((to, size)) = clock.next_step(simulation.state().t, until) {
         let t = simulation.state().t;
         if t + size == t {
             return RunEnd::Failed(Box::new(StepError::Clock { t, h: size }));
         }
+        let known = last.as_ref().map(|(before, report)| (before, report));
+        if let Err(error) = plan.controls.apply(simulation, known) {
+            return RunEnd::Failed(Box::new(StepError::Input { t, error }));
+        }
+        let before = simulation.state().clone();
         let made = match &plan.header.accuracy {
             None => simulation.step_to(to, size, &mut report).map(|()| None),
             Some(accuracy) => simulation.run_to_accuracy_into(to, accuracy, &mut report).map(Some),
@@ -272,10 +290,12 @@ pub(crate) fn step_to_end(
             Err(error) => return RunEnd::Failed(Box::new(error)),
         };
         let record = StepRecord { state: simulation.state().clone(), report: report.clone(), accuracy };
-        if let Err(error) = writer.append(&record) {
+        if let Err(error) = each(&before, &record) {
             return RunEnd::NotWritten(error);
         }
-        each(&record);
+        if !plan.controls.is_empty() {
+            last = Some((before, record.report));
+        }
     }
     RunEnd::Finished
 }

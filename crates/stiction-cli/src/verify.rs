@@ -10,7 +10,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
-use stiction::{Check, Finding, Level, NOT_CHECKED, Scheme, State, Verdict, verify, verify_accuracy_run};
+use stiction::{
+    Check, Finding, Level, NOT_CHECKED, Scheme, State, StepReport, Verdict, verify, verify_accuracy_run,
+};
 use stiction_journal::{Damage, Journal, JournalError, StepRecord};
 
 const EXAMPLES: &str = "\
@@ -132,6 +134,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<Outcome, BadInput> {
     let mut report = VerifyReport::new(arguments.journal.display().to_string(), scheme, &plan, &judge);
     let mut clock = RunClock::new(&plan, format);
     let mut before = journal.start().clone();
+    let mut last: Option<(State, StepReport)> = None;
     report.check_start(&plan, &before);
     for record in &mut journal {
         let record = record.map_err(bad)?;
@@ -145,12 +148,14 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<Outcome, BadInput> {
         if !has_none && format >= LEDGER_FORMAT && record.report.ledger.is_none() {
             verdict.findings.push(record_finding("a step of first order without its energy ledger"));
         }
-        if let Some(what) = plan.foreign_input(&record.state) {
+        let known = last.as_ref().map(|(before, report)| (before, report));
+        if let Some(what) = plan.foreign_input((&before, &record.state), known) {
             verdict.unverifiable.push(FOREIGN_INPUTS.to_string());
             report.first_input.get_or_insert(what);
         }
         report.add(&record, verdict, loosened);
-        before = record.state;
+        let earlier = std::mem::replace(&mut before, record.state);
+        last = (!plan.controls.is_empty()).then_some((earlier, record.report));
     }
     report.damage = journal.damage();
     report.end = clock.end;

@@ -3,9 +3,11 @@
 //! [`SceneDimension`] names what a file writes differently in the two.
 
 mod bodies;
+mod couplings;
 mod forces;
 mod joints;
 
+use crate::controls::{self, ControlSpec};
 use crate::copies::{self, Copied, Names};
 use crate::diagnostic::Finding;
 use crate::expression::Formula;
@@ -13,6 +15,7 @@ use crate::read::Reader;
 use crate::source_map::SourceMap;
 use crate::surface::{Materials, PairSettings, ShapeEntry};
 use forces::StateForce;
+use std::collections::HashSet;
 use stiction::{
     Attached, BodyId, Depth, EuclideanVector, Formulas, FrictionPoint, Joint, Mass, Motion, Path, RigidPose,
     ShapeId, World, Wrench,
@@ -72,7 +75,7 @@ pub(crate) trait SceneDimension: Formulas {
     fn add_state_force(force: &BoundForce<Self>, t: f64, q: &[f64], v: &[f64], k: &mut [f64]);
 
     /// Kind of a joint between two frames; `None` for a distance.
-    fn joint_kind(name: &str) -> Option<Self::JointKind>;
+    fn joint_kind(name: &str, reader: &Reader) -> Option<Self::JointKind>;
 
     /// Joint of a kind at a point of the world, moved with its copy; `None` where a mistake is reported.
     fn joint_at(
@@ -108,7 +111,7 @@ pub(crate) struct BoundForce<D: SceneDimension> {
 }
 
 /// Builds the world of a file, and maps its parts to their places in the file.
-pub(crate) fn assemble<D: SceneDimension>(root: &Reader) -> (World<D>, Names, SourceMap) {
+pub(crate) fn assemble<D: SceneDimension>(root: &Reader) -> (World<D>, Names, SourceMap, Vec<ControlSpec>) {
     let mut assembly = Assembly {
         root: *root,
         world: settings(root),
@@ -117,13 +120,16 @@ pub(crate) fn assemble<D: SceneDimension>(root: &Reader) -> (World<D>, Names, So
         materials: Materials::new(root),
         shapes: Vec::new(),
         state_forces: Vec::new(),
+        signal_names: controls::names(root),
+        controls: Vec::new(),
     };
     assembly.bodies();
     assembly.joints();
+    assembly.couplings();
     assembly.forces();
     assembly.pairs();
     assembly.state_forces();
-    (assembly.world, assembly.names, assembly.places)
+    (assembly.world, assembly.names, assembly.places, assembly.controls)
 }
 
 /// World of a file while it is read.
@@ -136,6 +142,9 @@ struct Assembly<'a, D: SceneDimension> {
     shapes: Vec<ShapeEntry>,
     /// Forces of the state, with their place in the list `forces`.
     state_forces: Vec<(usize, StateForce<D>)>,
+    /// Names that formulas may use without arguments.
+    signal_names: HashSet<String>,
+    controls: Vec<ControlSpec>,
 }
 
 /// Empty world with the settings of a file.

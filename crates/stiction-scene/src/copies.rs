@@ -145,7 +145,7 @@ impl Names {
 }
 
 /// Substitutes the indices of a copy for i and j: `link[i+1]` is `link[4]` in copy 3.
-fn substituted(text: &str, index: &[usize]) -> Result<String, String> {
+pub(crate) fn substituted(text: &str, index: &[usize]) -> Result<String, String> {
     let mut name = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('[') {

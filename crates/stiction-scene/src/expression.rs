@@ -36,6 +36,33 @@ pub(crate) type Expression = FlatEx<f64, ExpressionOperators, NumberMatcher>;
 /// Functions that jump: a motion cannot follow them.
 const JUMPS: [&str; 6] = ["step", "signum", "floor", "ceil", "round", "trunc"];
 
+/// `true` for a function or constant of expressions.
+pub(crate) fn is_word_of_expressions(word: &str) -> bool {
+    ExpressionOperators::make().iter().any(|operator| operator.repr() == word)
+}
+
+/// Reads an expression; an error says what is wrong.
+pub(crate) fn parse(text: &str) -> Result<Expression, String> {
+    if text.len() > MAX_EXPRESSION_BYTES {
+        return Err(format!(
+            "an expression must have at most {MAX_EXPRESSION_BYTES} bytes, not {}",
+            text.len()
+        ));
+    }
+    let mut open = 0_usize;
+    for c in text.chars() {
+        match c {
+            '(' => open += 1,
+            ')' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open > MAX_PARENTHESES {
+            return Err(format!("parentheses are nested deeper than the limit of {MAX_PARENTHESES}"));
+        }
+    }
+    Expression::parse(text).map_err(|e| format!("not an expression: {}", e.to_string().replace('\n', " ")))
+}
+
 /// Number or expression of some variables.
 #[derive(Clone)]
 pub(crate) enum Formula {
@@ -64,27 +91,7 @@ impl Formula {
         }
         let Some(text) = node.text() else { return Ok(None) };
         let error = |what: String| Box::new(Finding::error(&node.span, what));
-        if text.len() > MAX_EXPRESSION_BYTES {
-            return Err(error(format!(
-                "an expression must have at most {MAX_EXPRESSION_BYTES} bytes, not {}",
-                text.len()
-            )));
-        }
-        let mut open = 0_usize;
-        for c in text.chars() {
-            match c {
-                '(' => open += 1,
-                ')' => open = open.saturating_sub(1),
-                _ => {}
-            }
-            if open > MAX_PARENTHESES {
-                return Err(error(format!(
-                    "parentheses are nested deeper than the limit of {MAX_PARENTHESES}"
-                )));
-            }
-        }
-        let expression: Expression = Expression::parse(text)
-            .map_err(|e| error(format!("not an expression: {}", e.to_string().replace('\n', " "))))?;
+        let expression = parse(text).map_err(error)?;
         let mut indices = Vec::new();
         for name in expression.var_names() {
             let Some(index) = variables.iter().position(|variable| variable == name) else {
@@ -100,6 +107,16 @@ impl Formula {
             indices.push(index);
         }
         Ok(Some(Self::Expression { expression: Box::new(expression), indices }))
+    }
+
+    /// `true` for a number.
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self, Self::Number(_))
+    }
+
+    /// `true` for the number 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        matches!(self, Self::Number(x) if *x == 0.0)
     }
 
     /// `true` when it depends on the variable with this index.

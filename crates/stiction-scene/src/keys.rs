@@ -8,7 +8,7 @@ mod run;
 mod state;
 
 use bodies::{BODY, MATERIAL};
-use joints::{FORCE, JOINT, PAIR, RAIL, SPRING};
+use joints::{COUPLING, FORCE, JOINT, PAIR, RAIL, SENSOR, SPRING};
 use run::{RECORD, RUN, WORLD};
 use state::STATE;
 
@@ -184,6 +184,28 @@ const fn word(name: &'static str, doc: &'static str) -> ChoiceWord {
 const NUMBER: ValueKind = ValueKind::Number(ANY);
 const AT_LEAST_0: ValueKind = ValueKind::Number(NOT_NEGATIVE);
 const ABOVE_0: ValueKind = ValueKind::Number(POSITIVE);
+/// Values at instants, instead of an expression of time.
+const TIME_TABLE: Table = table(
+    "time_table",
+    "Values at instants. Before the first and after the last they are constant.",
+    &[
+        required("times", NUMBERS, "Instants, ascending [s]."),
+        required("values", NUMBERS, "Values at the instants."),
+        optional(
+            "interpolation",
+            ValueKind::Choice(&[
+                word(
+                    "cubic",
+                    "A spline with continuous curvature that rests at both ends: two points are a smooth step.",
+                ),
+                word("linear", "Lines."),
+            ]),
+            "Interpolation between the instants. Default: cubic.",
+        ),
+    ],
+);
+/// Number, expression, or table over time.
+const TIMED: ValueKind = ValueKind::Either(&ValueKind::Formula, &ValueKind::Table(&TIME_TABLE));
 const VECTOR: ValueKind = ValueKind::Vector(&NUMBER);
 const ROTATION: ValueKind = ValueKind::Rotation(&NUMBER);
 const NUMBERS: ValueKind = ValueKind::List(&NUMBER);
@@ -254,6 +276,11 @@ pub(crate) const SCENE: Table = table(
         required("bodies", ValueKind::List(&ValueKind::Table(&BODY)), "Bodies."),
         optional("joints", ValueKind::List(&ValueKind::Table(&JOINT)), "Joints."),
         optional(
+            "couplings",
+            ValueKind::List(&COUPLING),
+            "Couplings of joints: gears, belts, racks, screws, differentials.",
+        ),
+        optional(
             "springs",
             ValueKind::List(&ValueKind::Table(&SPRING)),
             "Springs and dampers between two bodies.",
@@ -264,6 +291,11 @@ pub(crate) const SCENE: Table = table(
             "Springs and dampers along an axis of the world.",
         ),
         optional("forces", ValueKind::List(&ValueKind::Table(&FORCE)), "Forces besides gravity and springs."),
+        optional(
+            "sensors",
+            ValueKind::List(&ValueKind::Table(&SENSOR)),
+            "Sensors: quantities of the run with names.",
+        ),
         optional(
             "pairs",
             ValueKind::List(&ValueKind::Table(&PAIR)),

@@ -34,6 +34,7 @@
 //! ```
 
 mod assembly;
+mod controls;
 mod copies;
 mod crowding;
 mod diagnostic;
@@ -41,12 +42,15 @@ mod expression;
 mod hints;
 mod keys;
 mod lint;
+mod measure;
 mod node;
 mod planar;
 mod read;
 mod run;
 mod scene;
 mod schema;
+mod set_value;
+mod signal;
 mod source_map;
 mod spatial;
 mod start_state;
@@ -54,11 +58,15 @@ mod surface;
 mod track;
 mod validate;
 
+pub use controls::Controls;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use measure::Measure;
 pub use node::MAX_FILE_BYTES;
 pub use run::{RecordSettings, STEP_LIMIT, earlier_scheme, scheme_named, scheme_names};
 pub use scene::{BuiltScene, Scene};
 pub use schema::schema;
+pub use set_value::with_value;
+pub use signal::{Sample, Sensors, Signal};
 pub use stiction::Model;
 
 // compiles the chapter of the book as a doc test

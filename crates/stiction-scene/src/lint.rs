@@ -44,6 +44,12 @@ impl Scene {
             start.overlaps(&contacts, &mut found);
             start.joints(&joints, &mut found);
             start.problem(&joints, &contacts, &mut found);
+            let redundant = model.redundant_couplings().into_iter();
+            found.extend(
+                redundant.map(|(name, what)| {
+                    Finding::warning(&self.places.coupling_span(&self.root, &name), what)
+                }),
+            );
         }
         self.placed(found).0
     }

@@ -129,7 +129,7 @@ impl SceneDimension for Planar {
         }
     }
 
-    fn joint_kind(name: &str) -> Option<JointKind> {
+    fn joint_kind(name: &str, _: &Reader) -> Option<JointKind> {
         Some(match name {
             "revolute" => JointKind::Revolute,
             "prismatic" => JointKind::Prismatic,
@@ -146,7 +146,7 @@ impl SceneDimension for Planar {
         moved: &Isometry2<f64>,
     ) -> Option<Joint> {
         let JointAt { kind, name, bodies: [a, b], point } = joint;
-        Some(match Self::joint_kind(kind)? {
+        Some(match Self::joint_kind(kind, reader)? {
             JointKind::Revolute => Joint::revolute(name, world, a, b, point),
             JointKind::Prismatic => {
                 if !reader.has("axis") {

@@ -16,6 +16,8 @@ pub(crate) struct Context {
     used: RefCell<HashSet<usize>>,
     /// Cost of the expressions that were parsed.
     expressions: Cell<usize>,
+    /// Byte offsets of expressions of quantities of the run, which are read when the model is there.
+    signals: RefCell<HashSet<usize>>,
     /// Expressions of time with their derivatives, by byte offset: copies of a body share them.
     tracks: RefCell<HashMap<usize, [Formula; 2]>>,
 }
@@ -32,6 +34,7 @@ impl Context {
             used: RefCell::default(),
             expressions: Cell::new(0),
             tracks: RefCell::default(),
+            signals: RefCell::default(),
         }
     }
 
@@ -49,6 +52,11 @@ impl Context {
     ) {
         let suggests = self.found.borrow().len() <= MAX_FINDINGS;
         self.add(if suggests { finding.nearest(given, names) } else { finding });
+    }
+
+    /// Marks an expression as one of quantities of the run: it reads as absent here.
+    pub(crate) fn mark_signal(&self, node: &Node) {
+        self.signals.borrow_mut().insert(node.span.start);
     }
 
     /// Adds the cost of an expression; `false` where the limit is exceeded, with an error the first time.
@@ -180,6 +188,9 @@ impl<'a> Reader<'a> {
     /// Number or expression of some variables.
     pub(crate) fn formula(&self, node: &Node, variables: &[&str]) -> Option<Formula> {
         let length = node.text().map_or(0, str::len);
+        if self.context.signals.borrow().contains(&node.span.start) {
+            return None;
+        }
         if !self.context.spend_on_expression(node, length) {
             return None;
         }

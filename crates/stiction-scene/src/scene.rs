@@ -1,12 +1,14 @@
 //! Scene: a file that has been read and checked, and builds the model and settings of a run.
 
 use crate::assembly::assemble;
+use crate::controls::{self, ControlSpec, Controls, SensorSpec, read_sensors};
 use crate::crowding::{Crowd, crowd};
 use crate::diagnostic::{Diagnostics, Finding, MAX_FINDINGS, Severity};
 use crate::keys::Dimension;
 use crate::node::Node;
 use crate::read::{Context, Reader};
 use crate::run::{RecordSettings, RunSettings};
+use crate::signal::Sensors;
 use crate::source_map::SourceMap;
 use crate::{start_state, validate};
 use stiction::{Accuracy, Mistakes, Model, Scheme, State, planar, spatial};
@@ -20,6 +22,8 @@ pub struct Scene {
     pub(crate) world: World,
     pub(crate) places: SourceMap,
     pub(crate) run: RunSettings,
+    controls: Vec<ControlSpec>,
+    sensors: Vec<SensorSpec>,
     /// Start state that the file gives, instead of the one that the bodies describe.
     start: Option<State>,
     /// Warnings found while the file was read: keys without effect.
@@ -51,6 +55,10 @@ pub struct BuiltScene {
     pub duration: f64,
     /// Recording settings.
     pub record: RecordSettings,
+    /// Sensors of the scene.
+    pub sensors: Sensors,
+    /// Controllers, which set inputs before every step.
+    pub controls: Controls,
 }
 
 impl Scene {
@@ -70,14 +78,15 @@ impl Scene {
         for key in ["format", "dimension"] {
             let _ = reader.get(key);
         }
-        let (world, names, places) = match dimension {
+        let sensors = controls::sensors(&reader);
+        let (world, names, places, controls) = match dimension {
             Dimension::Plane => {
-                let (world, names, places) = assemble(&reader);
-                (World::Planar(world), names, places)
+                let (world, names, places, controls) = assemble(&reader);
+                (World::Planar(world), names, places, controls)
             }
             Dimension::Space => {
-                let (world, names, places) = assemble(&reader);
-                (World::Spatial(world), names, places)
+                let (world, names, places, controls) = assemble(&reader);
+                (World::Spatial(world), names, places, controls)
             }
         };
         let run = RunSettings::new(&reader, names.all(), places.joint_names());
@@ -90,7 +99,20 @@ impl Scene {
         }
         warnings.extend(others);
         let (name, source) = (name.to_string(), text.to_string());
-        Ok(Self { name, source, root, world, places, run, start, warnings, title, description })
+        Ok(Self {
+            name,
+            source,
+            root,
+            world,
+            places,
+            run,
+            controls,
+            sensors,
+            start,
+            warnings,
+            title,
+            description,
+        })
     }
 
     /// Reads a scene from the bytes of a file, which may not be text.
@@ -144,7 +166,13 @@ impl Scene {
                 start.clone()
             }
         };
-        Ok(BuiltScene { model, state, scheme, h, accuracy, duration, record })
+        let mut found = Vec::new();
+        let sensors = read_sensors(&self.sensors, &model, &mut found);
+        let controls = Controls::read(&self.controls, &model, &sensors, &mut found);
+        if !found.is_empty() {
+            return Err(self.placed(found));
+        }
+        Ok(BuiltScene { model, state, scheme, h, accuracy, duration, record, sensors, controls })
     }
 
     fn mistakes(&self, mistakes: &Mistakes) -> Diagnostics {

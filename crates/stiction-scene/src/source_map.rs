@@ -15,6 +15,7 @@ pub(crate) struct SourceMap {
     bodies: HashMap<String, usize>,
     joints: HashMap<String, usize>,
     joint_names: Vec<String>,
+    couplings: HashMap<String, usize>,
     forces: Vec<(&'static str, usize)>,
 }
 
@@ -27,6 +28,11 @@ impl SourceMap {
     pub(crate) fn joint(&mut self, name: String, place: usize) -> bool {
         self.joint_names.push(name.clone());
         self.joints.insert(name, place).is_some()
+    }
+
+    /// Adds a coupling; `true` if there was one of this name already.
+    pub(crate) fn coupling(&mut self, name: String, place: usize) -> bool {
+        self.couplings.insert(name, place).is_some()
     }
 
     pub(crate) fn force(&mut self, list: &'static str, place: usize) {
@@ -46,6 +52,12 @@ impl SourceMap {
     /// Table of a joint in the file.
     pub(crate) fn joint_table<'a>(&self, root: &'a Node, name: &str) -> Option<&'a Node> {
         root.get("joints")?.node.items().get(*self.joints.get(name)?)
+    }
+
+    /// Place of a coupling in the file.
+    pub(crate) fn coupling_span(&self, root: &Node, name: &str) -> Range<usize> {
+        let table = self.couplings.get(name).and_then(|k| root.get("couplings")?.node.items().get(*k));
+        table.map_or(0..0, |table| named(table).span.clone())
     }
 
     /// Mistakes of the world at their places in the file. Those of copies are reported once.
@@ -115,6 +127,11 @@ impl SourceMap {
         if let Some(rest) = place.strip_prefix("joint ") {
             let (name, field) = split(rest, |name| self.joints.contains_key(name))?;
             return Some(within(self.joint_table(root, name)?, field));
+        }
+        if let Some(rest) = place.strip_prefix("coupling ") {
+            let (name, field) = split(rest, |name| self.couplings.contains_key(name))?;
+            let table = root.get("couplings")?.node.items().get(*self.couplings.get(name)?)?;
+            return Some(within(table, field));
         }
         if let Some(rest) = place.strip_prefix("force ") {
             let (number, field) = rest.split_once(' ')?;

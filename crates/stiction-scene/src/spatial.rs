@@ -166,12 +166,20 @@ impl SceneDimension for Spatial {
         }
     }
 
-    fn joint_kind(name: &str) -> Option<JointKind> {
+    fn joint_kind(name: &str, reader: &Reader) -> Option<JointKind> {
         Some(match name {
             "spherical" => JointKind::Spherical,
             "revolute" => JointKind::Revolute,
             "prismatic" => JointKind::Prismatic,
             "cylindrical" => JointKind::Cylindrical,
+            "screw" => {
+                let pitch = reader.number("pitch");
+                if pitch.is_none() && !reader.has("pitch") {
+                    missing(reader, "pitch", "the advance of the screw per turn");
+                }
+                // one that is missing is reported
+                JointKind::Screw(pitch.unwrap_or(1.0))
+            }
             "universal" => JointKind::Universal,
             "planar" => JointKind::Planar,
             "fixed" => JointKind::Fixed,
@@ -192,12 +200,13 @@ impl SceneDimension for Spatial {
             }
             Some(moved.rotation * axis::<Self>(reader, key)?)
         };
-        Some(match Self::joint_kind(kind)? {
+        Some(match Self::joint_kind(kind, reader)? {
             JointKind::Spherical => Joint::spherical(name, world, a, b, point),
             JointKind::Fixed => Joint::fixed(name, world, a, b, point),
             JointKind::Revolute => Joint::revolute(name, world, a, b, point, along("axis")?),
             JointKind::Prismatic => Joint::prismatic(name, world, a, b, point, along("axis")?),
             JointKind::Cylindrical => Joint::cylindrical(name, world, a, b, point, along("axis")?),
+            JointKind::Screw(pitch) => Joint::screw(name, world, [a, b], point, along("axis")?, pitch),
             JointKind::Planar => Joint::planar(name, world, a, b, point, along("axis")?),
             JointKind::Universal => {
                 let (axis_a, axis_b) = (along("axis")?, along("axis_b")?);

@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stiction::{BodyId, Model, Simulation, State, StepReport};
-use stiction_scene::{Scene, scheme_names};
+use stiction_scene::{Controls, Scene, scheme_names};
 
 /// Live session of a scene.
 #[derive(Debug)]
@@ -31,6 +31,10 @@ pub struct Session {
     /// Text of the scene.
     source: String,
     simulation: Simulation<Model>,
+    /// Controllers of the scene.
+    controls: Controls,
+    /// State before the last step, where the report is that of the step after it.
+    before: Option<State>,
     /// Model without the spring of the hand.
     model: Arc<Model>,
     /// Approximate size of the model and its description [bytes].
@@ -108,6 +112,8 @@ impl Session {
         Ok(Self {
             source: scene.source().to_string(),
             simulation,
+            controls: built.controls,
+            before: None,
             model,
             model_bytes: start.model_bytes,
             description,
@@ -204,8 +210,14 @@ impl Session {
     }
 
     fn one_step(&mut self) -> Result<(), CommandError> {
+        let stopped =
+            |error: &dyn std::fmt::Display| CommandError(format!("the simulation stopped: {error}"));
+        let last = self.before.as_ref().map(|before| (before, &self.report));
+        self.controls.apply(&mut self.simulation, last).map_err(|error| stopped(&error))?;
+        let before = self.simulation.state().clone();
         let made = self.simulation.step_into(self.settings.h, &mut self.report);
-        made.map_err(|error| CommandError(format!("the simulation stopped: {error}")))?;
+        made.map_err(|error| stopped(&error))?;
+        self.before = Some(before);
         self.step = self.step.saturating_add(1);
         self.latest.add(&self.report);
         Ok(())
@@ -240,6 +252,7 @@ impl Session {
         self.simulation = Simulation::from_state((*model).clone(), state).with_scheme(settings.effective());
         (self.model, self.description, self.settings) = (model, description, settings);
         self.step = step;
+        self.before = None;
         self.latest = LatestFrame::new(frame);
         self.clock.debt = 0.0;
         self.history.push(snapshot.clone());

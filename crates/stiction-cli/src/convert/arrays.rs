@@ -7,7 +7,7 @@ use stiction::{
     BodyId, ContactReport, JointId, JointLoad, Mode, Model, Simulation, State, StepError, StepReport,
 };
 use stiction_lcp::Certificate;
-use stiction_scene::RecordSettings;
+use stiction_scene::{RecordSettings, Sample, Sensors};
 
 /// Type of the numbers of a quantity, for formats with typed columns.
 pub(super) enum ColumnType {
@@ -81,6 +81,9 @@ pub(super) struct RunArrays {
     record: RecordSettings,
     bodies: Vec<Option<BodyId>>,
     joints: Vec<Option<JointId>>,
+    sensors: Sensors,
+    /// State before the step of the next sample.
+    before: Option<State>,
     /// Time of the next sample [s].
     due: f64,
     samples: usize,
@@ -177,6 +180,13 @@ fn contact_quantities(model: &Model, loads: &LoadColumns) -> Vec<Quantity> {
     ]
 }
 
+/// Quantity of the sensors of a scene, where it has any.
+fn sensor_quantity(sensors: &Sensors) -> Option<Quantity> {
+    let names: Vec<String> = sensors.iter().map(|(name, _)| name.clone()).collect();
+    let quantity = || Quantity::each("sensor", "of the scene, in the units of their quantities", &names, &[]);
+    (!names.is_empty()).then(quantity)
+}
+
 impl RunArrays {
     /// Arrays of a run, with its start as the first sample.
     pub(super) fn new(plan: &RunPlan) -> Result<Self, StepError> {
@@ -210,17 +220,22 @@ impl RunArrays {
         ]);
         sampled.extend(RESIDUALS.map(|(name, unit)| Quantity::scalar(name, unit)));
         sampled.push(Quantity::scalar("problems", "complementarity problems solved").of(ColumnType::Whole));
+        sampled.extend(sensor_quantity(&plan.sensors));
         let loads = if header.accuracy.is_some() { &FORCES } else { &IMPULSES };
         let contacts = contact_quantities(model, loads);
+        // couplings have numbers of joints
+        let joint_numbers = [model.joint_names(), model.coupling_names()].concat();
         let rows = vec![
             Quantity::scalar("joint_row_sample", "number of the sample, from 0").of(ColumnType::Whole),
-            Quantity::scalar("joint_row_joint", "number of the joint").of(words(&model.joint_names())),
+            Quantity::scalar("joint_row_joint", "number of the joint").of(words(&joint_numbers)),
             Quantity::scalar(loads.joint, loads.joint_unit),
             Quantity::scalar("joint_row_determined", DETERMINED),
         ];
         let mut arrays = Self {
             bodies: bodies.iter().map(|name| model.find_body(name)).collect(),
             joints: joints.iter().map(|name| model.find_joint(name)).collect(),
+            sensors: plan.sensors.clone(),
+            before: None,
             model: model.clone(),
             record: record.clone(),
             due: start.t,
@@ -236,39 +251,51 @@ impl RunArrays {
                 "accuracy": header.accuracy.map(|a| a.tolerance),
                 "bodies": bodies,
                 "joints": joints,
+                "sensors": plan.sensors.iter().map(|(name, _)| name).collect::<Vec<_>>(),
                 "body_numbers": model.body_names(),
-                "joint_numbers": model.joint_names(),
+                "joint_numbers": joint_numbers,
             }),
             sampled,
             contacts,
             rows,
         };
         let simulation = Simulation::from_state(model.clone(), start.clone()).with_scheme(plan.scheme);
-        arrays.add_sample(start, &simulation.observe()?, None);
+        arrays.add_sample((None, start), &simulation.observe()?, None);
+        arrays.before = Some(start.clone());
         Ok(arrays)
     }
 
     /// Adds a step, unless it lies between two samples. A state of another model is an error.
     pub(super) fn add(&mut self, state: &State, report: &StepReport) -> Result<(), StepError> {
         self.model.check_state(state)?;
+        let before = if self.sensors.is_empty() { None } else { self.before.replace(state.clone()) };
         if let Some(every) = self.record.every {
             // tolerance for the round-off of a sum of many steps
             if report.t < self.due - 1e-9 * every {
                 return Ok(());
             }
         }
-        self.add_sample(state, report, Some(&report.certificate));
+        self.add_sample((before.as_ref(), state), report, Some(&report.certificate));
         Ok(())
     }
 
     /// Adds a sample; without a certificate where nothing was solved.
-    fn add_sample(&mut self, state: &State, report: &StepReport, certificate: Option<&Certificate>) {
+    fn add_sample(
+        &mut self,
+        (before, state): (Option<&State>, &State),
+        report: &StepReport,
+        certificate: Option<&Certificate>,
+    ) {
         if let Some(every) = self.record.every {
             // not by repeated addition, which would not end at a time whose round-off is above the interval
             let passed = ((report.t - self.due) / every + 1e-9).floor().max(0.0);
             self.due += (passed + 1.0) * every;
         }
-        let mut values = self.sample(state, report, certificate).into_iter();
+        let sensed = Sample { model: &self.model, before, state, report: certificate.map(|_| report) };
+        let sensed: Vec<f64> = self.sensors.iter().map(|(_, signal)| signal.at(&sensed)).collect();
+        let mut values = self.sample(state, report, certificate);
+        values.push(sensed);
+        let mut values = values.into_iter();
         for array in &mut self.sampled {
             array.data.extend(values.next().unwrap_or_default());
         }

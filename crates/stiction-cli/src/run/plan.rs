@@ -3,16 +3,16 @@
 use crate::convert::ExportFormat;
 use crate::{BadInput, check};
 use std::path::{Path, PathBuf};
-use stiction::{Accuracy, Scheme, State, StepError, System};
+use stiction::{Accuracy, Scheme, Simulation, State, StepError, StepReport, System};
 use stiction_journal::{Journal, JournalHeader};
 use stiction_lcp::{Method, Solver};
 use stiction_scene::{
-    BuiltScene, Diagnostics, Model, RecordSettings, STEP_LIMIT, Scene, earlier_scheme, scheme_named,
-    scheme_names,
+    BuiltScene, Controls, Diagnostics, Model, RecordSettings, STEP_LIMIT, Scene, Sensors, earlier_scheme,
+    scheme_named, scheme_names, with_value,
 };
 
 /// Settings of the command line that replace those of the scene.
-#[derive(clap::Args, Default)]
+#[derive(clap::Args, Default, Clone)]
 pub(crate) struct Overrides {
     /// Scheme of fixed steps by name, instead of the scene's scheme or accuracy
     #[arg(long)]
@@ -30,12 +30,53 @@ pub(crate) struct Overrides {
     /// End time [s], instead of the scene's duration
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     until: Option<f64>,
+    /// Value of the scene to replace or add, as materials.default.friction=0.3; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    values: Vec<String>,
 }
 
 impl Overrides {
     /// Overrides the end time alone.
     pub(crate) fn until(until: Option<f64>) -> Self {
         Self { until, ..Self::default() }
+    }
+}
+
+impl Overrides {
+    /// Overrides of a sweep: these and one value of each of its keys.
+    pub(crate) fn with_values(&self, values: impl IntoIterator<Item = String>) -> Self {
+        Self { values: self.values.iter().cloned().chain(values).collect(), ..self.clone() }
+    }
+
+    /// Overrides without the values that `read` takes for those of a sweep, and what it makes of them.
+    pub(crate) fn split_values<T>(
+        &self,
+        read: impl Fn(&str) -> Result<Option<T>, BadInput>,
+    ) -> Result<(Self, Vec<T>), BadInput> {
+        let (mut fixed, mut taken) = (Self { values: Vec::new(), ..self.clone() }, Vec::new());
+        for value in &self.values {
+            match read(value)? {
+                Some(swept) => taken.push(swept),
+                None => fixed.values.push(value.clone()),
+            }
+        }
+        Ok((fixed, taken))
+    }
+
+    /// Text of a scene with the values that replace its own.
+    fn set(&self, bytes: Vec<u8>, shown: &str) -> Result<Vec<u8>, BadInput> {
+        if self.values.is_empty() {
+            return Ok(bytes);
+        }
+        let bad = |what: String| BadInput(format!("{shown}: {what}"));
+        let mut text = String::from_utf8(bytes).map_err(|_| bad("the file is not UTF-8".to_string()))?;
+        for value in &self.values {
+            let (key, value) = value.split_once('=').ok_or_else(|| {
+                BadInput(format!("--set {value}: write a key and a value, as materials.default.friction=0.3"))
+            })?;
+            text = with_value(&text, key.trim(), value).map_err(|what| bad(format!("--set {what}")))?;
+        }
+        Ok(text.into_bytes())
     }
 }
 
@@ -53,6 +94,8 @@ pub(crate) struct RunPlan {
     pub(crate) scene_end: f64,
     /// Settings of a recorded run that neither its scene nor the command line gives.
     pub(crate) foreign: Option<&'static str>,
+    pub(crate) sensors: Sensors,
+    pub(crate) controls: Controls,
 }
 
 impl RunPlan {
@@ -60,7 +103,9 @@ impl RunPlan {
     pub(crate) fn read(path: &Path, overrides: &Overrides) -> Result<Self, BadInput> {
         let bytes = check::bytes(path).map_err(|error| BadInput::file(path, &error))?;
         let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
-        Self::new(&bytes, &path.display().to_string(), &name, overrides, Scene::build)
+        let shown = path.display().to_string();
+        let bytes = overrides.set(bytes, &shown)?;
+        Self::new(&bytes, &shown, &name, overrides, Scene::build)
     }
 
     /// Reads a scene from bytes and builds it; `shown` names it in error messages.
@@ -73,7 +118,8 @@ impl RunPlan {
     ) -> Result<Self, BadInput> {
         let scene = Scene::from_bytes(bytes, shown).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
         let built = build(&scene).map_err(|e| BadInput(format!("{shown}\n{e}")))?;
-        let BuiltScene { model, state, mut scheme, mut h, mut accuracy, duration, record } = built;
+        let BuiltScene { model, state, mut scheme, mut h, mut accuracy, duration, record, sensors, controls } =
+            built;
         if let Some(wanted) = &overrides.scheme {
             scheme = scheme_of(wanted)?;
             accuracy = None;
@@ -129,7 +175,19 @@ impl RunPlan {
         };
         let title = scene.title().unwrap_or(name).to_string();
         let chosen = overrides.scheme.is_some();
-        Ok(Self { header, model, start: state, scheme, record, title, chosen, scene_end, foreign: None })
+        Ok(Self {
+            header,
+            model,
+            start: state,
+            scheme,
+            record,
+            title,
+            chosen,
+            scene_end,
+            foreign: None,
+            sensors,
+            controls,
+        })
     }
 
     /// Continues a journal by the scheme that the settings of the scene gave when it was written.
@@ -203,10 +261,23 @@ impl RunPlan {
             .then(|| differs("step size", &format!("{} s", journal.h), &format!("{} s", own.h)))
     }
 
-    /// First input of a recorded state that has another value than the scene gives it, in words: set from outside.
-    pub(crate) fn foreign_input(&self, state: &State) -> Option<String> {
+    /// First input of a recorded state that has another value than the scene and its controllers give it, in words: set
+    /// from outside. `last` is the step before, from which controllers set inputs.
+    pub(crate) fn foreign_input(
+        &self,
+        (before, state): (&State, &State),
+        last: Option<(&State, &StepReport)>,
+    ) -> Option<String> {
+        let mut expected = self.start.clone();
+        if !self.controls.is_empty() {
+            let mut simulation = Simulation::from_state(self.model.clone(), before.clone());
+            if let Err(error) = self.controls.apply(&mut simulation, last) {
+                return Some(error.to_string());
+            }
+            expected = simulation.state().clone();
+        }
         let first = self.model.position_count();
-        let pairs = self.start.q.iter().zip(&state.q).skip(first);
+        let pairs = expected.q.iter().zip(&state.q).skip(first).take(self.model.input_count());
         let (k, (of_scene, value)) = pairs.enumerate().find(|(_, (a, b))| a != b)?;
         let name = self.model.input_names().into_iter().nth(k).unwrap_or_default();
         Some(format!("input `{name}` is {value}, the scene gives {of_scene}"))

@@ -9,6 +9,7 @@ mod forgeries;
 mod format2;
 mod interrupt;
 mod intervals;
+mod machines;
 mod odd_records;
 mod resume;
 mod run;

@@ -1,6 +1,7 @@
 //! Springs, rails and forces of a scene file.
 
 use super::{Assembly, BoundForce, SceneDimension, axis, copies, point};
+use crate::controls::ControlSpec;
 use crate::expression::Formula;
 use crate::read::Reader;
 use std::sync::Arc;
@@ -68,9 +69,19 @@ impl<D: SceneDimension> Assembly<'_, D> {
     }
 
     fn wrenches(&mut self, k: usize, reader: &Reader) {
-        let _ = reader.text("name");
-        let formulas = D::wrench_formulas(reader);
         let at = point::<D>(reader, "point");
+        let base = reader.text("name").map_or_else(|| format!("f{k}"), str::to_string);
+        let before = self.controls.len();
+        for copy in copies::<D>(reader) {
+            self.commanded(k, reader, (&copy.name(&base), &copy.index, &copy.moved.turn()), at);
+        }
+        let formulas = D::wrench_formulas(reader);
+        if let Some(input) = reader.text("input") {
+            return self.scaled(k, reader, input, (&formulas, at));
+        }
+        if formulas.iter().all(Formula::is_zero) && self.controls.len() > before {
+            return;
+        }
         for copy in copies::<D>(reader) {
             let Some(body) = self.one(reader, &copy.index) else { continue };
             if self.world.body(body).is_some_and(|body| !body.moves()) {
@@ -89,6 +100,55 @@ impl<D: SceneDimension> Assembly<'_, D> {
                 let wrench = D::wrench(&formulas, &[], &rotation);
                 self.push("forces", k, Force::Constant { body, point: at, wrench });
             }
+        }
+    }
+
+    /// Forces of the components that are formulas of quantities of the run: each has an input, which a controller sets.
+    fn commanded(
+        &mut self,
+        k: usize,
+        reader: &Reader,
+        (name, index, rotation): (&str, &[usize], &D::Rotation),
+        point: Option<D::Point>,
+    ) {
+        let Some(body) = self.one(reader, index) else { return };
+        let forces = reader.list("force").iter().zip(["x", "y", "z"]).enumerate();
+        let turn = reader.get("torque").into_iter().flat_map(|node| match node.items() {
+            [] => std::slice::from_ref(node).iter(),
+            items => items.iter(),
+        });
+        let turns = turn.zip(["torque_x", "torque_y", "torque_z"]).enumerate();
+        let offset = D::COUNT;
+        for (part, (node, letter)) in forces.chain(turns.map(|(i, own)| (offset + i, own))) {
+            let Some(control) = ControlSpec::new(reader, node, &self.signal_names, index) else { continue };
+            let input = format!("{name}.{letter}");
+            let count = D::wrench_formulas(reader).len();
+            let unit: Vec<Formula> =
+                (0..count).map(|i| Formula::Number(if i == part { 1.0 } else { 0.0 })).collect();
+            let wrench = D::wrench(&unit, &[], rotation);
+            self.controls.push(control.of(input.clone()));
+            self.push("forces", k, Force::Commanded { body, point, wrench, input, value: 0.0 });
+        }
+    }
+
+    /// Force that an input multiplies.
+    fn scaled(
+        &mut self,
+        k: usize,
+        reader: &Reader,
+        input: &str,
+        (formulas, point): (&[Formula], Option<D::Point>),
+    ) {
+        if formulas.iter().any(|formula| !formula.is_number()) {
+            let message = "the force has an input: force and torque are numbers, which it multiplies";
+            reader.error(&reader.span("input"), message);
+            return;
+        }
+        for copy in copies::<D>(reader) {
+            let Some(body) = self.one(reader, &copy.index) else { continue };
+            let wrench = D::wrench(formulas, &[], &copy.moved.turn());
+            let input = copy.name(input);
+            self.push("forces", k, Force::Commanded { body, point, wrench, input, value: 1.0 });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     ABOVE_0, AT_LEAST_0, COPIED, ChoiceWord, Dimension, Field, NUMBER, ORIENTATION_KEYS, POSE, ROTATION,
-    THREE_NUMBERS, Table, TaggedTable, UNIT, VECTOR, ValueKind, optional, required, table, word,
+    THREE_NUMBERS, TIMED, Table, TaggedTable, UNIT, VECTOR, ValueKind, optional, required, table, word,
 };
 
 /// Torsional radius of a contact.
@@ -45,19 +45,11 @@ const PATH: Table = table(
     &[
         optional(
             "position",
-            ValueKind::Vector(&ValueKind::Formula),
+            ValueKind::Vector(&TIMED),
             "Displacement from `position`, as expressions of t [m]. Default 0.",
         ),
-        optional(
-            "angle",
-            ValueKind::Formula,
-            "Rotation about the origin of the body, as an expression of t [rad].",
-        ),
-        optional(
-            "angle_deg",
-            ValueKind::Formula,
-            "Rotation about the origin of the body, as an expression of t [°].",
-        ),
+        optional("angle", TIMED, "Rotation about the origin of the body, as an expression of t [rad]."),
+        optional("angle_deg", TIMED, "Rotation about the origin of the body, as an expression of t [°]."),
         optional(
             "axis",
             VECTOR,

@@ -171,6 +171,13 @@ scenes! {
         near(run.centre("part")[2], 0.25, 1e-7);
     };
 
+    // each joint carries the weights below it
+    hanging_chain "hanging-chain" |run| {
+        run.certified(None).gains_at_most(1e-9).penetrates_at_most(ROUND_OFF).stays(0.0, 1e-9);
+        near(run.reads("reaction_z(hook)"), 6.0 * 9.81, 1e-9);
+        (0..5).for_each(|k| near(run.reads(&format!("reaction_z('joint[{k}]')")), f64::from(5 - k) * 9.81, 1e-9));
+    };
+
     jacks "jacks" |run| {
         run.certified(Some(1e-7)).gains_at_most(1e-7).penetrates_at_most(ROUND_OFF);
         let heights: Vec<f64> = (0..18).map(|k| run.centre(&format!("jack[{k}]"))[2]).collect();
@@ -183,6 +190,13 @@ scenes! {
     newtons_cradle "newtons-cradle" |run| {
         run.certified(None).keeps_energy(2e-5).penetrates_at_most(1e-4);
         near(range(run.path("ball[3]").iter().map(|p| p[1]))[1], 0.133_974_6, 1e-4);
+    };
+
+    // 0.5 W of friction of the wheels as they turn onto the circle
+    path_follower "path-follower" |run| {
+        run.certified(None).gains_at_most(10.0).penetrates_at_most(1e-3);
+        let [x, y, _] = run.centre("cart");
+        near(x.hypot(y), 1.0, 1e-6);
     };
 
     // I ≤ h²v²/2L with v² = 2gL, and no more in 1,000 steps than in the first swing
@@ -214,6 +228,15 @@ scenes! {
         near(run.centre("domino[8]")[1], 0.1, 1e-9);
     };
 
+    // twelve servos of at most 30 N m at some 5 rad/s. In half a second both pairs of legs push once, by 2 L sin 0.16 with
+    // legs of L = 0.351 m, after a start that takes half a second
+    quadruped "quadruped" |run| {
+        run.certified(None).gains_at_most(1800.0).penetrates_at_most(0.01);
+        let [x, y, z] = run.centre("trunk");
+        near(x.hypot(y), 19.0 * 4.0 * 0.351 * 0.16_f64.sin(), 0.25);
+        near(z, 0.365, 0.01);
+    };
+
     // it was spun at −5 rad/s
     rattleback "rattleback" |run| {
         run.certified(None).keeps_energy(1e-6).penetrates_at_most(1e-9);
@@ -231,6 +254,13 @@ scenes! {
     stick_slip "stick-slip" |run| {
         run.certified(None).gains_at_most(16.0).penetrates_at_most(1e-9);
         near(run.end().q[0], run_to_accuracy("stick-slip", 1e-10).q[0], 2.0_f64.powi(-16));
+    };
+
+    // τ/(2 a sin θ) on the jaw
+    toggle_clamp "toggle-clamp" |run| {
+        run.certified(None).gains_at_most(1e-9).penetrates_at_most(ROUND_OFF).stays(0.0, 1e-9);
+        near(run.reads("torque(shaft)"), -2.0, 1e-12);
+        near(run.reads("normal(wall, jaw)"), 2.0 / (0.2 * 10_f64.to_radians().sin()), 1e-9);
     };
 
     // steps of 0.01 s, of second order

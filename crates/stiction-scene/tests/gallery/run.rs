@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use stiction::{Accuracy, Scheme, Simulation, State, StepReport, System};
-use stiction_scene::{BuiltScene, Model, Scene};
+use stiction_scene::{BuiltScene, Model, Sample, Scene, Signal};
 
 /// Number of samples of a run to an accuracy.
 const SAMPLES: u32 = 1000;
@@ -33,7 +33,7 @@ fn built(name: &str) -> BuiltScene {
 
 /// Runs a scene for its full duration. A step that does not pass its certificate is an error.
 pub(crate) fn run(name: &str) -> Run {
-    let BuiltScene { model, state, scheme, h, duration, accuracy, .. } = built(name);
+    let BuiltScene { model, state, scheme, h, duration, accuracy, controls, .. } = built(name);
     let tolerance = scheme.solver.tolerance;
     let end = state.t + duration;
     let start = state.clone();
@@ -55,7 +55,11 @@ pub(crate) fn run(name: &str) -> Run {
         run.states.extend(followed.trajectory.values);
     } else {
         let mut report = StepReport::default();
+        let mut before: Option<State> = None;
         while end - run.simulation.state().t > 1e-9 * h {
+            let last = before.as_ref().map(|before| (before, &report));
+            controls.apply(&mut run.simulation, last).unwrap_or_else(|error| panic!("{error}"));
+            before = Some(run.simulation.state().clone());
             run.simulation.step_into(h, &mut report).unwrap_or_else(|error| panic!("{error}"));
             run.certificate = run.certificate.max(report.certificate.worst());
             run.infeasibility = run.infeasibility.max(report.infeasibility);
@@ -92,6 +96,15 @@ impl Run {
             start += count;
         }
         kinetic + model.potential(state.t, &state.q)
+    }
+
+    /// Quantity of the run after one more step.
+    pub(crate) fn reads(&self, text: &str) -> f64 {
+        let mut next = self.simulation.clone();
+        let report = next.step(1e-3).unwrap_or_else(|error| panic!("{error}"));
+        let signal = Signal::parse(text, next.system(), &Vec::new()).unwrap_or_else(|what| panic!("{what}"));
+        let before = Some(self.simulation.state());
+        signal.at(&Sample { model: next.system(), before, state: next.state(), report: Some(&report) })
     }
 
     /// Asserts that every residual is at most the tolerance of the scheme, or `loose` where a scene needs it.

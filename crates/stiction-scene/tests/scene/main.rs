@@ -3,6 +3,7 @@
 mod examples;
 mod limits;
 mod lint;
+mod machines;
 mod schema;
 mod validate;
 mod values;

@@ -172,10 +172,12 @@ fn scenes_conform_to_the_schema_and_use_every_key() {
         let value = json(&text);
         validator.check(&root, &value, "scene").unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     }
-    // a key that no scene uses is not tested; keys shared by both dimensions or by all shapes are used once
+    // a key that no scene uses is not tested; keys shared by both dimensions, by all shapes or by all couplings are used once
     let one = |name: &str| {
-        let shape = root["$defs"][name]["properties"].get("sensor").is_some();
-        if shape { "shape" } else { name.trim_end_matches("_2d").trim_end_matches("_3d") }.to_string()
+        let has = |key: &str| root["$defs"][name]["properties"].get(key).is_some();
+        let dimensionless = name.trim_end_matches("_2d").trim_end_matches("_3d");
+        let shared = [("sensor", "shape"), ("backlash", "coupling")].iter().find(|(key, _)| has(key));
+        shared.map_or(dimensionless, |(_, kind)| kind).to_string()
     };
     let own = |key: &str| ["radius", "vertices"].contains(&key);
     let seen: BTreeSet<_> = validator.seen.iter().map(|(name, key)| (one(name), key.clone())).collect();
