@@ -9,7 +9,7 @@ use super::joint_rows::{JointRowWriter, SpeedRow};
 use super::layout::Layout;
 use crate::error::Mistakes;
 use crate::id::{BodyId, CoordinateId, JointId};
-use crate::system::{Actuator, RowKind};
+use crate::system::{Actuator, ActuatorTarget, RowKind};
 use std::collections::{BTreeMap, BTreeSet};
 use stiction_lcp::{Row, Term};
 
@@ -124,6 +124,7 @@ impl CouplingLayout {
             damping: 0.0,
             feedforward: 0.0,
             limit: f64::INFINITY,
+            target: if self.coupling.path.is_some() { ActuatorTarget::Path } else { ActuatorTarget::Rest },
         })
     }
 
