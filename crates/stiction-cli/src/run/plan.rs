@@ -274,7 +274,7 @@ impl RunPlan {
             if let Err(error) = self.controls.apply(&mut simulation, last) {
                 return Some(error.to_string());
             }
-            expected = simulation.state().clone();
+            expected.clone_from(simulation.state());
         }
         let first = self.model.position_count();
         let pairs = expected.q.iter().zip(&state.q).skip(first).take(self.model.input_count());
