@@ -138,6 +138,13 @@ fn force(force: &planar::Force) -> spatial::Force {
             let load = Arc::new(move |t: f64| wrench(&load(t)));
             spatial::Force::Timed { body: id(*body), point: at.as_ref().map(point), load }
         }
+        planar::Force::Commanded { body, point: at, wrench: w, input, value } => spatial::Force::Commanded {
+            body: id(*body),
+            point: at.as_ref().map(point),
+            wrench: wrench(w),
+            input: input.clone(),
+            value: *value,
+        },
         planar::Force::Spring { a, point_a, b, point_b, stiffness, damping, rest_length } => {
             spatial::Force::Spring {
                 a: id(*a),

@@ -54,6 +54,7 @@ macro_rules! shuffled {
                     match &mut force {
                         Force::Constant { body, .. }
                         | Force::Timed { body, .. }
+                        | Force::Commanded { body, .. }
                         | Force::Rail { body, .. } => {
                             *body = names[&*body];
                         }
