@@ -155,6 +155,8 @@ export class Contacts {
     new Pool(rimmed(4, 0), 22),
   ];
   private readonly shafts = new Pool(new CylinderGeometry(1, 1, 1, 6, 1, true).translate(0, 0.5, 0), 18);
+  /** Tails of the arrows: three numbers each. */
+  private readonly tails: number[] = [];
   private readonly heads = new Pool(new ConeGeometry(1, 2.4, 10, 1).translate(0, -1.2, 0), 19);
   private colors: Color[] = [];
   private readonly at = new Vector3();
@@ -177,6 +179,7 @@ export class Contacts {
     this.frame = frame;
     const pools = [...this.glyphs, this.shafts, this.heads];
     pools.forEach((pool) => pool.clear());
+    this.tails.length = 0;
     const view = stage.pixel(stage.controls.target);
     const length = Math.max(USUAL_RANGE[0] * view, Math.min(USUAL * radius, USUAL_RANGE[1] * view));
     this.scale = usual > 0 ? length / usual : 0;
@@ -240,6 +243,7 @@ export class Contacts {
     const [ax, ay, az] = across(x, y, z);
     const [bx, by, bz] = [y * az - z * ay, z * ax - x * az, x * ay - y * ax];
     const tip = shaft + 2.4 * head;
+    this.tails.push(at.x, at.y, at.z);
     this.heads.add(
       head * ax, head * ay, head * az, head * x, head * y, head * z, head * bx, head * by, head * bz,
       at.x + tip * x, at.y + tip * y, at.z + tip * z, color,
@@ -289,8 +293,7 @@ export class Contacts {
 
   /** Arrows from tail to tip [m]. */
   drawn(): number[][] {
-    const tips = this.heads.instances();
-    return this.shafts.instances().map(({ at }, k) => at.map((x, i) => tips[k].at[i] - x));
+    return this.heads.instances().map(({ at }, k) => at.map((x, i) => x - this.tails[3 * k + i]));
   }
 
   /** Point of a contact in the world [m]. */

@@ -14,7 +14,7 @@ use stiction_scene::{Measure, Sample};
 
 const EXAMPLES: &str = "\
 Examples:
-  stiction sweep scenes/gripper.toml --set materials.default.friction=0.1:0.8:8 --measure \"max(force(part, jaw))\"
+  stiction sweep scenes/gripper.toml --set materials.rubber.friction=0.1:0.8:8 --measure \"max(force(part, jaw))\"
   stiction sweep scene.toml --set bodies.crate.mass=1,2,5 --set run.step=0.01,0.005 --measure \"last(x(crate))\" --out t.csv
   stiction sweep scene.toml --set materials.default.friction=0.1:0.8 --bisect \"max(slip(crate, ramp)) < 1e-3\"
 
@@ -88,7 +88,7 @@ fn grid(arguments: &SweepArguments, fixed: &Overrides, keys: &[SweptKey]) -> Res
     if points.len() > MAX_RUNS {
         return Err(BadInput(format!("{} runs are more than {MAX_RUNS}: vary fewer values", points.len())));
     }
-    // mistakes of keys and measures are told before hours are spent
+    // mistakes of keys and measures are reported before hours are spent
     let plan = plan(arguments, fixed, keys, &points[0])?;
     measures(&plan, &arguments.measures)?;
     let results = run_all(arguments, fixed, keys, &points);

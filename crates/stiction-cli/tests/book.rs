@@ -28,6 +28,19 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     text.split(&fence).skip(1).filter_map(|rest| rest.split("\n```").next()).collect()
 }
 
+/// Words of a line as a shell splits it: a word in double quotes may contain spaces.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (k, part) in line.split('"').enumerate() {
+        if k % 2 == 1 {
+            words.push(part.to_string());
+        } else {
+            words.extend(part.split_whitespace().map(String::from));
+        }
+    }
+    words
+}
+
 /// Temporary folder for the commands of a chapter, removed at the end.
 struct Folder(PathBuf);
 
@@ -56,8 +69,9 @@ fn commands_run_as_they_are_written() {
             std::fs::write(folder.0.join("crate.toml"), scene).expect("a scene");
         }
         for line in blocks(&text, "sh").into_iter().flat_map(str::lines) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let Some(("stiction", arguments)) = words.split_first().map(|(first, rest)| (*first, rest))
+            let words = words(line);
+            let Some(("stiction", arguments)) =
+                words.split_first().map(|(first, rest)| (first.as_str(), rest))
             else {
                 panic!("{name}: not a command of this program: {line}");
             };

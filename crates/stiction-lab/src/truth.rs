@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Random small scenes, run to three accuracies, by `accurate` and by the default at three step sizes.
+/// Random small scenes, run to three accuracies, by `accurate` and by `first-order` at three step sizes.
 ///
 /// Reports every disagreement beyond what orders and sensitivity explain, every run that fails though another scheme
 /// solves the scene, every run above the time limit and every run that `verify` does not accept. Each such scene is
@@ -121,7 +121,7 @@ fn report(judged: &[(String, Verdict)]) -> Result<Outcome, BadInput> {
         (counts.slow, "with a run above the time limit"),
         (counts.unverified, "with a run that verify does not accept"),
         (counts.chaotic, "too sensitive to be compared with fixed steps"),
-        (counts.bounces, "with restitution, which the default treats by another law: not compared with it"),
+        (counts.bounces, "with restitution, which `first-order` treats by another law: not compared with it"),
     ] {
         let _ = writeln!(text, "{count:6} {what}");
     }

@@ -15,7 +15,7 @@ const MOTION_FRAMES: usize = 6;
 const MAX_CURVES: usize = 8;
 
 /// Residuals and errors below this are round-off, which is not drawn [m; 1].
-const ROUND_OFF: f64 = 1e-17;
+const LEAST_DRAWN: f64 = 1e-17;
 
 /// Draws a run from its journal as SVG text; with `quality` also penetration and residuals.
 pub(super) fn draw(plan: &RunPlan, journal: &Path, quality: bool) -> Result<String, BadInput> {
@@ -157,10 +157,10 @@ fn above_round_off(
     mut curve: Curve,
     curves: &dyn Fn(&str, Axis, Vec<Curve>) -> Figure,
 ) -> Figure {
-    curve.points.retain(|point| point[1] > ROUND_OFF);
+    curve.points.retain(|point| point[1] > LEAST_DRAWN);
     if curve.points.len() > 1 {
         curves(title, Axis::logarithmic(label), vec![curve])
     } else {
-        curves(&format!("{title}: none above {ROUND_OFF:e}"), Axis::linear(label), Vec::new())
+        curves(&format!("{title}: none above {LEAST_DRAWN:e}"), Axis::linear(label), Vec::new())
     }
 }

@@ -84,7 +84,7 @@ shapes = [{ kind = "half_plane" }]
 "#;
 
 /// Pendulum of a planar scene, hinged to the floor.
-const PENDULUM: &str = r#"
+pub(crate) const PENDULUM: &str = r#"
 [[bodies]]
 name = "bob"
 mass = 1.0

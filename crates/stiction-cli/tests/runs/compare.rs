@@ -1,6 +1,6 @@
 //! `compare`: errors and orders of schemes on one scene.
 
-use crate::common::{FLOOR, Folder, boxes, code, head, json, printed, stiction};
+use crate::common::{FLOOR, Folder, PENDULUM, boxes, code, head, json, printed, stiction};
 use std::fs;
 
 /// Scene of a ball that falls on a floor. Every scheme finds the impact, with an error that depends on its order.
@@ -53,11 +53,13 @@ fn errors_fall_with_the_order_of_the_scheme() {
     assert!(text.contains("reference: run to an accuracy") && text.contains("error [m]"), "{text}");
 }
 
-/// Without other arguments the command says which scheme and step to take on a scene for which error.
+/// Without other arguments the command says which scheme and step to take on a scene for which error. The error of a swing
+/// has the order of the scheme; a ball that falls and rests is exact to round-off, which leaves nothing to advise.
 #[test]
 fn a_scene_alone_is_compared_and_gets_advice() {
     let folder = Folder::new("advised");
-    let scene = folder.file("ball.toml", &ball());
+    let swing = [&head(2, "A pendulum", 0.8, 0.01), FLOOR, PENDULUM].concat();
+    let scene = folder.file("pendulum.toml", &swing);
     let output = stiction(&[&"compare", &scene, &"--json"]);
     assert_eq!(code(&output), 0, "{}", printed(&output));
     let report = json(&output);
@@ -66,14 +68,30 @@ fn a_scene_alone_is_compared_and_gets_advice() {
     assert_eq!(of("scheme").iter().filter(|name| *name == "default").count(), 4);
     assert_eq!(of("scheme").iter().filter(|name| *name == "accurate").count(), 4);
     assert_eq!(of("h")[..4], [0.02, 0.01, 0.005, 0.0025]);
+    // both schemes are of second order
+    for row in runs.iter().filter(|row| !row["order"].is_null()) {
+        let order = row["order"].as_f64().unwrap();
+        assert!((order - 2.0).abs() < 0.1, "{row}");
+    }
     let advice = report["advice"].as_array().unwrap();
-    assert!(advice.len() >= 2, "{report}");
+    assert!(advice.len() >= 4, "{report}");
+    // from the runs, and by their order beyond them
+    assert!(
+        [true, false].iter().all(|known| advice.iter().any(|row| row["extrapolated"] == *known)),
+        "{report}"
+    );
     for row in advice {
         let [error, expected] = ["error", "expected"].map(|key| row[key].as_f64().unwrap());
         assert!(expected <= error, "{row}");
         let measured = |run: &&serde_json::Value| run["scheme"] == row["scheme"] && run["h"] == row["h"];
         assert!(row["extrapolated"] == true || runs.iter().any(|run| measured(&run)), "{row}");
     }
+
+    let first_order = stiction(&[&"compare", &scene, &"--schemes", &"first-order", &"--json"]);
+    let report = json(&first_order);
+    let last = report["runs"].as_array().unwrap().last().unwrap().clone();
+    assert!((last["order"].as_f64().unwrap() - 1.0).abs() < 0.1, "{last}");
+
     let text = printed(&stiction(&[&"compare", &scene]));
     assert!(text.contains("Which scheme to take, and what error to expect:"), "{text}");
 }

@@ -239,8 +239,25 @@ fn a_pipe_gets_the_summary_without_colour() {
         assert!(text.contains(word), "no {word} in\n{text}");
     }
     let svg = fs::read_to_string(folder.path("run.svg")).unwrap();
-    for word in ["Energy", "Motion", "certificate", "joint error"] {
+    for word in ["Motion", "Height", "Forces", "Energy"] {
         assert!(svg.contains(word), "no {word} in the picture");
+    }
+    let quality = ["certificate", "joint error"];
+    assert!(quality.iter().all(|word| !svg.contains(word)), "the quality of steps is drawn on request");
+    let with_quality = folder.path("quality.svg");
+    let output = stiction(&[
+        &"run",
+        &scene,
+        &"--out",
+        &folder.path("quality.journal"),
+        &"--plot",
+        &with_quality,
+        &"--quality",
+    ]);
+    assert_eq!(code(&output), 0, "{}", printed(&output));
+    let svg = fs::read_to_string(with_quality).unwrap();
+    for word in ["Motion", "Energy"].into_iter().chain(quality) {
+        assert!(svg.contains(word), "no {word} in the picture with the quality of steps");
     }
     assert!(Path::new(&folder.path("run.journal")).exists());
 }

@@ -130,15 +130,25 @@ fn a_forged_coefficient_of_friction_in_the_scene_is_found() {
 
 #[test]
 fn forged_rolling_and_torsional_friction_is_found() {
-    let forger = Forger::of("turning", &balls(0.6), ["--scheme", "default"]);
+    forged_moments_are_found("first-order", "momentum");
+}
+
+#[test]
+fn forged_rolling_and_torsional_friction_of_second_order_is_found() {
+    forged_moments_are_found("default", "contact");
+}
+
+/// Asserts that forged moments of a run with a scheme are found, and changes in their last digits by check `little`.
+fn forged_moments_are_found(scheme: &str, little: &str) {
+    let forger = Forger::of(&format!("turning-{scheme}"), &balls(0.6), ["--scheme", scheme]);
     assert_eq!(forger.forge(|_, _| ()), []);
     let original = records(&forger.path);
     let spins = |c: &ContactReport| c.moment.is_some_and(|m| m.impulse[2].abs() > 1e-3);
     let (k, i) = target(&original, spins);
     let changes: [(&str, &str, Change); 6] = [
         ("spin", "momentum", |s, i| moment(s, i).impulse[2] *= -1.0),
-        ("a little spin", "momentum", |s, i| moment(s, i).impulse[2] *= 1.0 + 1e-9),
-        ("a little rolling", "momentum", |s, i| moment(s, i).impulse[1] *= 1.0 + 1e-9),
+        ("a little spin", little, |s, i| moment(s, i).impulse[2] *= 1.0 + 1e-9),
+        ("a little rolling", little, |s, i| moment(s, i).impulse[1] *= 1.0 + 1e-9),
         ("rolling", "momentum", |s, i| moment(s, i).impulse[1] *= -1.0),
         ("turning", "contact", |s, i| moment(s, i).turn[1] += 1e-7),
         ("no moment", "contact", |s, i| s.report.contacts[i].moment = None),

@@ -13,8 +13,8 @@ use stiction::{Scheme, Simulation, StepReport, System};
 /// Long runs: a wall of 10 × 10 bricks at rest, and boxes in a turning drum, 100,000 steps of 0.01 s each.
 ///
 /// Bricks must not move farther than the tolerance of the certificate allows, penetration must stay small, and boxes must
-/// stay in the drum. The last tenth of the steps may take neither more time nor more memory than the first. Otherwise
-/// the exit code is 1. Steps that are made as halves are counted.
+/// stay in the drum. The last tenth of the steps may take no more time than the first from 10,000 steps on, and no more
+/// memory from 100,000 steps on. Otherwise the exit code is 1. Steps that are made as halves are counted.
 #[derive(clap::Args)]
 pub(crate) struct LongRunArguments {
     /// Steps of each scene
@@ -53,6 +53,9 @@ const MIN_TIMED_STEPS: usize = 10_000;
 /// Limit on the growth of memory [MB]. Allows for a larger heap of contacts; 20 bytes per step over 100,000 steps
 /// exceed it.
 const MAX_MEMORY_GROWTH: f64 = 2.0;
+/// Minimum number of steps for which memory is checked. Buffers are as large as the largest problem so far, which in the
+/// drum still grows by several MB over the first thousands of steps; fewer steps would measure that, and no leak.
+const MIN_MEMORY_STEPS: usize = 100_000;
 
 /// Result of one scene.
 #[derive(Serialize)]
@@ -200,7 +203,11 @@ impl LongRunMeasurement {
             ),
             (self.lost == 0, "leaves"),
             (self.steps < MIN_TIMED_STEPS || self.last_us <= MAX_SLOWDOWN * self.first_us, "slows"),
-            (within(self.last_mb, self.first_mb.map(|first| first + MAX_MEMORY_GROWTH)), "grows"),
+            (
+                self.steps < MIN_MEMORY_STEPS
+                    || within(self.last_mb, self.first_mb.map(|first| first + MAX_MEMORY_GROWTH)),
+                "grows",
+            ),
         ];
         let faults: Vec<&str> = checks.iter().filter(|(holds, _)| !holds).map(|(_, fault)| *fault).collect();
         if faults.is_empty() { "holds".into() } else { faults.join(", ") }

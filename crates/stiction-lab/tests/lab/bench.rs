@@ -19,7 +19,7 @@ fn the_benchmark_writes_problems_that_solve() {
 }
 
 #[test]
-fn the_benchmark_of_scenes_prints_every_scene_under_both_schemes() {
+fn the_benchmark_of_scenes_prints_every_scene_under_every_scheme() {
     let (results, text) = results(&["bench", "scenes", "--runs", "1"]);
     let scenes = [
         ("pendulum", false),
@@ -33,9 +33,10 @@ fn the_benchmark_of_scenes_prints_every_scene_under_both_schemes() {
         ("box on the floor", true),
         ("break shot", true),
     ];
-    assert_eq!(results.len(), 2 * scenes.len());
+    let schemes = ["default", "first order", "AH04"];
+    assert_eq!(results.len(), schemes.len() * scenes.len());
     for (scene, touches) in scenes {
-        for scheme in ["default", "AH04"] {
+        for scheme in schemes {
             let own = |line: &&str| line.starts_with(scene) && line[scene.len()..].trim().starts_with(scheme);
             assert_eq!(text.lines().filter(own).count(), 1, "{scene}, {scheme}:\n{text}");
             let found = results.iter().find(|r| r["scene"] == scene && r["scheme"] == scheme).unwrap();
@@ -43,9 +44,11 @@ fn the_benchmark_of_scenes_prints_every_scene_under_both_schemes() {
             assert!(number("median_us") > 0.0 && number("problems") >= 1.0, "{found}");
             assert!(number("certificate") <= 1e-8, "{found}");
             assert_eq!(number("contacts_max") > 0.0, touches, "{found}");
-            assert_eq!(number("pivots") + number("factorizations") > 0.0, touches, "{found}");
-            // the default scheme mends positions; steps of 1/100 s leave centimetres at most
-            assert!(number("infeasibility") < if scheme == "default" { 1e-9 } else { 0.1 }, "{found}");
+            // the impulses of the last step may solve every problem of the default
+            let works = number("pivots") + number("factorizations") > 0.0;
+            assert!(works == touches || (scheme == "default" && !works), "{found}");
+            // AH04 does not mend positions; steps of 1/100 s leave centimetres at most
+            assert!(number("infeasibility") < if scheme == "AH04" { 0.1 } else { 1e-9 }, "{found}");
         }
     }
 }

@@ -211,11 +211,12 @@ fn expressions_are_explained() {
         errors(&format!("{PLANE}bodies = [{{ {body} }}, {{ name = \"b\", mass = 1.0, inertia = 1.0 }}]"))
     };
     assert!(kinematic("x").to_string().contains("unknown variable `x`"));
-    assert!(
-        kinematic("floor(t)").to_string().contains("cannot be differentiated by t"),
-        "{}",
-        kinematic("floor(t)")
-    );
+    for jump in ["floor(t)", "step(t-1)"] {
+        let found = kinematic(jump).to_string();
+        let name = jump.split('(').next().unwrap();
+        assert!(found.contains(&format!("`{name}` jumps, so this has no velocity")), "{found}");
+        assert!(found.contains("write a smooth function of t"), "{found}");
+    }
     assert!(kinematic("1/t").to_string().contains("must be finite"), "{}", kinematic("1/t"));
     assert_eq!(kinematic("sin(t)^2").0.len(), 0);
 }

@@ -87,7 +87,7 @@ pub(crate) const PROJECTION_PASS_LIMIT: usize = 50;
 /// Larger (above 1e5): large impulses of contradicting rows cancel to less than the certificate resolves.
 pub(crate) const SLACK_MASS: f64 = 1e4;
 
-/// Stiffness (h² k + h c)/m of a spring or damper above which a timed step takes it at the end of the step. Up to 4 the
+/// Stiffness (h² k + h c)/m of a spring or damper above which a timed step takes it at q_m ⊕ h v⁺. Up to 4 the
 /// trapezoidal rule follows the oscillation, h ω ≤ 2; above, it rings without decay. Smaller: second order is lost where
 /// it is true. Larger: stiff springs ring.
 pub(crate) const STIFF_SPRING: f64 = 4.0;

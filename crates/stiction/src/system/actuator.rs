@@ -60,24 +60,23 @@ impl Actuator {
         Self { damping: self.damping + h * self.stiffness, ..self.clone() }
     }
 
-    /// Actuator whose force is that of this one, read at q ⊕ (h/2) v, over a timed step, as a function of the speed at the
-    /// end: at the mean of both speeds, or at the end of the step where it is `stiff`. `before` is the speed at the start.
+    /// Actuator whose force is that of this one, read at q_m = q ⊕ (h/2) v, over a timed step, as a function of the speed at
+    /// the end: at the mean of both speeds, or at q_m ⊕ h v⁺ where it is `stiff`. `before` is the speed at the start.
     pub(crate) fn over_step(&self, h: f64, before: f64, stiff: bool) -> Self {
         let lead = if let ActuatorTarget::Held(speed) = self.target { speed } else { 0.0 };
-        let part = if stiff { 1.0 } else { 0.5 };
-        // elongation from q ⊕ (h/2) v to where the force is taken, at the speed `before`
-        let passed = if stiff { 0.5 * h * (lead + self.speed - before) } else { 0.5 * h * lead };
-        let slope = part * (self.damping + part * h * self.stiffness);
-        let lost = slope - self.damping;
+        let Self { stiffness, damping, .. } = *self;
+        let (slope, carried) = if stiff {
+            (damping + h * stiffness, h * stiffness * self.speed)
+        } else {
+            (0.5 * damping + 0.25 * h * stiffness, (0.25 * h * stiffness - 0.5 * damping) * before)
+        };
+        let force = self.feedforward + stiffness * (self.error + 0.5 * h * lead) + damping * self.speed;
         Self {
             error: 0.0,
             speed: 0.0,
             stiffness: 0.0,
             damping: slope,
-            feedforward: self.feedforward
-                + self.stiffness * (self.error + passed)
-                + self.damping * self.speed
-                + lost * before,
+            feedforward: force + carried,
             ..self.clone()
         }
     }

@@ -43,7 +43,7 @@ pub(super) fn verify<S: System + ?Sized>(
     };
     let tolerance = RESIDUAL_FACTOR * scheme.solver.tolerance;
     // the record says that modes are not consistent, or that forces are so stiff that impulses are of first order: then
-    // impulses outside their cones show no fault, but whoever wrote the record may have said so to hide one
+    // impulses outside their cones show no fault, but its writer may have said so to hide one
     let admits = |s: &SecondOrderReport| s.forced > 0 || !(s.slack >= 0.0) || s.definite || s.damped;
     // of other rows, impulses of a substep are no means of the forces in it
     let admits_wrong_modes =

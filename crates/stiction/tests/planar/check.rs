@@ -201,7 +201,7 @@ fn joints() {
     );
     only("joint pin, limits: NaN to 1", join(JointKind::Prismatic, |j| j.limits(NAN, 1.0)));
     // an angle counts turns, but not that of a kinematic body
-    only("must lie within −π and π: in space and on a kinematic body", |w, _, b| {
+    only("must lie within −π and π: on a kinematic body the angle counts no turns", |w, _, b| {
         let path = Path::new(|_| (at(0.0, 0.0), Twist::default()));
         let wheel = w.add_body(Body::kinematic("wheel", path));
         let pin = Joint::new("pin", JointKind::Revolute, (wheel, frame), (b, frame));

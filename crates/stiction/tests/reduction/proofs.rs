@@ -18,7 +18,7 @@ const SPEED: f64 = 0.01 * HALF / H;
 #[test]
 fn a_tiled_face_stands_on_its_corners() {
     for friction in [0.0, 0.5] {
-        let mut simulation = in_space(&sliding(friction, Vector3::zeros()), Scheme::default());
+        let mut simulation = in_space(&sliding(friction, Vector3::zeros()), Scheme::first_order());
         for _ in 0..20 {
             let rows = all_contacts(&simulation);
             let report = step(&mut simulation);
@@ -38,7 +38,7 @@ fn a_tiled_face_stands_on_its_corners() {
 #[test]
 fn a_tiled_edge_stands_on_its_ends() {
     for friction in [0.0, 0.5] {
-        let mut simulation = in_plane(&bar(friction, 0.0, planar::Twist::default()), Scheme::default());
+        let mut simulation = in_plane(&bar(friction, 0.0, planar::Twist::default()), Scheme::first_order());
         for _ in 0..20 {
             let rows = all_contacts(&simulation);
             let report = step(&mut simulation);
@@ -69,7 +69,7 @@ fn points_in_faces_are_no_contacts() {
         }
         let body = Body::rigid("box", Mass::Density(100.0)).at(Isometry3::translation(0.0, 0.0, height));
         world.add_body(body.with(Attached::new(shape.clone()).material(material(0.5))));
-        let mut simulation = in_space(&world, Scheme::default());
+        let mut simulation = in_space(&world, Scheme::first_order());
         assert_eq!(kept(&step(&mut simulation)), 4, "on a cuboid: {on_cuboid}");
     }
 }
@@ -87,7 +87,7 @@ fn prescribed_motion_is_combined() {
     let table = Attached::new(Shape::HalfSpace).material(material(0.5));
     world.add_body(Body::kinematic("table", path).with(table));
     world.add_body(crate::common::tiled(material(0.5)).at(Isometry3::translation(0.0, 0.0, HALF)));
-    let mut simulation = in_space(&world, Scheme::default());
+    let mut simulation = in_space(&world, Scheme::first_order());
     for _ in 0..20 {
         let rows = all_contacts(&simulation);
         assert!(rows.iter().any(|c| c.tangents.iter().any(|t| t.offset.abs() > 0.1)));
@@ -103,7 +103,7 @@ fn prescribed_motion_is_combined() {
 fn proof() -> (Dropped, ContactRow, Vec<(ContactRow, f64)>) {
     let mut world = sliding(0.5, Vector3::new(1.0, 0.5, 0.0));
     world.facets = Some(stiction::spatial::Facets::default());
-    let mut simulation = in_space(&world, Scheme::default());
+    let mut simulation = in_space(&world, Scheme::first_order());
     let rows = all_contacts(&simulation);
     let report = step(&mut simulation);
     let row = |id| rows.iter().find(|c| c.id == id).expect("a contact of the step").clone();
@@ -203,7 +203,7 @@ fn rotated_frames_are_compared_as_cones() {
 fn wrenches_of_all_contacts_are_wrenches_of_kept_contacts() {
     const SEED: u64 = 11;
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let mut simulation = in_space(&sliding(0.5, Vector3::zeros()), Scheme::default());
+    let mut simulation = in_space(&sliding(0.5, Vector3::zeros()), Scheme::first_order());
     let rows = all_contacts(&simulation);
     let report = step(&mut simulation);
     let system = simulation.system();
@@ -253,7 +253,7 @@ fn piles_keep_contacts_without_proof() {
             let body = Body::rigid(format!("box {i}"), Mass::Density(100.0)).at(Isometry3::new(at, turn));
             world.add_body(body.with(Attached::new(shape).material(material(0.5))));
         }
-        let mut simulation = in_space(&world, Scheme::default());
+        let mut simulation = in_space(&world, Scheme::first_order());
         for _ in 0..80 {
             let rows = all_contacts(&simulation);
             // a step in 300 is not solved, reduced or full, which is not tested here
@@ -282,7 +282,7 @@ fn a_tilted_slab_keeps_its_corners() {
         let mut world = slab(friction, pose, Twist::default());
         world.gravity = Vector3::zeros();
         let mut simulation =
-            in_space(&world, Scheme { active: stiction::Active::Band(0.4), ..Scheme::default() });
+            in_space(&world, Scheme { active: stiction::Active::Band(0.4), ..Scheme::first_order() });
         let rows = all_contacts(&simulation);
         let report = step(&mut simulation);
         assert_proofs(simulation.system(), &rows, &report);
@@ -293,7 +293,7 @@ fn a_tilted_slab_keeps_its_corners() {
         assert!(report.work.proven >= 80, "{} kept", kept(&report));
     }
     let falling = planar::Twist::new(Vector2::new(0.3, -1.0), 0.2);
-    let mut simulation = in_plane(&bar(0.5, 0.05, falling), Scheme::default());
+    let mut simulation = in_plane(&bar(0.5, 0.05, falling), Scheme::first_order());
     for _ in 0..30 {
         let rows = all_contacts(&simulation);
         let report = step(&mut simulation);

@@ -52,7 +52,7 @@ pub(crate) enum RowTime {
     Open,
     /// In the middle, by a joint that yields: its force is that of the mean elongation.
     Yielding,
-    /// At the start, so that it acts as in the implicit Euler method: a joint that is stiff for the step.
+    /// In the middle, by a joint that yields and is stiff for the step: its force is that of the elongation at q_m ⊕ h v⁺.
     Stiff,
     /// When a gap closes.
     Impact {
@@ -77,8 +77,7 @@ impl RowTime {
     /// Part of the step from the time of the impulse to the end, minus one half.
     pub(super) fn excess(self, h: f64) -> f64 {
         match self {
-            Self::Lasting | Self::Open | Self::Yielding => 0.0,
-            Self::Stiff => 0.5,
+            Self::Lasting | Self::Open | Self::Yielding | Self::Stiff => 0.0,
             Self::Impact { time, .. } => 0.5 - time / h,
         }
     }
@@ -235,7 +234,8 @@ impl TimedRule<'_> {
         let drifts = [before.drift, joint.drift];
         match joint.kind {
             RowKind::Rigid(compliance) if compliance > 0.0 && stiff => {
-                (before.error / self.h + joint.drift, RowTime::Stiff)
+                let passed = 0.5 * (self.speed(&joint.row) + joint.drift);
+                (before.error / self.h + passed + joint.drift, RowTime::Stiff)
             }
             RowKind::Rigid(compliance) if compliance > 0.0 => {
                 // a force −Θ/compliance of the mean elongation

@@ -59,19 +59,17 @@ impl StepProblemBuilder {
         end: &mut [f64],
     ) -> bool {
         let mut shift = std::mem::take(&mut self.timed.shift);
-        let shifted = self.shift(input, z, end, &mut shift);
+        let shifted = self.shift(input, z, &mut shift);
         input.system.end_step(q, &input.state.v, end, &shift, input.h);
         self.timed.shift = shift;
         shifted
     }
 
-    /// Displacement over h beyond that of the mean velocity: M⁻¹ Σ (1/2 − t_j/h) p_j. `end` is the velocity of the step
-    /// problem. Returns whether there is any.
+    /// Displacement over h beyond that of the mean velocity: M⁻¹ Σ (1/2 − t_j/h) p_j. Returns whether there is any.
     pub(crate) fn shift<S: System + ?Sized>(
         &self,
         input: &StepInput<S>,
         z: &[f64],
-        end: &[f64],
         shift: &mut Vec<f64>,
     ) -> bool {
         let h = input.h;
@@ -80,7 +78,7 @@ impl StepProblemBuilder {
         let is_timed = |time: &RowTime| time.excess(h) != 0.0;
         let contacts = self.timed.times.iter().any(|(_, time)| is_timed(time));
         let joints = self.timed.joint_times.iter().any(is_timed);
-        if !(contacts || joints || self.timed.momentum.has_stiff()) {
+        if !(contacts || joints) {
             return false;
         }
         let (starts, momentum) = (&self.layout.velocity, &self.timed.momentum);
@@ -89,7 +87,6 @@ impl StepProblemBuilder {
             let weight = self.row_time(location).excess(h);
             row.add_transposed(starts, weight * impulse, shift);
         });
-        momentum.add_stiff_impulses(input, (&self.forces, &self.actuators, starts), end, 0.5, shift);
         self.add_excess(input, z, shift);
         for (i, &n) in input.system.bodies().iter().enumerate() {
             let own = &mut shift[starts[i]..starts[i] + n];

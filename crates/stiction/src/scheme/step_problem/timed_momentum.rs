@@ -1,5 +1,5 @@
 //! Mass matrix M̃ and momentum b of a timed step: forces in the middle of the step, linearly implicit, and the free turning
-//! of bodies in space. Springs, dampers and actuators that are stiff for the step act at its end.
+//! of bodies in space. Springs, dampers and actuators that are stiff for the step have the elongation at q_m ⊕ h v⁺.
 
 use super::momentum::add_actuators;
 use super::{Expansion, StepActuators, StepInput, StepProblemBuilder};
@@ -18,10 +18,8 @@ pub(crate) struct TimedMomentum {
     turns: Vec<Option<FreeTurn>>,
     jacobian: ForceJacobian,
     factor: MassFactor,
-    /// Indices of the springs that act at the end of the step.
+    /// Indices of the springs that are stiff for the step.
     stiff: Vec<usize>,
-    /// Whether each actuator acts at the end of the step.
-    stiff_actuators: Vec<bool>,
     force: Vec<f64>,
 }
 
@@ -154,11 +152,9 @@ impl TimedMomentum {
                 }
             }
         }
-        self.stiff_actuators.clear();
         actuators.laws.clear();
         for actuator in &forces.actuators {
             let stiff = is_stiff(self, &actuator.row, actuator.stiffness, actuator.damping);
-            self.stiff_actuators.push(stiff);
             actuators.laws.push(actuator.over_step(h, actuator.row.dot(starts, &state.v), stiff));
         }
     }
@@ -214,8 +210,7 @@ impl TimedMomentum {
         }
     }
 
-    /// Adds what turns the trapezoidal rule into the implicit Euler method for stiff springs: M̃ then has h δ + h² γ of
-    /// them instead of (h/2) δ + (h²/4) γ.
+    /// Adds what stiff springs have beyond the trapezoidal rule: M̃ then has h δ + h² γ of them instead of (h/2) δ + (h²/4) γ.
     fn add_stiff(&mut self, bodies: &[usize], forces: &Forces) {
         for &k in &self.stiff {
             let Spring { row, stiffness, damping, .. } = &forces.springs[k];
@@ -242,43 +237,14 @@ impl TimedMomentum {
         jacobian.velocity.multiply_add(starts, weights[0], &state.v, force);
         jacobian.position.multiply_add(starts, weights[1], &state.v, force);
         for &k in &*stiff {
-            // elongation at the end instead of the middle
-            let Spring { row, stiffness, .. } = &forces.springs[k];
-            row.add_transposed(starts, -0.5 * h * h * stiffness * row.dot(starts, &state.v), force);
+            // elongation at q_m ⊕ h v⁺: with the impulse in the middle, as all others, a spring at rest keeps its load, and
+            // an oscillation shrinks by (1 + h² k/m)^−½ in each step
+            let Spring { row, stiffness, drift, .. } = &forces.springs[k];
+            let speed = row.dot(starts, &state.v) + drift;
+            row.add_transposed(starts, -h * h * stiffness * speed, force);
         }
         for (body, &start) in problem.bodies.iter_mut().zip(starts) {
             (0..body.velocities).for_each(|i| body.momentum[i] += force[start + i]);
-        }
-    }
-
-    /// Whether a spring or an actuator acts at the end of the step.
-    pub(super) fn has_stiff(&self) -> bool {
-        !self.stiff.is_empty() || self.stiff_actuators.contains(&true)
-    }
-
-    /// Adds `weight` times the impulses of stiff springs, and of stiff actuators within their limits, to `out`. `end` is the
-    /// velocity at the end.
-    pub(super) fn add_stiff_impulses<S: System + ?Sized>(
-        &self,
-        input: &StepInput<S>,
-        (forces, actuators, starts): (&Forces, &StepActuators, &[usize]),
-        end: &[f64],
-        weight: f64,
-        out: &mut [f64],
-    ) {
-        let StepInput { state, h, .. } = *input;
-        for ((law, side), stiff) in actuators.iter().zip(&self.stiff_actuators) {
-            if *stiff && side == 0.0 {
-                let impulse = h * law.unlimited(law.row.dot(starts, end));
-                law.row.add_transposed(starts, weight * impulse, out);
-            }
-        }
-        for &k in &self.stiff {
-            let Spring { row, stiffness, damping, force, .. } = &forces.springs[k];
-            let (before, after) = (row.dot(starts, &state.v), row.dot(starts, end));
-            let change = (h * damping + h * h * stiffness) * (after - before);
-            let impulse = h * force - 0.5 * h * h * stiffness * before - change;
-            row.add_transposed(starts, weight * impulse, out);
         }
     }
 }
